@@ -1,0 +1,132 @@
+/** The `type` of a failure, as the `openai` clients know it. */
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'idempotency_error'
+  | 'rate_limit_error'
+  | 'server_error';
+
+interface ErrorKind {
+  /** HTTP status of the answer. */
+  status: number;
+  type: ErrorType;
+  /** What the client reads when the thrower has nothing more exact to say. */
+  message: string;
+}
+
+/** Every failure a client can meet, one row a code. docs/api/errors.md and openapi.json say the same; a test compares. */
+export const ERRORS = {
+  invalid_json: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid JSON.' },
+  invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body must be a JSON object.' },
+  missing_required_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A required parameter is missing.',
+  },
+  invalid_type: { status: 400, type: 'invalid_request_error', message: 'A parameter has the wrong type.' },
+  invalid_value: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A parameter has a value that is not allowed.',
+  },
+  value_out_of_range: { status: 400, type: 'invalid_request_error', message: 'A number is outside its allowed range.' },
+  string_too_long: { status: 400, type: 'invalid_request_error', message: 'A text is longer than allowed.' },
+  too_many_items: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A list or map has more entries than allowed.',
+  },
+  invalid_unicode: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A text holds a NUL character or half of a surrogate pair.',
+  },
+  unsupported_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This model does not take this parameter.',
+  },
+  unknown_parameter: { status: 400, type: 'invalid_request_error', message: 'There is no such parameter.' },
+  model_not_found: { status: 404, type: 'not_found_error', message: 'There is no such model.' },
+  invalid_url: { status: 400, type: 'invalid_request_error', message: 'This is not an absolute http(s) URL.' },
+  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'This address may not be called from here.' },
+  invalid_idempotency_key: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Idempotency-Key must be 1 to 255 printable ASCII characters.',
+  },
+  duplicate_key: { status: 400, type: 'invalid_request_error', message: 'A JSON object names the same key twice.' },
+  json_too_deep: { status: 400, type: 'invalid_request_error', message: 'The JSON is nested deeper than 32 levels.' },
+  bad_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid HTTP.' },
+  request_timeout: { status: 408, type: 'invalid_request_error', message: 'The request did not arrive in time.' },
+
+  missing_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'Send your API key in the header "Authorization: Bearer <API_KEY>".',
+  },
+  invalid_api_key: { status: 401, type: 'authentication_error', message: 'This API key is not known.' },
+  api_key_revoked: { status: 401, type: 'authentication_error', message: 'This API key was revoked.' },
+  api_key_expired: { status: 401, type: 'authentication_error', message: 'This API key has expired.' },
+
+  insufficient_scope: { status: 403, type: 'permission_error', message: 'This API key lacks the scope for this call.' },
+  model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
+  invalid_signature: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This link is not signed by us or has expired.',
+  },
+
+  task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
+  api_key_not_found: { status: 404, type: 'not_found_error', message: 'There is no API key with this id.' },
+  webhook_endpoint_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'No webhook endpoint of yours has this id.',
+  },
+  webhook_event_not_found: { status: 404, type: 'not_found_error', message: 'No webhook event of yours has this id.' },
+  route_not_found: { status: 404, type: 'not_found_error', message: 'There is nothing at this address.' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    message: 'This address does not take this method.',
+  },
+  file_expired: { status: 410, type: 'not_found_error', message: 'This file was deleted when its retention ended.' },
+  payload_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is larger than 1 MiB.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    message: 'Send the body as "Content-Type: application/json".',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    type: 'invalid_request_error',
+    message: 'The requested range lies outside the file.',
+  },
+  headers_too_large: { status: 431, type: 'invalid_request_error', message: 'The request headers are too large.' },
+
+  idempotency_in_progress: {
+    status: 409,
+    type: 'idempotency_error',
+    message: 'A request with this Idempotency-Key is still under way; try again shortly.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    type: 'idempotency_error',
+    message: 'This Idempotency-Key was used with a different body.',
+  },
+
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', message: 'Too many requests; slow down.' },
+  queue_full: { status: 429, type: 'rate_limit_error', message: 'Too many tasks of yours are waiting already.' },
+
+  internal_error: { status: 500, type: 'server_error', message: 'Something went wrong on our side.' },
+  service_unavailable: {
+    status: 503,
+    type: 'server_error',
+    message: 'The service cannot answer right now; try again.',
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;

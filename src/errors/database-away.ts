@@ -1,0 +1,38 @@
+/** SQLSTATE classes and codes that a later try may not meet: connection lost, resources short, shutdown, failover, time-outs. */
+const PASSING_STATES = /^(?:08...|53...|57P0.|57014|25006|40001|40P01|55P03)$/;
+const SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+/** pg has no codes for these; compared with its sources, versions 8.11 to 8.23. */
+const PG_MESSAGES = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'terminating connection',
+  'Client has encountered a connection error',
+  'Cannot use a pool after calling end',
+  'Query read timeout',
+];
+/** Drivers wrap errors once or twice; past this it is no wrapper. */
+const MAX_WRAPPERS = 5;
+
+/** Whether a failure says "not now" of the database (or the file store), rather than "never". */
+export function isDatabaseAway(thrown: unknown): boolean {
+  let error = thrown;
+  for (let wrapper = 0; wrapper < MAX_WRAPPERS && isObject(error); wrapper++) {
+    const { code, message, driverError, cause } = error;
+    if (typeof code === 'string' && (SYSTEM_CODES.has(code) || PASSING_STATES.test(code))) return true;
+    if (typeof message === 'string' && PG_MESSAGES.some((known) => message.startsWith(known))) return true;
+    error = driverError ?? cause;
+  }
+  return false;
+}
+
+/** Not `instanceof Error`: an error may come from another realm. */
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,0 +1,114 @@
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from './api-error.ts';
+import { isDatabaseAway } from './database-away.ts';
+import type { ErrorCode } from './catalog.ts';
+
+/** What every failure looks like on the wire. */
+export interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: ErrorCode; request_id: string };
+}
+
+/** The one place that renders failures: ours, the framework's and the unforeseen alike. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('errors');
+
+  catch(thrown: unknown, host: ArgumentsHost): unknown {
+    const error = toApiError(thrown);
+    if (host.getType<string>() === 'graphql') return error; // its formatter renders, and logs, through the same functions
+
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    logServerError(this.logger, error, request.id);
+    sendError(error, request.id, http.getResponse<FastifyReply>());
+    return undefined;
+  }
+}
+
+/** Logs what an operator must know, once; a client's own mistakes are no news. */
+export function logServerError(logger: Logger, error: ApiError, requestId: string): void {
+  if (error.status < 500) return;
+  const line = { event: 'request.failed', code: error.code, request_id: requestId, err: error.cause ?? error };
+  if (error.code === 'service_unavailable') logger.warn(line);
+  else logger.error(line);
+}
+
+export function sendError(error: ApiError, requestId: string, reply: FastifyReply): void {
+  if (reply.raw.headersSent) {
+    reply.raw.destroy(); // half an answer is out: only a broken connection can still say that it failed
+    return;
+  }
+  if (reply.sent) return;
+  void reply
+    .code(error.status)
+    .headers(errorHeaders(error))
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toErrorBody(error, requestId)));
+}
+
+export function toErrorBody(error: ApiError, requestId: string): ErrorBody {
+  const { message, type, param, code } = error;
+  return { error: { message, type, param, code, request_id: requestId } };
+}
+
+/** The headers that a code always brings, overlaid by those of the thrower. Seconds where a time is meant. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+  return { ...headersByStatus(error.status), ...headersByCode[error.code], ...error.headers };
+}
+
+function headersByStatus(status: number): Record<string, string> | undefined {
+  return status === 401 ? { 'www-authenticate': 'Bearer' } : undefined;
+}
+
+const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
+  idempotency_in_progress: { 'retry-after': '1' },
+  idempotency_key_reused: { 'x-should-retry': 'false' },
+  service_unavailable: { 'retry-after': '2' },
+};
+
+/** The failure a client may see for anything that was thrown; the thrown one stays on it as `cause`. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const cause = thrown instanceof HttpException && isFastifyError(thrown.cause) ? thrown.cause : thrown;
+  if (isFastifyError(cause)) return fromStatus(cause.statusCode, cause, FASTIFY_CODES[cause.code]);
+  if (thrown instanceof HttpException) return fromStatus(thrown.getStatus(), thrown);
+  if (isDatabaseAway(thrown)) return new ApiError('service_unavailable', { cause: thrown });
+  return new ApiError('internal_error', { cause: thrown });
+}
+
+interface FastifyError extends Error {
+  code: string;
+  statusCode: number;
+}
+
+/** Fastify marks errors with `statusCode`, also those of a broken upload, whose `code` is a system one. */
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && typeof (error as Partial<FastifyError>).statusCode === 'number';
+}
+
+const FASTIFY_CODES: Record<string, ErrorCode | undefined> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+};
+
+const STATUS_CODES: Record<number, ErrorCode | undefined> = {
+  401: 'invalid_api_key',
+  403: 'insufficient_scope',
+  404: 'route_not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  416: 'range_not_satisfiable',
+  429: 'rate_limit_exceeded',
+  431: 'headers_too_large',
+  503: 'service_unavailable',
+};
+
+function fromStatus(status: number, cause: Error, code: ErrorCode | undefined = STATUS_CODES[status]): ApiError {
+  if (code !== undefined) return new ApiError(code, { cause });
+  return status >= 400 && status < 500
+    ? new ApiError('bad_request', { status, cause })
+    : new ApiError('internal_error', { cause });
+}

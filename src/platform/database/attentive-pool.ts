@@ -1,0 +1,90 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Client, type PoolClient, type PoolConfig } from 'pg';
+import { SteadyPool } from './pool.ts';
+
+/** A connection held for longer is looked into. */
+const SUSPECT_AFTER_MS = 500;
+const LOOK_MS = 250;
+/** A server that lives lets a new connection in within a few milliseconds. */
+const PULSE_MS = 1_250;
+
+type ConnectCallback = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  done: (release?: Error | boolean) => void,
+) => void;
+
+/**
+ * A pool that notices a server which answers nothing, as one behind a line that swallows packets: no time-out of the server
+ * ends a statement then, and TCP waits for minutes. A statement that takes long is asked about on a new connection; only
+ * if that one hears nothing either, all connections are cut and callers are refused at once, until a pulse is felt.
+ */
+export class AttentivePool extends SteadyPool {
+  readonly #held = new Map<PoolClient, number>();
+  readonly #looks: NodeJS.Timeout;
+  readonly #config: PoolConfig;
+  #isSilent = false;
+  #isLooking = false;
+
+  constructor(config: PoolConfig = {}) {
+    super(config);
+    this.#config = config;
+    this.on('acquire', (client) => this.#held.set(client, performance.now()));
+    this.on('release', (_error, client) => this.#held.delete(client));
+    this.on('remove', (client) => this.#held.delete(client));
+    this.#looks = setInterval(() => void this.#look(), LOOK_MS).unref();
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
+    if (!this.#isSilent) return callback ? super.connect(callback) : super.connect();
+    const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
+    if (!callback) return Promise.reject(error);
+    process.nextTick(callback, error, undefined, () => undefined);
+  }
+
+  override end(): Promise<void>;
+  override end(callback: () => void): void;
+  override end(callback?: () => void): Promise<void> | void {
+    clearInterval(this.#looks);
+    return callback ? super.end(callback) : super.end();
+  }
+
+  async #look(): Promise<void> {
+    const suspectSince = performance.now() - SUSPECT_AFTER_MS;
+    const isSuspect = [...this.#held.values()].some((since) => since < suspectSince);
+    if (this.#isLooking || !(this.#isSilent || isSuspect)) return;
+    this.#isLooking = true;
+    const wasSilent = this.#isSilent;
+    this.#isSilent = await this.#isServerSilent();
+    if (this.#isSilent && !wasSilent) this.#cut();
+    this.#isLooking = false;
+  }
+
+  /** A refusal is an answer too: it reaches the callers by itself. */
+  async #isServerSilent(): Promise<boolean> {
+    const client = new Client({ ...this.#config, application_name: 'darkroom:pulse' });
+    client.on('error', () => undefined);
+    let answered = false;
+    const note = (): void => void (answered = true);
+    const asked = client.connect().then(note, note);
+    const timeUp = Promise.withResolvers<void>();
+    const timer = setTimeout(timeUp.resolve, PULSE_MS);
+    await Promise.race([asked, timeUp.promise]);
+    clearTimeout(timer);
+    await nextTurn(); // after a stall of our own, timers run before what came in meanwhile
+    await nextTurn();
+    if (answered) void client.end().catch(() => undefined);
+    else streamOf(client).destroy();
+    return !answered;
+  }
+
+  /** Those that are idle too: nobody knows what became of them, and the next caller would find out by waiting. */
+  #cut(): void {
+    for (const client of (this as unknown as { _clients: Client[] })._clients) streamOf(client).destroy();
+  }
+}
+
+const streamOf = (client: Client) =>
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;

@@ -1,0 +1,97 @@
+import { ApiError } from '../../errors/api-error.ts';
+
+interface Waiting<Item, Outcome> {
+  item: Item;
+  resolve: (outcome: Outcome) => void;
+  reject: (error: unknown) => void;
+}
+
+interface BatchOptions {
+  /** Items of one flush. */
+  maxItems?: number;
+  /** Items waiting for their flush; past that callers are refused, so that memory stays bounded. */
+  maxWaiting?: number;
+  /** Flushes under way at once. */
+  lanes?: number;
+}
+
+/**
+ * Gathers concurrent calls into one statement: while a flush is under way, the next batch collects. An idle caller
+ * waits for nobody, a busy service pays one round trip and one commit for many.
+ */
+export class Batch<Item, Outcome> {
+  private waiting: Waiting<Item, Outcome>[] = [];
+  private flying = 0;
+  private scheduled = false;
+  private readonly maxItems: number;
+  private readonly maxWaiting: number;
+  private readonly lanes: number;
+
+  /** @param flush answers each item in the order given; it must not answer some and throw */
+  constructor(
+    private readonly flush: (items: Item[]) => Promise<Outcome[]>,
+    { maxItems = 500, maxWaiting = 20_000, lanes = 1 }: BatchOptions = {},
+  ) {
+    this.maxItems = maxItems;
+    this.maxWaiting = maxWaiting;
+    this.lanes = lanes;
+  }
+
+  /** @throws ApiError service_unavailable when too many wait already; otherwise what the flush threw */
+  add(item: Item): Promise<Outcome> {
+    if (this.waiting.length >= this.maxWaiting) {
+      return Promise.reject(new ApiError('service_unavailable', { headers: { 'retry-after': '1' } }));
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing flies. */
+  async idle(): Promise<void> {
+    while (this.waiting.length > 0 || this.flying > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  /** At the end of the loop's turn, so that the requests read in one turn share one flush. */
+  private schedule(): void {
+    if (this.scheduled || this.flying >= this.lanes) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      void this.fly();
+    });
+  }
+
+  private async fly(): Promise<void> {
+    const batch = this.waiting.splice(0, this.maxItems);
+    if (batch.length === 0) return;
+    this.flying += 1;
+    try {
+      await this.answer(batch);
+    } finally {
+      this.flying -= 1;
+      if (this.waiting.length > 0) this.schedule();
+    }
+  }
+
+  private async answer(batch: Waiting<Item, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await this.flush(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, at) => resolve(outcomes[at] as Outcome));
+    } catch (error) {
+      if (batch.length === 1 || !isDataError(error)) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
+      // One row that PostgreSQL cannot take must not fail its neighbours: each goes alone.
+      for (const one of batch) await this.answer([one]);
+    }
+  }
+}
+
+/** Classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. The fault of a row, not of the server. */
+function isDataError(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return typeof code === 'string' && /^(21|22|23|54)/.test(code);
+}

@@ -1,0 +1,37 @@
+import pg from 'pg';
+import { DataSource, getMetadataArgsStorage } from 'typeorm';
+import { AttentivePool } from './attentive-pool.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+/** How every connection of the pool behaves; milliseconds. */
+const POOL: pg.PoolConfig = {
+  max: 20,
+  statement_timeout: 30_000,
+  query_timeout: 35_000, // the server has given up by then, so the connection is dead
+  lock_timeout: 2_000,
+  connectionTimeoutMillis: 2_000,
+  application_name: 'darkroom',
+  keepAlive: true,
+};
+
+/**
+ * The one way to the database. Not connected yet: call `initialize()`, and `destroy()` at the end.
+ * Its entities are the ones whose files have been imported by now, so that this floor names no module above it.
+ * @param pool changes to the pool's settings
+ */
+export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    // Named, because TypeORM's own require() finds another copy of pg under Jest.
+    driver: { ...pg, Pool: AttentivePool },
+    entities: getMetadataArgsStorage().tables.map((table) => table.target),
+    migrations: MIGRATIONS,
+    migrationsTableName: 'schema_migrations',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    logging: false, // statements carry prompts
+    installExtensions: false,
+    extra: { ...POOL, ...pool },
+  });
+}

@@ -1,0 +1,173 @@
+import { existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { createDataDir, EMBEDDED_NAME, type EmbeddedCluster, openCluster } from './embedded-cluster.ts';
+import { withExclusiveFile } from './exclusive-file.ts';
+import { disown, isPostgres, readPostmasterPid } from './postmaster-pid.ts';
+
+export interface EmbeddedPostgres {
+  /** Connection string with the password: never to be logged. */
+  url: string;
+  /** To be called after the caller's own connections are closed; the last process out stops the server. Never throws. */
+  leave(): Promise<void>;
+}
+
+const WAIT_MS = 60_000;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const START_ATTEMPTS = 5;
+
+/** Laid over PostgreSQL's defaults at every start; anything else can be set in the cluster's postgresql.conf. */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=', // a path there may be longer than a socket allows, and nobody needs it
+  'max_connections=200',
+  'shared_buffers=128MB',
+  'timezone=UTC',
+  'log_timezone=UTC',
+  // Our own failed statements reach our own log; here their text would put prompts on disk.
+  'log_min_messages=log',
+  'log_min_error_statement=panic',
+  'log_error_verbosity=terse',
+  'log_checkpoints=off',
+];
+const WITHOUT_FSYNC = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+
+/** What a server says that is starting, stopping, recovering or full: it will be there, or gone, soon. */
+const SOON = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
+
+/**
+ * Starts the PostgreSQL that lives in `dataDir`, or joins it when another process (ROLE=api beside ROLE=worker) or an
+ * earlier, killed one left it running. The first start makes it.
+ * @param options.fsync false only in tests
+ * @throws Error that names the way out (another DATA_DIR, another user, DATABASE_URL)
+ */
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  { fsync = true }: { fsync?: boolean } = {},
+): Promise<EmbeddedPostgres> {
+  createDataDir(dataDir);
+  const lock = join(dataDir, 'postgres.lock');
+
+  const { cluster, presence } = await withExclusiveFile(lock, WAIT_MS * 2, async () => {
+    const cluster = await openCluster(dataDir, fsync);
+    return { cluster, presence: (await joinServer(cluster)) ?? (await startServer(cluster)) };
+  });
+
+  let left: Promise<void> | undefined;
+  return {
+    url: urlOf(cluster, presence.port),
+    leave: () => (left ??= withExclusiveFile(lock, WAIT_MS, () => leave(cluster, presence)).catch(() => undefined)),
+  };
+}
+
+/**
+ * The connection every process keeps from its start to its leave(), so that a neighbour who leaves sees it is not the
+ * last, even while this one holds no other.
+ */
+type Presence = Client & { ref(): void; unref(): void }; // pg has them, its types do not
+
+/** Joins the server that `postmaster.pid` tells of; null when there is none, or only the trace of a dead one. */
+async function joinServer(cluster: EmbeddedCluster): Promise<Presence | null> {
+  for (const giveUpAt = Date.now() + WAIT_MS; Date.now() < giveUpAt; await sleep(100)) {
+    const running = readPostmasterPid(cluster.path);
+    if (!running) return null;
+    try {
+      return await connect(cluster, running.port);
+    } catch (error) {
+      if (!isPostgres(running.pid)) {
+        disown(cluster.path);
+        return null;
+      }
+      if (!SOON.includes((error as { code?: string }).code ?? '')) return null;
+    }
+  }
+  return null;
+}
+
+async function startServer(cluster: EmbeddedCluster): Promise<Presence> {
+  const { path, user, binaries, fsync } = cluster;
+  const log = join(path, 'server.log');
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) truncateSync(log);
+
+  const settings = [...SETTINGS, ...(fsync ? [] : WITHOUT_FSYNC)].map((setting) => `-c ${setting}`);
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const options = [`-p ${port}`, ...settings].join(' ');
+    const args = ['start', '-D', path, '-l', log, '-w', '-t', String(WAIT_MS / 1000), '-o', options];
+    try {
+      await user.run(binaries.pgCtl, args, { timeoutMs: WAIT_MS + 5000 });
+      return await connect(cluster, port);
+    } catch (cause) {
+      // Still recovering after a crash; or somebody took the port; or children of a killed server are still ending.
+      const late = await joinServer(cluster);
+      if (late) return late;
+      if (attempt === START_ATTEMPTS) {
+        const said = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-10).join('\n') : '';
+        throw new Error(`The embedded PostgreSQL in ${path} does not start. Its last words:\n${said}`, { cause });
+      }
+      await sleep(200 * attempt);
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+const urlOf = ({ password }: EmbeddedCluster, port: number) =>
+  `postgres://${EMBEDDED_NAME}:${password}@127.0.0.1:${port}/${EMBEDDED_NAME}`;
+
+async function connect(cluster: EmbeddedCluster, port: number): Promise<Presence> {
+  const client = new Client({
+    connectionString: urlOf(cluster, port),
+    application_name: 'darkroom:presence',
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+  });
+  client.on('error', () => undefined); // the server went away; whoever needs it will notice
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+  (client as Presence).unref(); // never what keeps a process from ending
+  return client as Presence;
+}
+
+async function leave(cluster: EmbeddedCluster, presence: Presence): Promise<void> {
+  presence.ref();
+  await presence.end().catch(() => undefined);
+  // Asked on a new connection: the server may have been started again since, by somebody who still needs it.
+  const running = readPostmasterPid(cluster.path);
+  if (!running || (await countClients(urlOf(cluster, running.port))) > 0) return;
+  await cluster.user.run(cluster.binaries.pgCtl, ['stop', '-D', cluster.path, '-m', 'fast', '-w', '-t', '30']);
+}
+
+/** Sessions of anybody, an operator's psql too. Looks twice: one that has just closed may still be listed. */
+async function countClients(url: string): Promise<number> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    for (let look = 1; ; look++) {
+      const { rows } = await client.query<{ clients: number }>(
+        `select count(*)::int as clients from pg_stat_activity
+          where datname is not null and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      );
+      const { clients } = rows[0]!;
+      if (clients === 0 || look === 2) return clients;
+      await sleep(200);
+    }
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,15 @@
+import type { MigrationInterface } from 'typeorm';
+import { ApiKeys1700000000001 } from './migrations/0001-api-keys.ts';
+import { Tasks1700000000002 } from './migrations/0002-tasks.ts';
+import { Webhooks1700000000003 } from './migrations/0003-webhooks.ts';
+import { EndedTasks1700000000004 } from './migrations/0004-ended-tasks.ts';
+import { ProviderPlaces1700000000005 } from './migrations/0005-provider-places.ts';
+
+/** To add one: write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and name its class here, last. */
+export const MIGRATIONS: (new () => MigrationInterface)[] = [
+  ApiKeys1700000000001,
+  Tasks1700000000002,
+  Webhooks1700000000003,
+  EndedTasks1700000000004,
+  ProviderPlaces1700000000005,
+];

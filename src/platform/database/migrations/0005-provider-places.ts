@@ -1,0 +1,15 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The index counts the tasks a provider works on: few rows, whatever the table holds. */
+export class ProviderPlaces1700000000005 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table tasks add column provider_url text');
+    await runner.query(
+      `create index tasks_at_provider on tasks (provider) where status = 'running' and submitted_at is not null`,
+    );
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}

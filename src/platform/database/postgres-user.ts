@@ -1,0 +1,149 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chownSync, statSync } from 'node:fs';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+
+/** Who runs the embedded PostgreSQL. It refuses to run as root, so root hands it to another user. */
+export interface PostgresUser {
+  /** Gives a file or folder to that user; nothing to do when we are that user. */
+  own(path: string): void;
+  /**
+   * Runs a program as that user to its end.
+   * @throws Error with the last lines the program wrote
+   */
+  run(program: string, args: string[], options?: { input?: string; timeoutMs?: number }): Promise<void>;
+}
+
+interface Prefix {
+  /** Program and arguments put before the command. */
+  words: string[];
+  uid?: number;
+  gid?: number;
+}
+
+/** Nothing of the operator's PG… variables may steer our own server. */
+const environment = () => ({
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+  ...(process.platform === 'win32' && { SystemRoot: process.env.SystemRoot }),
+});
+
+/**
+ * @param dataDir must exist; the user must reach it
+ * @param cluster when it exists already, its owner runs it, so that root and an ordinary user may take turns
+ * @throws Error naming the way out where the user can neither be made nor reach the folders
+ */
+export function choosePostgresUser(dataDir: string, cluster: string, binaries: PostgresBinaries): PostgresUser {
+  const me = process.getuid?.();
+  const owner = statSync(cluster, { throwIfNoEntry: false });
+  if (me !== 0) {
+    if (owner && me !== undefined && owner.uid !== me) {
+      throw new Error(
+        `${cluster} belongs to the user with id ${owner.uid}, and this process runs as ${me}. ` +
+          'Start as that user or as root, choose another DATA_DIR, or set DATABASE_URL.',
+      );
+    }
+    return { own: () => undefined, run: (program, args, options) => run({ words: [] }, program, args, options) };
+  }
+
+  const { uid, gid } = owner && owner.uid !== 0 ? owner : systemUser();
+  const prefix = reachingPrefix(uid, gid, dataDir, binaries);
+  return {
+    own: (path) => chownSync(path, uid, gid),
+    run: (program, args, options) => run(prefix, program, args, options),
+  };
+}
+
+/** The user `postgres`, made when the machine has none. */
+function systemUser(): { uid: number; gid: number } {
+  const known = lookUp();
+  if (known) return known;
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  const made = spawnSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres'], {
+    env,
+    encoding: 'utf8',
+  });
+  const created = lookUp();
+  if (created) return created;
+  throw new Error(
+    'PostgreSQL refuses to run as root, and the user "postgres" could not be created ' +
+      `(useradd: ${made.error?.message ?? made.stderr.trim()}). ` +
+      'Create a system user of that name, start Darkroom as an ordinary user, or set DATABASE_URL.',
+  );
+}
+
+function lookUp(): { uid: number; gid: number } | null {
+  const [uid, gid] = ['-u', '-g'].map((flag) => {
+    const { status, stdout } = spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' });
+    return status === 0 ? Number(stdout) : Number.NaN;
+  });
+  return uid! > 0 && gid! >= 0 ? { uid: uid!, gid: gid! } : null;
+}
+
+/**
+ * The least that lets the user reach both the programs and the data: no capability where the path is open to all (a
+ * clone in /srv), else one that passes closed folders (a clone in /root, mode 0700). Tried, not guessed: containers
+ * leave out capabilities, and access lists and mount options decide as well.
+ */
+function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: PostgresBinaries): Prefix {
+  const candidates: Prefix[] = [
+    { words: [], uid, gid },
+    ...['dac_read_search', 'dac_override'].map((capability) => ({
+      words: [
+        'setpriv',
+        `--reuid=${uid}`,
+        `--regid=${gid}`,
+        '--clear-groups',
+        // Else access(2), by which PostgreSQL looks for its own files, would leave the capability out of account.
+        '--securebits=+no_setuid_fixup',
+        `--inh-caps=-all,+${capability}`,
+        `--ambient-caps=-all,+${capability}`,
+        '--',
+      ],
+    })),
+  ];
+  // --show makes nothing; on its way it looks for every program and file that it needs.
+  const probe = ['sh', '-c', 'cd "$1" && "$2" --version && "$3" --show -D "$1/postgres.new"', 'probe', dataDir];
+  for (const candidate of candidates) {
+    const [program, ...args] = [...candidate.words, ...probe, binaries.postgres, binaries.initdb];
+    const { uid, gid } = candidate;
+    const tried = spawnSync(program!, args, {
+      uid,
+      gid,
+      cwd: '/',
+      env: environment(),
+      stdio: 'ignore',
+      timeout: 10_000,
+    });
+    if (tried.status === 0) return candidate;
+  }
+  throw new Error(
+    `PostgreSQL refuses to run as root, and the user with id ${uid} cannot reach ${dataDir} or ${binaries.postgres}. ` +
+      'Put DATA_DIR and the checkout where other users can enter (not below /root), start Darkroom as an ordinary ' +
+      'user, or set DATABASE_URL to a PostgreSQL of your own.',
+  );
+}
+
+function run(
+  prefix: Prefix,
+  program: string,
+  args: string[],
+  { input, timeoutMs = 60_000 }: { input?: string; timeoutMs?: number } = {},
+): Promise<void> {
+  const [first, ...rest] = [...prefix.words, program, ...args];
+  const { uid, gid } = prefix;
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      first!,
+      rest,
+      { uid, gid, cwd: '/', env: environment(), timeout: timeoutMs },
+      (error, out, err) => {
+        if (!error) return resolve();
+        const said = `${out}\n${err}`.trim().split('\n').slice(-8).join('\n');
+        reject(new Error(`${program} failed: ${said || error.message}`, { cause: error }));
+      },
+    );
+    child.stdin?.on('error', () => undefined); // the program ended before it read everything; its exit code tells
+    child.stdin?.end(input);
+  });
+}

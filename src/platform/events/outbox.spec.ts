@@ -1,0 +1,56 @@
+import { Outbox } from './outbox.ts';
+
+const reader = new Outbox(1_000);
+
+/** Sends all there is; returns the messages. */
+async function sendAll(outbox: Outbox): Promise<string[]> {
+  const messages: string[] = [];
+  while (!outbox.isEmpty) await outbox.send(async (message) => messages.push(message));
+  return messages;
+}
+
+describe('an outbox', () => {
+  it('gathers news into messages within their size, in order', async () => {
+    const outbox = new Outbox(500);
+    for (let at = 0; at < 100; at++) outbox.add('task', `number ${at} ${'ä'.repeat(at % 9)}`);
+    const messages = await sendAll(outbox);
+    expect(messages.every((message) => Buffer.byteLength(message) <= 500)).toBe(true);
+    expect(messages.length).toBeLessThan(15);
+    const read = messages.flatMap((message) =>
+      reader.read(message)!.news.map(([, body]) => Number(body.split(' ')[1])),
+    );
+    expect(read).toEqual(Array.from({ length: 100 }, (_, at) => at));
+  });
+
+  it('loses nothing when sending fails', async () => {
+    const outbox = new Outbox(500);
+    outbox.add('task', 'a');
+    await expect(outbox.send(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+    outbox.add('task', 'b');
+    const [message] = await sendAll(outbox);
+    expect(reader.read(message!)).toEqual({
+      news: [
+        ['task', 'a'],
+        ['task', 'b'],
+      ],
+      droppedS: 0,
+    });
+  });
+
+  it('drops what piles up, and says so', async () => {
+    const outbox = new Outbox(7_900);
+    for (let at = 0; at < 50_001; at++) outbox.add('task', String(at));
+    const messages = await sendAll(outbox);
+    expect(messages).toHaveLength(1);
+    const { news, droppedS } = reader.read(messages[0]!)!;
+    expect(news).toEqual([['task', '50000']]);
+    expect(droppedS).toBeGreaterThanOrEqual(60);
+  });
+
+  it('does not read its own', async () => {
+    const outbox = new Outbox(500);
+    outbox.add('task', 'a');
+    const [message] = await sendAll(outbox);
+    expect(outbox.read(message!)).toBeNull();
+  });
+});

@@ -1,0 +1,82 @@
+import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
+import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
+
+const schema = buildSchema(`
+  type Query { tasks(first: Int = 20, after: String): Connection! task(taskId: String!): Task! me: Node! }
+  type Connection { edges: [Edge!]! }
+  type Edge { cursor: String! node: Task! }
+  type Task { id: String! a: String b: String outputs: [Output!] }
+  type Output { url: String size: Int }
+  type Node { node: Node! leaf: Int }
+`);
+const refusals = (query: string) =>
+  validate(schema, parse(query, { maxTokens: DOCUMENT_LIMITS.tokens }), [...specifiedRules, limitDocument]).map(
+    ({ message }) => message,
+  );
+const page = '{ edges { cursor node { id a b outputs { url size } } } }';
+
+describe('the limits of a document', () => {
+  it('let pass what a client sensibly asks', () => {
+    expect(refusals(`{ tasks(first: 100) ${page} }`)).toEqual([]);
+    expect(refusals(getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true }))).toEqual([]);
+  });
+
+  it('count levels, through fragments too', () => {
+    const nested = (levels: number): string => (levels === 1 ? '{ leaf }' : `{ node ${nested(levels - 1)} }`);
+    expect(refusals(`{ me ${nested(9)} }`)).toEqual([]);
+    expect(refusals(`{ me ${nested(10)} }`)).toEqual(['The document is nested deeper than 10 levels.']);
+    const within = `query { me { ...a } } fragment a on Node ${nested(5)} `.replace('leaf', '...b');
+    expect(refusals(`${within} fragment b on Node ${nested(6)}`)).toEqual([
+      'The document is nested deeper than 10 levels.',
+    ]);
+  });
+
+  it('count aliases, directives and root fields', () => {
+    const many = (count: number, field: (at: number) => string) =>
+      `{ ${Array.from({ length: count }, (_, at) => field(at)).join(' ')} }`;
+    expect(refusals(many(20, (at) => `x${at}: __typename`))).toEqual([]);
+    expect(refusals(many(21, (at) => `x${at}: __typename`))).toEqual([
+      'The document has too many root fields; 20 are allowed.',
+    ]);
+    expect(refusals(`{ me ${many(31, (at) => `x${at}: leaf`)} }`)).toEqual([
+      'The document has too many aliases; 30 are allowed.',
+    ]);
+    expect(refusals(`{ me ${many(21, () => 'leaf @skip(if: false)')} }`)).toEqual([
+      'The document has too many directives; 20 are allowed.',
+    ]);
+  });
+
+  it('count what the answer may hold: pages by their size, lists by a guess', () => {
+    const dear = (size: string) => `{ x: tasks(first: ${size}) ${page} y: tasks(first: ${size}) ${page} }`;
+    expect(refusals(dear('100'))).toEqual([]);
+    const ten = Array.from({ length: 10 }, (_, at) => `x${at}: tasks(first: 100) ${page}`).join(' ');
+    expect(refusals(`{ ${ten} }`)).toEqual([
+      expect.stringMatching(/asks for up to 15010 values at once; 10000 are allowed/),
+    ]);
+    expect(refusals(`query ($first: Int) { ${ten.replaceAll('100', '$first')} }`)).toEqual([
+      expect.stringMatching(/15010/),
+    ]);
+    expect(refusals(`{ ${ten.replaceAll('(first: 100)', '')} }`)).toEqual([]);
+  });
+
+  it('weigh nested fragments in linear time, and a circle not at all', () => {
+    const chain = Array.from(
+      { length: 80 },
+      (_, at) => `fragment f${at} on Node { ...f${at + 1} ...f${at + 1} leaf }`,
+    ).join(' ');
+    const startedAt = performance.now();
+    refusals(`{ me { ...f0 } } ${chain} fragment f80 on Node { leaf }`);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(refusals('{ me { ...f } } fragment f on Node { node { ...f } }')).toEqual([
+      expect.stringMatching(/within itself/),
+    ]);
+  });
+
+  it('refuse NUL in texts, which the database cannot store', () => {
+    expect(refusals('{ task(taskId: "a\\u0000") { id } }')).toEqual([expect.stringMatching(/NUL/)]);
+  });
+
+  it('bound the tokens', () => {
+    expect(() => refusals(`{ me { ${'leaf '.repeat(1_000)} } }`)).toThrow(/more that 1000 tokens/);
+  });
+});

@@ -1,0 +1,70 @@
+import { Logger } from '@nestjs/common';
+import { buildSchema, graphql, GraphQLError } from 'graphql';
+import { ApiError } from '../../errors/api-error.ts';
+import { formatGraphqlError } from './graphql-errors.ts';
+
+const schema = buildSchema(`
+  enum Mood { GOOD BAD }
+  input Cat { fullName: String! age: Int mood: Mood parts: [String!] }
+  type Query { cat(input: Cat!): Int broken: Int! mood: Mood }
+`);
+const options = { requestId: 'req_1', suggestions: true };
+async function refusal(source: string, variableValues: Record<string, unknown> = {}, rootValue: object = {}) {
+  const { errors } = await graphql({ schema, source, variableValues, rootValue });
+  const { message, extensions } = formatGraphqlError(errors![0], options);
+  return { message, ...(extensions as { code: string; param: string | null; request_id: string }) };
+}
+
+describe('a GraphQL error', () => {
+  beforeAll(() => Logger.overrideLogger(false)); // the masked ones are logged
+
+  it('has code, param and request id of the failure that was thrown', async () => {
+    const cat = () => {
+      throw new ApiError('invalid_value', { param: 'reference_images[2]', message: 'No.' });
+    };
+    expect(await refusal('{ cat(input: { fullName: "x" }) }', {}, { cat })).toMatchObject({
+      message: 'No.',
+      code: 'invalid_value',
+      type: 'invalid_request_error',
+      param: 'reference_images[2]',
+      request_id: 'req_1',
+    });
+  });
+
+  it('says nothing of an unforeseen failure', async () => {
+    const cat = () => {
+      throw new Error('password=hunter2');
+    };
+    const told = await refusal('{ cat(input: { fullName: "x" }) }', {}, { cat });
+    expect(told).toMatchObject({ code: 'internal_error', message: 'Something went wrong on our side.' });
+    expect(await refusal('{ broken }')).toMatchObject({ code: 'internal_error' }); // null where the schema has none
+    expect(await refusal('{ mood }', {}, { mood: 'sad' })).toMatchObject({ code: 'internal_error' });
+  });
+
+  it.each([
+    ['{ cat', {}, 'invalid_body', null],
+    ['{ dog }', {}, 'invalid_body', null],
+    ['{ cat(input: {}) }', {}, 'missing_required_parameter', 'full_name'],
+    ['{ cat }', {}, 'missing_required_parameter', 'input'],
+    ['{ cat(input: { fullName: "x", tail: 1 }) }', {}, 'unknown_parameter', 'tail'],
+    ['{ cat(input: { fullName: 5 }) }', {}, 'invalid_type', null],
+    ['{ cat(input: { fullName: "x", mood: SAD }) }', {}, 'invalid_value', null],
+    ['{ cat(input: { fullName: "x" }, tail: 1) }', {}, 'unknown_parameter', 'tail'],
+    ['query ($i: Cat!) { cat(input: $i) }', {}, 'missing_required_parameter', 'i'],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: {} }, 'missing_required_parameter', 'full_name'],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', noTail: 1 } }, 'unknown_parameter', 'no_tail'],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 5 } }, 'invalid_type', 'full_name'],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', age: 2 ** 40 } }, 'value_out_of_range', 'age'],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', mood: 'SAD' } }, 'invalid_value', 'mood'],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', parts: ['a', 1] } }, 'invalid_type', 'parts[1]'],
+  ])('names what %s has wrong', async (source, variables, code, param) => {
+    expect(await refusal(source, variables)).toMatchObject({ code, param });
+  });
+
+  it('offers no names where the schema is not to be seen', () => {
+    const error = new GraphQLError('Cannot query field "mode" on type "Query". Did you mean "mood"?');
+    expect(formatGraphqlError(error, { ...options, suggestions: false }).message).toBe(
+      'Cannot query field "mode" on type "Query".',
+    );
+  });
+});

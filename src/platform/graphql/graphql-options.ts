@@ -1,0 +1,65 @@
+import type { ApolloDriverConfig } from '@nestjs/apollo';
+import type { ApolloServerPlugin } from '@apollo/server';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { ApiError } from '../../errors/api-error.ts';
+import type { Config } from '../config.ts';
+import { newRequestId } from '../http/request-id.ts';
+import { currentRequestId } from '../request-context.ts';
+import { snakeCaseInputs } from '../snake-case-inputs.ts';
+import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
+import { httpContext } from './graphql-context.ts';
+import { formatGraphqlError } from './graphql-errors.ts';
+import { GRAPHQL_PATH } from './live-sockets.ts';
+
+/** Apollo's part: GraphQL over HTTP. Subscriptions have their own server (live-sockets.ts), on the same path. */
+export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver'> {
+  const introspection = config.graphqlIntrospection;
+  return {
+    path: GRAPHQL_PATH,
+    autoSchemaFile: true, // in memory; schema.graphql is written by `npm run schema`
+    sortSchema: true,
+    transformSchema: (schema) => describeRoots(snakeCaseInputs(schema)),
+    context: httpContext,
+    introspection,
+    hideSchemaDetailsFromClientErrors: !introspection,
+    graphiql: false,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    persistedQueries: false,
+    includeStacktraceInErrorResponses: false,
+    autoTransformHttpErrors: false,
+    validationRules: [limitDocument],
+    parseOptions: { maxTokens: DOCUMENT_LIMITS.tokens },
+    plugins: [refuseSubscriptions],
+    formatError: (_formatted, error) =>
+      formatGraphqlError(error, {
+        requestId: currentRequestId.getStore() ?? newRequestId(),
+        suggestions: introspection,
+      }),
+  };
+}
+
+/** Apollo would run one as if it were a query. */
+const refuseSubscriptions: ApolloServerPlugin = {
+  requestDidStart: async () => ({
+    didResolveOperation: async ({ operation }) => {
+      if (operation?.operation !== 'subscription') return;
+      const message = 'Subscriptions run over a WebSocket (graphql-transport-ws) at this address, not over HTTP.';
+      throw new GraphQLError(message, {
+        originalError: new ApiError('bad_request', { message }),
+        extensions: { http: { status: 400 } },
+      });
+    },
+  }),
+};
+
+/** Nest has no place for the descriptions of the three roots. */
+export function describeRoots(schema: GraphQLSchema): GraphQLSchema {
+  const notes = [
+    [schema.getQueryType(), 'What can be read.'],
+    [schema.getMutationType(), 'What can be done.'],
+    [schema.getSubscriptionType(), 'What can be followed as it happens, over graphql-ws.'],
+  ] as const;
+  for (const [type, note] of notes) if (type) type.description = note;
+  return schema;
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { errorHeaders, toApiError } from '../../errors/error.filter.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import type { Config } from '../config.ts';
+import { parseStrictJson } from '../http/strict-json.ts';
+import { formatGraphqlError } from './graphql-errors.ts';
+import { GRAPHQL_PATH } from './live-sockets.ts';
+
+/** What goes wrong before Apollo has the request (broken JSON, a body too large) is told in the form of GraphQL too. */
+export function renderErrorsOnGraphqlRoute(
+  fastify: FastifyInstance,
+  { graphqlIntrospection }: Pick<Config, 'graphqlIntrospection'>,
+): void {
+  fastify.addHook('onRoute', (route) => {
+    if (route.url !== GRAPHQL_PATH) return;
+    route.preValidation = checkVariables;
+    route.errorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      const error = toApiError(thrown);
+      const formatted = formatGraphqlError(error, { requestId: request.id, suggestions: graphqlIntrospection });
+      void reply
+        .code(error.status)
+        .headers(errorHeaders(error))
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify({ errors: [formatted] }));
+    };
+  });
+}
+
+/** Variables in the address pass our JSON parser by; what it would refuse in a body is refused here too. */
+async function checkVariables({ query }: FastifyRequest): Promise<void> {
+  const { variables } = query as { variables?: unknown };
+  if (typeof variables !== 'string') return;
+  try {
+    parseStrictJson(Buffer.from(variables));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_json') throw error; // that one Apollo tells itself
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable, Logger } from '@nestjs/common';
+
+/** Resolves when the thing works; throws when it does not. */
+type Check = (signal: AbortSignal) => Promise<unknown>;
+type Outcome = 'ok' | 'failed' | 'timeout';
+
+export interface ReadinessReport {
+  ready: boolean;
+  checks: Record<string, Outcome>;
+}
+
+/** A check that takes longer counts as failed. */
+const CHECK_TIMEOUT_MS = 2_000;
+/** The page needs no key, so asking it often must not cost the database anything. */
+const REPORT_TTL_MS = 500;
+
+/** Whether this process can do its work. Modules register what they depend on: database, queue, storage. */
+@Injectable()
+export class Readiness {
+  private readonly logger = new Logger('health');
+  private readonly checks = new Map<string, Check>();
+  private latest: { report: Promise<ReadinessReport>; until: number } | null = null;
+
+  register(name: string, check: Check): void {
+    if (this.checks.has(name)) throw new Error(`The readiness check "${name}" is registered twice.`);
+    this.checks.set(name, check);
+  }
+
+  /** Runs all checks at once, at most twice a second; whoever asks meanwhile shares the answer. */
+  report(): Promise<ReadinessReport> {
+    if (this.latest === null || performance.now() > this.latest.until) {
+      const report = this.runAll();
+      this.latest = { report, until: Infinity };
+      void report.then(() => (this.latest = { report, until: performance.now() + REPORT_TTL_MS }));
+    }
+    return this.latest.report;
+  }
+
+  private async runAll(): Promise<ReadinessReport> {
+    const outcomes = await Promise.all(
+      [...this.checks].map(async ([name, check]) => [name, await this.run(name, check)]),
+    );
+    const checks = Object.fromEntries(outcomes) as Record<string, Outcome>;
+    return { ready: Object.values(checks).every((outcome) => outcome === 'ok'), checks };
+  }
+
+  private async run(name: string, check: Check): Promise<Outcome> {
+    const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    const timeout = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    try {
+      await Promise.race([check(signal), timeout]);
+      return 'ok';
+    } catch (err) {
+      this.logger.warn({ event: 'readiness.failed', check: name, err });
+      return signal.aborted ? 'timeout' : 'failed';
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { Socket } from 'node:net';
+import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+import { toApiError } from '../../errors/error.filter.ts';
+import { currentRequestId } from '../request-context.ts';
+import { acceptJsonBodiesOnly, refuseEncodedBody } from './json-body.ts';
+import { KnownRoutes } from './known-routes.ts';
+import type { HttpLimits } from './limits.ts';
+import { LoadBound } from './load-bound.ts';
+import { answerPlainly } from './raw-reply.ts';
+import { requestIdOf } from './request-id.ts';
+import { answerClientError, answerOddRequests } from './socket-errors.ts';
+import { isWebSocket, Upgrades } from './upgrades.ts';
+
+/** The HTTP server before Nest puts its routes on it: everything that must hold for every reply, whoever answers. */
+export interface Edge {
+  fastify: FastifyInstance;
+  upgrades: Upgrades;
+  /** From now on new requests get 503; those under way are finished. */
+  startDraining(): void;
+}
+
+export function createEdge(limits: HttpLimits): Edge {
+  const fastify = createFastify({
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckMs,
+      maxHeaderSize: limits.headerBytes,
+      requireHostHeader: false, // Node would answer without a body; the hook below does it in our way
+      shouldUpgradeCallback: isWebSocket,
+    },
+    routerOptions: { maxParamLength: limits.headerBytes }, // an overlong id is an unknown one, not a 414
+    return503OnClosing: false, // its body is not ours; the hook below does it
+    genReqId: requestIdOf,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => answerPlainly(reply.raw, toApiError(error), request.id),
+  });
+  const routes = new KnownRoutes(fastify);
+  const upgrades = new Upgrades(fastify);
+  const load = new LoadBound(limits);
+  let isDraining = false;
+
+  acceptJsonBodiesOnly(fastify);
+  answerOddRequests(fastify, routes);
+  fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    const { raw } = reply;
+    raw.setHeader('x-request-id', request.id); // on the raw response, so that streams that bypass fastify carry it too
+    raw.setHeader('x-content-type-options', 'nosniff');
+    try {
+      if (isDraining && !isAnsweredWhileDraining(request)) throw draining(reply);
+      if (!isAnsweredWhileDraining(request)) load.refuseWhenFull();
+      refuseOddHost(request);
+      if (request.is404 && routes.answerUnmatched(request, reply)) return;
+      refuseEncodedBody(request);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    currentRequestId.run(request.id, done);
+  });
+  load.count(fastify, isAnsweredWhileDraining);
+
+  const sockets = new Set<Socket>();
+  fastify.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const startDraining = (): void => {
+    if (isDraining) return;
+    isDraining = true;
+    const timer = setInterval(() => {
+      fastify.server.closeIdleConnections();
+      // Nor do those count as idle that have never sent a byte: browsers and HTTP clients open some in advance.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, DRAIN_LOOK_MS).unref();
+    fastify.server.once('close', () => clearInterval(timer));
+  };
+  return { fastify, upgrades, startDraining };
+}
+
+/** Route config of what must go on answering until the very end: whether the process lives, and its metrics. */
+export const ANSWERED_WHILE_DRAINING = Object.freeze({ answeredWhileDraining: true });
+
+function isAnsweredWhileDraining(request: FastifyRequest): boolean {
+  return (request.routeOptions.config as Partial<typeof ANSWERED_WHILE_DRAINING>).answeredWhileDraining === true;
+}
+
+/** Connections that become idle while draining would keep the server open for as long as their clients like. */
+const DRAIN_LOOK_MS = 100;
+
+function draining(reply: FastifyReply): ApiError {
+  reply.raw.setHeader('connection', 'close');
+  return new ApiError('service_unavailable', { message: 'The service is shutting down; try again.' });
+}
+
+/** RFC 9112, 3.2: exactly one; a proxy in front may have read the other. Without a version it is HTTP of 1991. */
+function refuseOddHost({ raw }: FastifyRequest): void {
+  if (raw.httpVersionMajor !== 1)
+    throw new ApiError('bad_request', { message: 'Only HTTP/1.1 and HTTP/1.0 are spoken.' });
+  let hosts = 0;
+  for (let at = 0; at < raw.rawHeaders.length; at += 2) {
+    const name = raw.rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && raw.httpVersionMinor === 1)) {
+    throw new ApiError('bad_request', { message: 'HTTP/1.1 requests carry one Host header.' });
+  }
+}

@@ -1,0 +1,64 @@
+import type { ValidationError } from 'class-validator';
+import { ApiError } from '../../errors/api-error.ts';
+import type { ErrorCode } from '../../errors/catalog.ts';
+import { firstBadItem } from './bad-item.ts';
+import { paramPath } from './param-path.ts';
+
+/** A rule of ours may name its code: `@Validate(PublicUrl, { context: { code: 'url_not_allowed' } })`. */
+export interface RuleContext {
+  code: ErrorCode;
+}
+
+const TYPE_RULES = ['isString', 'isInt', 'isNumber', 'isBoolean', 'isArray', 'isObject', 'nestedValidation'];
+
+/** First comes what is told when a value breaks several rules: its type, before what only makes sense for that type. */
+const CODES: readonly (readonly [ErrorCode, readonly string[]])[] = [
+  ['unknown_parameter', ['whitelistValidation']],
+  ['invalid_type', TYPE_RULES],
+  ['too_many_items', ['arrayMaxSize']],
+  ['string_too_long', ['maxLength']],
+  ['value_out_of_range', ['min', 'max', 'isPositive']],
+  ['invalid_url', ['isUrl']],
+];
+
+/** The one fault that the client is told, out of all that class-validator found. */
+export function faultOf(errors: readonly ValidationError[], above: readonly (string | number)[] = []): ApiError {
+  const error = errors.find(isUnknown) ?? errors[0];
+  const path = [...above, Array.isArray(error.target) ? Number(error.property) : error.property];
+  if (error.constraints === undefined) return faultOf(error.children!, path);
+
+  const [rule, code] = worstRule(error);
+  const item = firstBadItem(error, rule);
+  const param = paramPath(item === null ? path : [...path, item]);
+  if (code === 'unknown_parameter') return new ApiError(code, { param, message: `There is no parameter ${param}.` });
+  if (error.value === undefined)
+    return new ApiError('missing_required_parameter', { param, message: `${param} is required.` });
+  return new ApiError(code, { param, message: sentence(error.constraints[rule], error.property, param) });
+}
+
+function isUnknown(error: ValidationError): boolean {
+  return error.constraints !== undefined && 'whitelistValidation' in error.constraints;
+}
+
+function worstRule(error: ValidationError): [rule: string, code: ErrorCode] {
+  const broken = Object.keys(error.constraints!);
+  for (const [code, rules] of CODES) {
+    const rule = broken.find((one) => rules.includes(one));
+    if (rule !== undefined) return [rule, code];
+  }
+  const context = error.contexts?.[broken[0]] as RuleContext | undefined;
+  return [broken[0], context?.code ?? 'invalid_value'];
+}
+
+/** class-validator begins "url must …" or "each value in events must …"; the client is told the full path instead. */
+function sentence(words: string, property: string, param: string): string {
+  const subject = [
+    `each value in nested property ${property}`,
+    `each value in ${property}`,
+    `nested property ${property}`,
+    property,
+  ];
+  const found = subject.find((one) => words.startsWith(`${one} `));
+  const rest = found === undefined ? `: ${words}` : words.slice(found.length);
+  return `${param}${rest.replace(/\.?$/, '.')}`;
+}

@@ -1,0 +1,40 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ApiError } from '../../errors/api-error.ts';
+import { errorHeaders, toErrorBody } from '../../errors/error.filter.ts';
+
+/** How long a refused client may take to read the answer before the connection is cut. */
+const LINGER_MS = 1_000;
+
+/** Answers with our envelope where fastify is not, or not yet, in charge, and asks the client to hang up. */
+export function answerPlainly(response: ServerResponse, error: ApiError, requestId: string): void {
+  const body = JSON.stringify(toErrorBody(error, requestId));
+  response.writeHead(error.status, headers(error, requestId, body));
+  response.end(body);
+}
+
+/** The same on a bare socket. It is closed gently first: a reset could overtake the answer. */
+export function answerOnSocket(socket: Duplex, error: ApiError, requestId: string): void {
+  if (socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(toErrorBody(error, requestId));
+  const lines = Object.entries(headers(error, requestId, body)).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+function headers(error: ApiError, requestId: string, body: string): Record<string, string> {
+  return {
+    ...errorHeaders(error),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+}

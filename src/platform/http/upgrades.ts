@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+import { answerOnSocket } from './raw-reply.ts';
+import { requestIdOf } from './request-id.ts';
+
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/**
+ * Who speaks WebSocket, by path. Whatever nobody claims is refused with our envelope instead of hanging. Other protocols
+ * than WebSocket (h2c, which some HTTP clients offer on every request) never get here: HTTP lets a server ignore them.
+ */
+export class Upgrades {
+  private readonly handlers = new Map<string, UpgradeHandler>();
+
+  constructor(fastify: FastifyInstance) {
+    fastify.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const path = request.url!.split('?', 1)[0];
+      const handler = this.handlers.get(path);
+      if (handler) handler(request, socket, head);
+      else
+        answerOnSocket(
+          socket,
+          new ApiError('route_not_found', { message: 'No WebSocket at this address.' }),
+          requestIdOf(request),
+        );
+    });
+  }
+
+  /** Hands the WebSocket handshakes of one path to `handler`, which from then on owns the socket. */
+  claim(path: string, handler: UpgradeHandler): void {
+    if (this.handlers.has(path)) throw new Error(`The upgrades of ${path} are claimed twice.`);
+    this.handlers.set(path, handler);
+  }
+}
+
+export function isWebSocket(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket';
+}

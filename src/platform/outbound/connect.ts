@@ -1,0 +1,79 @@
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { OutboundError } from './outbound-error.ts';
+import { refusedAddress, type OutboundRules } from './url-rules.ts';
+
+/** A name with more addresses than this is tried at the first ones only. */
+const MAX_ADDRESSES = 8;
+
+/** How long one address may take before the next is tried beside it (RFC 8305 says 250 ms; far servers need more). */
+const NEXT_ADDRESS_MS = 500;
+
+/**
+ * Opens a connection to one of these addresses, all of which the caller has checked, and looks once more at where it really
+ * ended before a byte is written, the TLS greeting included.
+ * @throws OutboundError blocked_address, connect_failed, tls_error; the reason of the signal
+ */
+export async function connectTo(
+  url: URL,
+  addresses: readonly string[],
+  rules: OutboundRules,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const secure = url.protocol === 'https:';
+  const checked = addresses.slice(0, MAX_ADDRESSES).map((address) => ({ address, family: isIP(address) }));
+  const lookup: LookupFunction = (_name, { all }, done) =>
+    all ? done(null, checked) : done(null, checked[0].address, checked[0].family);
+
+  const socket = connectTcp({
+    host: checked.length === 1 ? checked[0].address : host,
+    port: Number(url.port) || (secure ? 443 : 80),
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    noDelay: true,
+  });
+  await opened(socket, 'connect', 'connect_failed', signal);
+  const { remoteAddress } = socket;
+  if (!remoteAddress || refusedAddress([remoteAddress], url, rules) !== undefined) {
+    socket.destroy();
+    throw new OutboundError('blocked_address', 'the connection ended at an address that may not be called');
+  }
+  if (!secure) return socket;
+
+  const name = host.replace(/\.$/, '');
+  const session = connectTls({
+    socket,
+    host: name, // the certificate must name it
+    servername: isIP(name) === 0 ? name : '', // SNI carries names only (RFC 6066)
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+  });
+  await opened(session, 'secureConnect', 'tls_error', signal);
+  return session;
+}
+
+/** Waits until the socket is ready; destroys it otherwise. */
+async function opened(
+  socket: Socket,
+  ready: 'connect' | 'secureConnect',
+  failure: 'connect_failed' | 'tls_error',
+  signal: AbortSignal,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fail = (cause?: Error) => reject(new OutboundError(failure, 'no connection', cause));
+  const abort = () => reject(signal.reason);
+  socket.once(ready, resolve).on('error', fail).once('close', fail);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    await promise;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    socket.off('close', fail); // the error listener stays: an error nobody hears would end the process
+  }
+}

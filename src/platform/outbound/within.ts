@@ -1,0 +1,31 @@
+import { OutboundError } from './outbound-error.ts';
+
+/**
+ * Gives work a hard end: settles by then even where the work does not heed its signal.
+ * @param parent aborts the work earlier; its reason is then thrown as it is
+ * @throws OutboundError timeout
+ */
+export async function within<T>(
+  ms: number,
+  parent: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  parent?.throwIfAborted();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const cancel = () => controller.abort(parent?.reason);
+  const timer = setTimeout(() => controller.abort(new OutboundError('timeout', `not done within ${ms} ms`)), ms);
+  parent?.addEventListener('abort', cancel, { once: true });
+  try {
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return await Promise.race([work(signal), aborted]);
+  } catch (error) {
+    // What the work throws while it is being aborted is an echo of the abort.
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    parent?.removeEventListener('abort', cancel);
+  }
+}

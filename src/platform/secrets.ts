@@ -1,0 +1,83 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+
+/** What a derived key is for. One purpose's key tells nothing about another's. */
+export type SecretPurpose = 'api-key-pepper' | 'file-links' | 'webhook-secrets';
+
+const KEY_BYTES = 32;
+
+/** Every secret this service uses itself, derived from the one SECRET_KEY. */
+export class Secrets {
+  readonly #secretKey: Buffer;
+  readonly #derived = new Map<SecretPurpose, Buffer>();
+
+  constructor(secretKey: Buffer) {
+    if (secretKey.length !== KEY_BYTES) throw new Error(`SECRET_KEY must be ${KEY_BYTES} bytes`);
+    this.#secretKey = secretKey;
+  }
+
+  /** 32 bytes for one purpose (HKDF-SHA256), always the same for the same SECRET_KEY. */
+  derive(purpose: SecretPurpose): Buffer {
+    let key = this.#derived.get(purpose);
+    if (!key) {
+      key = Buffer.from(hkdfSync('sha256', this.#secretKey, '', `darkroom/${purpose}`, KEY_BYTES));
+      this.#derived.set(purpose, key);
+    }
+    return key;
+  }
+}
+
+/**
+ * SECRET_KEY of the environment, or the one kept in `DATA_DIR/secret-key`, made there at the first start.
+ * @throws Error when the file holds anything but 32 bytes in hex: a new key would silently void every API key and link
+ */
+export async function loadSecretKey(config: Pick<Config, 'secretKey' | 'dataDir'>): Promise<Buffer> {
+  if (config.secretKey) return Buffer.from(config.secretKey, 'hex');
+  const file = join(config.dataDir, 'secret-key');
+  return (await readSecretKey(file)) ?? (await makeSecretKey(file, config.dataDir));
+}
+
+async function readSecretKey(file: string): Promise<Buffer | null> {
+  let text: string;
+  try {
+    text = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  if (!/^[0-9a-f]{64}$/i.test(text)) {
+    throw new Error(`${file} does not hold 32 bytes in hex; restore it, or delete it to start with a new key`);
+  }
+  return Buffer.from(text, 'hex');
+}
+
+/**
+ * Written whole under a name of its own, then linked into place: a link fails where the name is taken, so of two
+ * processes starting at once one wins and both read the winner's key, never half of one.
+ */
+async function makeSecretKey(file: string, dataDir: string): Promise<Buffer> {
+  // As root the database runs as another user, who has to pass through this directory; chmod, since umask cuts mkdir's mode.
+  if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) {
+    await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  }
+  const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  try {
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${randomBytes(KEY_BYTES).toString('hex')}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const key = await readSecretKey(file);
+  if (!key) throw new Error(`${file} vanished while it was being made`);
+  return key;
+}

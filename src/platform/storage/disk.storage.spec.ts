@@ -1,0 +1,112 @@
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { DiskStorage } from './disk.storage.ts';
+import { StoredFileMissing } from './storage.ts';
+
+let root: string;
+let storage: DiskStorage;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'darkroom-disk-'));
+  storage = new DiskStorage(join(root, 'files'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function textOf(key: string, range?: { start: number; end: number }): Promise<string> {
+  return Buffer.concat(await (await storage.open(key, range)).toArray()).toString();
+}
+
+describe('storage on disk', () => {
+  it('gives back what was put, whole or in part', async () => {
+    await storage.put('task_a/1-0.png', Buffer.from('0123456789'));
+    expect(await storage.size('task_a/1-0.png')).toBe(10);
+    expect(await textOf('task_a/1-0.png')).toBe('0123456789');
+    expect(await textOf('task_a/1-0.png', { start: 2, end: 4 })).toBe('234');
+  });
+
+  it('takes a file and leaves it where it was', async () => {
+    const path = join(root, 'video');
+    await writeFile(path, 'frames');
+    await chmod(path, 0o444);
+    await storage.put('task_a/1-0.mp4', { path });
+    await storage.put('task_a/1-0.mp4', { path });
+    expect(await textOf('task_a/1-0.mp4')).toBe('frames');
+    expect((await stat(path)).size).toBe(6);
+  });
+
+  it('keeps everything to this user', async () => {
+    await storage.put('task_a/1-0.png', Buffer.from('x'));
+    const path = join(root, 'video');
+    await writeFile(path, 'frames', { mode: 0o644 });
+    await storage.put('task_a/1-1.mp4', { path });
+    const modes = ['', 'task_a', 'task_a/1-0.png', 'task_a/1-1.mp4'].map(async (name) => {
+      return ((await stat(join(root, 'files', name))).mode & 0o777).toString(8);
+    });
+    expect(await Promise.all(modes)).toEqual(['700', '700', '600', '600']);
+  });
+
+  it('never shows half a file while it is replaced', async () => {
+    const [old, young] = [Buffer.alloc(2_000_000, 'a'), Buffer.alloc(2_000_000, 'b')];
+    await storage.put('task_a/1-0.mp4', old);
+    const writes = (async () => {
+      for (let round = 0; round < 5; round++) await storage.put('task_a/1-0.mp4', round % 2 ? old : young);
+      return 'written' as const;
+    })();
+    let reads = 0;
+    for (let state = ''; state !== 'written'; state = await Promise.race([writes, setImmediate('writing')])) {
+      const text = await textOf('task_a/1-0.mp4');
+      expect(text === old.toString() || text === young.toString()).toBe(true);
+      reads++;
+    }
+    expect(reads).toBeGreaterThan(1);
+    expect(await readdir(join(root, 'files/task_a'))).toEqual(['1-0.mp4']);
+  });
+
+  it('leaves nothing behind when a put fails', async () => {
+    await storage.put('task_a/1-0.png', Buffer.from('x'));
+    await expect(storage.put('task_a/1-1.mp4', { path: join(root, 'absent') })).rejects.toThrow('ENOENT');
+    expect(await readdir(join(root, 'files/task_a'))).toEqual(['1-0.png']);
+  });
+
+  it('says that a file is missing before it gives a stream', async () => {
+    await expect(storage.open('task_a/1-0.png')).rejects.toThrow(StoredFileMissing);
+    await expect(storage.size('task_a/1-0.png')).rejects.toThrow(StoredFileMissing);
+  });
+
+  it('deletes a folder and nothing beside it', async () => {
+    for (const key of ['task_a/1-0.png', 'task_a/1-1.png', 'task_ab/1-0.png']) await storage.put(key, Buffer.from('x'));
+    await storage.deleteAll('task_a/');
+    await storage.deleteAll('task_a');
+    expect(await readdir(join(root, 'files'))).toEqual(['task_ab']);
+  });
+
+  it.each([
+    '',
+    '/',
+    '..',
+    '../x',
+    'a/../b',
+    '/etc/passwd',
+    'a//b',
+    'a/',
+    '.hidden',
+    'a/.b',
+    'a\\b',
+    'a\0b',
+    'ä',
+    'x'.repeat(513),
+  ])('takes %j for no key', async (key) => {
+    await expect(storage.put(key, Buffer.from('x'))).rejects.toThrow('Not a storage key');
+    await expect(storage.open(key)).rejects.toThrow('Not a storage key');
+    if (key !== 'a/') await expect(storage.deleteAll(key)).rejects.toThrow('Not a storage key');
+  });
+
+  it('is ready when it can write, and says so when it cannot', async () => {
+    await storage.ready();
+    await Promise.all([storage.ready(), storage.ready()]);
+    await writeFile(join(root, 'plain'), '');
+    await expect(new DiskStorage(join(root, 'plain')).ready()).rejects.toThrow();
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { S3Storage } from './s3.storage.ts';
+import { StoredFileMissing } from './storage.ts';
+
+let folder: string;
+let server: S3rver;
+let endpoint: string;
+let storage: S3Storage;
+
+beforeAll(async () => {
+  // The only credentials that the test server takes.
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
+  folder = await mkdtemp(join(tmpdir(), 'darkroom-s3-'));
+  server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: join(folder, 'buckets'),
+    configureBuckets: [{ name: 'results', configs: [] }],
+  });
+  endpoint = `http://127.0.0.1:${(await server.run()).port}`;
+  storage = await S3Storage.connect(`s3://results?endpoint=${endpoint}&region=eu-central-1&prefix=dark/room`);
+});
+afterAll(async () => {
+  await server?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function textOf(key: string, range?: { start: number; end: number }): Promise<string> {
+  return Buffer.concat(await (await storage.open(key, range)).toArray()).toString();
+}
+
+describe('storage in S3', () => {
+  it('gives back what was put, whole or in part, and keeps its type', async () => {
+    await storage.put('task_a/1-0.png', Buffer.from('0123456789'), 'image/png');
+    expect(await storage.size('task_a/1-0.png')).toBe(10);
+    expect(await textOf('task_a/1-0.png')).toBe('0123456789');
+    expect(await textOf('task_a/1-0.png', { start: 2, end: 4 })).toBe('234');
+  });
+
+  it('takes a file', async () => {
+    const path = join(folder, 'video');
+    await writeFile(path, Buffer.alloc(9_000_000, 'v'));
+    await storage.put('task_v/1-0.mp4', { path }, 'video/mp4');
+    expect(await storage.size('task_v/1-0.mp4')).toBe(9_000_000);
+    expect(await textOf('task_v/1-0.mp4')).toBe('v'.repeat(9_000_000));
+  });
+
+  it('says that a file is missing before it gives a stream', async () => {
+    await expect(storage.open('task_x/1-0.png')).rejects.toThrow(StoredFileMissing);
+    await expect(storage.size('task_x/1-0.png')).rejects.toThrow(StoredFileMissing);
+  });
+
+  it('deletes a folder and nothing beside it', async () => {
+    for (const key of ['task_b/1-0.png', 'task_b/1-1.png', 'task_bc/1-0.png']) {
+      await storage.put(key, Buffer.from('x'), 'image/png');
+    }
+    await storage.deleteAll('task_b');
+    await storage.deleteAll('task_b/');
+    await expect(storage.size('task_b/1-1.png')).rejects.toThrow(StoredFileMissing);
+    expect(await storage.size('task_bc/1-0.png')).toBe(1);
+    await expect(storage.deleteAll('')).rejects.toThrow('Not a storage key');
+  });
+
+  it('is ready when it can write, and says so when there is no such bucket', async () => {
+    await storage.ready();
+    const elsewhere = await S3Storage.connect(`s3://absent?endpoint=${endpoint}`);
+    await expect(elsewhere.ready()).rejects.toThrow();
+    await expect(elsewhere.open('task_a/1-0.png')).rejects.not.toThrow(StoredFileMissing);
+  });
+});

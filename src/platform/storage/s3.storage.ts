@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { checkKey, checkPrefix, StoredFileMissing, type ByteRange, type Storage, type StorageBody } from './storage.ts';
+
+type Sdk = typeof import('@aws-sdk/client-s3');
+
+/** Tries of one upload from a file; the SDK repeats those from memory itself, but cannot rewind a stream. */
+const UPLOAD_ATTEMPTS = 3;
+/** Objects in a bucket of S3 or of a compatible server. */
+export class S3Storage implements Storage {
+  private constructor(
+    private readonly sdk: Sdk,
+    private readonly client: S3Client,
+    private readonly bucket: string,
+    /** Empty, or ending in a slash. */
+    private readonly prefix: string,
+  ) {}
+
+  /**
+   * The SDK is loaded here, for it costs 100 ms that a service with files on disk need not spend.
+   * Credentials come from the AWS environment.
+   * @param address `s3://bucket?endpoint=…&region=…&prefix=…`
+   */
+  static async connect(address: string): Promise<S3Storage> {
+    const { hostname: bucket, searchParams: options } = new URL(address);
+    const endpoint = options.get('endpoint') ?? undefined;
+    const prefix = options.get('prefix');
+    const sdk = await import('@aws-sdk/client-s3');
+    const client = new sdk.S3Client({
+      // A server of one's own seldom has regions; for AWS the SDK asks its environment.
+      region: options.get('region') ?? (endpoint && 'us-east-1'),
+      endpoint,
+      forcePathStyle: endpoint !== undefined, // bucket.host names need DNS that a server of one's own seldom has
+      // Compatible servers often do not know the newer checksums.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000 },
+    });
+    return new S3Storage(sdk, client, bucket, prefix ? `${checkPrefix(prefix)}/` : '');
+  }
+
+  async put(key: string, body: StorageBody, contentType: string): Promise<void> {
+    const target = { Bucket: this.bucket, Key: this.nameOf(key), ContentType: contentType };
+    if (Buffer.isBuffer(body)) {
+      await this.client.send(new this.sdk.PutObjectCommand({ ...target, Body: body, ContentLength: body.length }));
+      return;
+    }
+    const { size: ContentLength } = await stat(body.path);
+    for (let attempt = 1; ; attempt++) {
+      const Body = createReadStream(body.path);
+      try {
+        await this.client.send(new this.sdk.PutObjectCommand({ ...target, Body, ContentLength }));
+        return;
+      } catch (error) {
+        if (attempt === UPLOAD_ATTEMPTS) throw error;
+      } finally {
+        Body.destroy();
+      }
+    }
+  }
+
+  async open(key: string, range?: ByteRange): Promise<Readable> {
+    const Range = range && `bytes=${range.start}-${range.end}`;
+    const get = new this.sdk.GetObjectCommand({ Bucket: this.bucket, Key: this.nameOf(key), Range });
+    const { Body } = await this.client.send(get).catch((error) => missing(key, error));
+    return Body as Readable; // in Node the SDK's body is the response's own stream
+  }
+
+  async size(key: string): Promise<number> {
+    const head = new this.sdk.HeadObjectCommand({ Bucket: this.bucket, Key: this.nameOf(key) });
+    return (await this.client.send(head).catch((error) => missing(key, error))).ContentLength!;
+  }
+
+  async deleteAll(prefix: string): Promise<void> {
+    const Prefix = `${this.prefix}${checkPrefix(prefix)}/`;
+    let ContinuationToken: string | undefined;
+    do {
+      const list = { Bucket: this.bucket, Prefix, ContinuationToken };
+      const page = await this.client.send(new this.sdk.ListObjectsV2Command(list));
+      // One by one: the call for many wants a checksum that compatible servers disagree about.
+      for (const { Key } of page.Contents ?? []) {
+        await this.client.send(new this.sdk.DeleteObjectCommand({ Bucket: this.bucket, Key }));
+      }
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken);
+  }
+
+  async ready(): Promise<void> {
+    const folder = `_probe/${randomUUID()}`;
+    await this.put(`${folder}/written`, Buffer.from('ready'), 'text/plain');
+    await this.deleteAll(folder);
+  }
+
+  private nameOf(key: string): string {
+    return this.prefix + checkKey(key);
+  }
+}
+
+/** A missing bucket is a fault of the configuration, not a missing file. */
+function missing(key: string, error: { name: string; $metadata?: { httpStatusCode?: number } }): never {
+  const absent = error.$metadata?.httpStatusCode === 404 && error.name !== 'NoSuchBucket';
+  throw absent ? new StoredFileMissing(key, error) : error;
+}

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { Module } from '@nestjs/common';
+import { Config } from '../config.ts';
+import { DiskStorage } from './disk.storage.ts';
+import { S3Storage } from './s3.storage.ts';
+import { Storage } from './storage.ts';
+
+/** The storage that the configuration asks for. */
+export async function openStorage({ storageUrl, dataDir }: Pick<Config, 'storageUrl' | 'dataDir'>): Promise<Storage> {
+  return storageUrl ? S3Storage.connect(storageUrl) : new DiskStorage(join(dataDir, 'files'));
+}
+
+@Module({
+  providers: [{ provide: Storage, inject: [Config], useFactory: openStorage }],
+  exports: [Storage],
+})
+export class StorageModule {}
