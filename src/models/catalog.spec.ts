@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { findModel, MODELS } from './catalog.ts';
+import type { ParameterSchema } from './schema.ts';
+
+const NANO_RATIOS = ['auto', '21:9', '16:9', '3:2', '4:3', '1:1', '3:4', '2:3', '9:16'];
+const VIDEO_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
+
+/** The published table: allowed values with the default first, or bounds and default. Letter for letter. */
+const TABLE = {
+  'gpt-image-2': {
+    kind: 'image',
+    owned_by: 'openai',
+    prompt: 32_000,
+    images: { reference_images: 16 },
+    oneOf: {
+      aspect_ratio: ['auto', '1:1', '5:4', '9:16', '21:9', '16:9', '3:2', '4:3', '4:5', '3:4', '2:3'],
+      resolution: ['1K', '2K', '4K'],
+    },
+    defaults: { aspect_ratio: 'auto', resolution: '1K', n: 1 },
+    numbers: { n: [1, 10] },
+  },
+  'nano-banana-2': {
+    kind: 'image',
+    owned_by: 'google',
+    prompt: 20_000,
+    images: { reference_images: 14 },
+    oneOf: { aspect_ratio: NANO_RATIOS, resolution: ['2K', '4K'] },
+    defaults: { aspect_ratio: 'auto', resolution: '2K', n: 1 },
+    numbers: { n: [1, 4] },
+  },
+  'nano-banana-pro': {
+    kind: 'image',
+    owned_by: 'google',
+    prompt: 20_000,
+    images: { reference_images: 14 },
+    oneOf: { aspect_ratio: NANO_RATIOS, resolution: ['2K', '4K'] },
+    defaults: { aspect_ratio: 'auto', resolution: '2K', n: 1 },
+    numbers: { n: [1, 4] },
+  },
+  'sora-2': {
+    kind: 'video',
+    owned_by: 'openai',
+    prompt: 32_000,
+    images: { first_frame_image_url: 1 },
+    oneOf: {
+      reference_mode: ['omni', 'first_last', 'multi_frame'],
+      aspect_ratio: VIDEO_RATIOS,
+      resolution: ['720P', '1080P', '4K'],
+    },
+    defaults: { reference_mode: 'omni', aspect_ratio: '16:9', resolution: '1080P', duration: 5 },
+    numbers: { duration: [1, 20] },
+  },
+  'seedance-2': {
+    kind: 'video',
+    owned_by: 'bytedance',
+    prompt: 3_500,
+    images: { first_frame_image_url: 1, reference_image_url: 1 },
+    oneOf: { reference_mode: ['omni', 'first_frame'], aspect_ratio: VIDEO_RATIOS, resolution: ['720p', '1080p'] },
+    defaults: { reference_mode: 'omni', aspect_ratio: '21:9', resolution: '720p', duration: 5 },
+    numbers: { duration: [4, 15] },
+  },
+};
+
+describe('the catalogue', () => {
+  it('holds the five models in the published order', () => {
+    expect(MODELS.map(({ id }) => id)).toEqual(Object.keys(TABLE));
+    expect(findModel('Sora-2')).toBeUndefined();
+  });
+
+  describe.each(Object.entries(TABLE))('%s', (id, row) => {
+    const model = findModel(id)!;
+    const { model: self, metadata, prompt, ...own } = model.parameters.properties;
+
+    it('says what it is', () => {
+      expect(model).toMatchObject({ id, kind: row.kind, owned_by: row.owned_by, lifecycle: { status: 'active' } });
+      expect(self!.const).toBe(id);
+      expect(model.parameters.required).toEqual(['model', 'prompt']);
+      expect(metadata!.maxProperties).toBe(16);
+    });
+
+    it('takes exactly the published parameters, values, defaults and bounds', () => {
+      expect(Object.keys(own).sort()).toEqual(
+        [...Object.keys(row.images), ...Object.keys(row.oneOf), ...Object.keys(row.numbers)].sort(),
+      );
+      expect(prompt).toMatchObject({ type: 'string', minLength: 1, maxLength: row.prompt });
+      expect(pick(own, (schema) => schema.enum)).toEqual(row.oneOf);
+      expect(pick(own, (schema) => schema.default)).toEqual(row.defaults);
+      expect(pick(own, ({ type, minimum, maximum }) => (type === 'integer' ? [minimum, maximum] : undefined))).toEqual(
+        row.numbers,
+      );
+      expect(pick(own, (schema) => schema.maxItems ?? (schema.format && 1))).toEqual(row.images);
+    });
+
+    it('is described by a valid JSON Schema of the 2020-12 draft', () => {
+      expect(model.parameters.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+      const ajv = new Ajv2020({ strict: true, formats: { uri: true } });
+      expect(ajv.validateSchema(model.parameters)).toBe(true);
+      const validate = ajv.compile(model.parameters);
+      expect(validate({ model: id, prompt: 'a cat', ...row.defaults })).toBe(true);
+      expect(validate({ model: id, prompt: 'a cat', extra: 1 })).toBe(false);
+      expect(JSON.parse(JSON.stringify(model.parameters))).toEqual(model.parameters); // what clients get is all of it
+    });
+  });
+});
+
+describe('docs/api/models.md', () => {
+  const page = readFileSync(new URL('../../docs/api/models.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
+
+  it.each(MODELS.map((model) => [model.id, model] as const))('says what %s takes', (id, { parameters }) => {
+    const { model: _model, metadata: _metadata, prompt, ...own } = parameters.properties;
+    const cells = Object.entries(own).map(([name, schema]) => `\`${name}\`${inWords(schema)}`);
+    expect(page).toContain(`| ${id} | ${prompt!.maxLength} | ${cells.join('; ')} |`);
+  });
+});
+
+/** As the table of the page puts it. */
+function inWords(schema: ParameterSchema): string {
+  if (schema.enum)
+    return ` ${schema.enum.map((value) => (value === schema.default ? `**${value}**` : value)).join(' ')}`;
+  if (schema.type === 'integer') return ` ${schema.minimum} to ${schema.maximum}, **${schema.default}**`;
+  return schema.maxItems ? ` up to ${schema.maxItems}` : '';
+}
+
+/** The facet of each parameter that has it. */
+function pick(schemas: Record<string, ParameterSchema>, facet: (schema: ParameterSchema) => unknown): object {
+  return Object.fromEntries(
+    Object.entries(schemas).flatMap(([name, schema]) => (facet(schema) === undefined ? [] : [[name, facet(schema)]])),
+  );
+}

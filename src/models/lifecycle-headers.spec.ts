@@ -1,0 +1,25 @@
+import { lifecycleHeaders } from './lifecycle-headers.ts';
+import { ACTIVE } from './model.ts';
+
+describe('the end of a model', () => {
+  it('is not announced while there is none', () => expect(lifecycleHeaders({ lifecycle: ACTIVE })).toEqual({}));
+
+  it('is announced with its date and its successor', () => {
+    const lifecycle = {
+      status: 'deprecated',
+      deprecated_at: 1795132800,
+      sunset_at: 1798761600,
+      replacement: 'gpt-image-2',
+    } as const;
+    expect(lifecycleHeaders({ lifecycle })).toEqual({
+      deprecation: '@1795132800',
+      sunset: 'Fri, 01 Jan 2027 00:00:00 GMT',
+      link: '</v1/models/gpt-image-2>; rel="successor-version"',
+    });
+  });
+
+  it('keeps silent about a date that is not set', () => {
+    const lifecycle = { status: 'deprecated', deprecated_at: 1, sunset_at: null, replacement: null } as const;
+    expect(lifecycleHeaders({ lifecycle })).toEqual({ deprecation: '@1' });
+  });
+});

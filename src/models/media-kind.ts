@@ -1,0 +1,7 @@
+import { defineChoice } from '../platform/choice.ts';
+
+/** What a model makes, and so what a task and a file are. */
+export const MEDIA_KINDS = ['image', 'video'] as const;
+export type MediaKind = (typeof MEDIA_KINDS)[number];
+
+export const MediaKindChoice = defineChoice('MediaKind', MEDIA_KINDS, 'What a model makes.');

@@ -1,0 +1,29 @@
+import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { lifecycleHeaders } from './lifecycle-headers.ts';
+import { ModelListView, ModelView } from './model.view.ts';
+import { ModelsService } from './models.service.ts';
+
+@ApiTags('Models')
+@Controller('v1/models')
+export class ModelsController {
+  constructor(private readonly models: ModelsService) {}
+
+  @Get()
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({ summary: 'List the models', operationId: 'listModels' })
+  @ApiOkResponse({ type: ModelListView })
+  list(): string {
+    return this.models.listJson();
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read a model', operationId: 'getModel' })
+  @ApiOkResponse({ type: ModelView })
+  find(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ModelView {
+    const model = this.models.find(id);
+    void reply.headers(lifecycleHeaders(model));
+    return model;
+  }
+}

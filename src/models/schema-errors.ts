@@ -1,0 +1,119 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { ApiError } from '../errors/api-error.ts';
+import type { ErrorCode } from '../errors/catalog.ts';
+import { paramPath } from '../platform/http/param-path.ts';
+import { MODELS } from './catalog.ts';
+import type { Model } from './model.ts';
+import type { ParameterSchema } from './schema.ts';
+
+/** How much of a client's own text a message repeats, in characters. */
+const MAX_ECHO = 64;
+
+/** Turns a schema's complaint into the public failure: the code, the field as the client wrote it, what is allowed. */
+export function toApiError(fault: ErrorObject, model: Model, body: object): ApiError {
+  const param = paramOf(fault.instancePath, body);
+  const schema = fault.parentSchema as ParameterSchema;
+  const fail = (code: ErrorCode, message: string, at = param) => new ApiError(code, { param: at, message });
+
+  if (fault.propertyName !== undefined) {
+    const key = paramPath([param, fault.propertyName]);
+    return fault.keyword === 'maxLength'
+      ? fail('string_too_long', `A key of ${param} must be at most ${schema.maxLength} characters long.`, key)
+      : fail('invalid_value', `A key of ${param} must not be empty.`, param);
+  }
+
+  switch (fault.keyword) {
+    case 'required':
+      return missing(fault, model);
+    case 'additionalProperties':
+      return notTaken(fault.params.additionalProperty as string, model);
+    case 'type':
+      return fail('invalid_type', `${param} must be ${TYPE_WORDS[schema.type]}, not ${describe(fault.data)}.`);
+    case 'enum':
+      return fail('invalid_value', notAllowed(param, fault.data as string, schema.enum!, model));
+    case 'minimum':
+    case 'maximum':
+      return fail(
+        'value_out_of_range',
+        `${param} must be from ${schema.minimum} to ${schema.maximum} for ${model.id}, not ${describe(fault.data)}.`,
+      );
+    case 'maxLength':
+      return fail('string_too_long', `${param} must be at most ${schema.maxLength} characters long.`);
+    case 'maxItems':
+      return fail('too_many_items', `${param} takes at most ${schema.maxItems} for ${model.id}.`);
+    case 'maxProperties':
+      return fail('too_many_items', `${param} takes at most ${schema.maxProperties} pairs.`);
+    case 'minLength':
+      return fail('invalid_value', `${param} must not be blank.`);
+    case 'pattern':
+      return schema.format === 'uri'
+        ? fail('invalid_url', `${param} must be an absolute http(s) URL.`)
+        : fail('invalid_value', `${param} must not be blank.`);
+    case 'not':
+      return fail('invalid_value', `${param} ${schema.description}.`);
+    default:
+      return fail('invalid_value', `${param} is not valid for ${model.id}.`);
+  }
+}
+
+const TYPE_WORDS = { string: 'a string', integer: 'an integer', array: 'an array', object: 'an object' };
+
+function missing(fault: ErrorObject, model: Model): ApiError {
+  const param = fault.params.missingProperty as string;
+  const why = fault.schemaPath.includes('/then/') ? ` with ${condition(model)}` : '';
+  return new ApiError('missing_required_parameter', { param, message: `${param} is required${why}.` });
+}
+
+/** The `if` of a model's rule in words: `reference_mode "first_frame"`. */
+function condition(model: Model): string {
+  return Object.entries(model.parameters.if!.properties)
+    .map(([name, { const: value }]) => `${name} "${value}"`)
+    .join(' and ');
+}
+
+/** The client meant another model, misspelt a name, or made one up. */
+function notTaken(name: string, model: Model): ApiError {
+  const param = paramPath([short(name)]);
+  const taken = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
+  const takers = MODELS.filter((other) => Object.hasOwn(other.parameters.properties, name));
+  if (takers.length > 0) {
+    const message = `${model.id} does not take ${param}; ${takers.map(({ id }) => id).join(', ')} does. ${taken}`;
+    return new ApiError('unsupported_parameter', { param, message });
+  }
+  const meant = Object.keys(model.parameters.properties).find((known) => bare(known) === bare(param));
+  const hint = meant ? ` Did you mean ${meant}?` : '';
+  return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${taken}` });
+}
+
+function notAllowed(param: string, value: string, allowed: readonly string[], model: Model): string {
+  const meant = allowed.find((one) => one.toLowerCase() === value.toLowerCase());
+  const hint = meant ? ` Letter case counts: did you mean "${meant}"?` : '';
+  return `${param} must be one of ${allowed.join(', ')} for ${model.id}, not ${describe(value)}.${hint}`;
+}
+
+/** A name without its case and separators, so that `aspectRatio` is seen to mean `aspect_ratio`. */
+const bare = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase();
+
+const short = (text: string) => (text.length <= MAX_ECHO ? text : `${text.slice(0, MAX_ECHO).toWellFormed()}…`);
+
+/** A value of the client's, fit for a message: `null`, `"2"`, `an array`. */
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'string' ? JSON.stringify(short(value)) : String(value);
+}
+
+/** The field that a JSON pointer leads to, as `param` names it: `/reference_images/2` is `reference_images[2]`. */
+function paramOf(pointer: string, body: object): string {
+  let at: unknown = body;
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((escaped) => {
+      const key = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+      const step = Array.isArray(at) ? Number(key) : key;
+      at = (at as Record<string, unknown>)[key];
+      return step;
+    });
+  return paramPath(steps);
+}
