@@ -1,0 +1,24 @@
+import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Caller, Scope as ScopeName } from './caller.ts';
+import { requestOf } from './guarded-request.ts';
+import type { RateBucket } from './rate-limits.ts';
+
+export const PUBLIC = 'auth:public';
+export const SCOPE = 'auth:scope';
+export const BUCKET = 'auth:rate-bucket';
+
+/** Needs no API key. Everything else does. */
+export const Public = () => SetMetadata(PUBLIC, true);
+
+/** Needs a key with this scope. Without it any key will do. */
+export const Scope = (scope: ScopeName) => SetMetadata(SCOPE, scope);
+
+/** Counts against this limit of the key instead of `read`. */
+export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
+
+/** The caller that the guard let in. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const { caller } = requestOf(context);
+  if (!caller) throw new Error('@CurrentCaller() on a public route: nobody has been asked who they are');
+  return caller;
+});

@@ -1,0 +1,47 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiError } from '../errors/api-error.ts';
+import { BUCKET, PUBLIC, SCOPE } from './access.ts';
+import { Authenticator } from './authenticator.ts';
+import type { Caller, Scope } from './caller.ts';
+import { replyOf, requestOf } from './guarded-request.ts';
+import { type RateBucket, RateLimits } from './rate-limits.ts';
+
+/**
+ * One guard for REST, for GraphQL and for operations on a socket: asks for a key, counts the request, checks the scope.
+ * A GraphQL request is counted once for each field of its root, so that aliases do not get round the limit.
+ */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly authenticator: Authenticator,
+    private readonly rateLimits: RateLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.#told<boolean>(PUBLIC, context)) return true;
+
+    const request = requestOf(context);
+    const caller = await this.authenticator.authenticateHeader(request.headers.authorization);
+    request.caller = caller;
+
+    const headers = await this.rateLimits.count(caller, this.#told<RateBucket>(BUCKET, context) ?? 'read');
+    const reply = headers && replyOf(context);
+    if (reply) for (const name in headers) reply.header(name, headers[name]!);
+
+    const scope = this.#told<Scope>(SCOPE, context);
+    if (scope) assertScope(caller, scope);
+    return true;
+  }
+
+  #told<T>(metadata: string, context: ExecutionContext): T | undefined {
+    return this.reflector.getAllAndOverride<T>(metadata, [context.getHandler(), context.getClass()]);
+  }
+}
+
+/** @throws ApiError insufficient_scope, naming the scope that is missing */
+export function assertScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return;
+  throw new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
+}

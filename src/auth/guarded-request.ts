@@ -1,0 +1,35 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { Caller } from './caller.ts';
+
+/** What the guard needs of a request: a Fastify request, or what a socket hands over in its place. */
+export interface GuardedRequest {
+  headers: { authorization?: string | undefined };
+  caller?: Caller;
+}
+
+interface GuardedReply {
+  header(name: string, value: string): unknown;
+}
+
+/** What a GraphQL context must carry: over a socket, `request.headers.authorization` is the connection's, and there is no reply. */
+interface GraphqlContext {
+  request: GuardedRequest;
+  reply?: GuardedReply;
+}
+
+export function requestOf(context: ExecutionContext): GuardedRequest {
+  return isGraphql(context) ? graphqlContext(context).request : context.switchToHttp().getRequest<GuardedRequest>();
+}
+
+export function replyOf(context: ExecutionContext): GuardedReply | undefined {
+  return isGraphql(context) ? graphqlContext(context).reply : context.switchToHttp().getResponse<GuardedReply>();
+}
+
+function isGraphql(context: ExecutionContext): boolean {
+  return context.getType<string>() === 'graphql';
+}
+
+/** The third argument of every GraphQL resolver. */
+function graphqlContext(context: ExecutionContext): GraphqlContext {
+  return context.getArgByIndex<GraphqlContext>(2);
+}
