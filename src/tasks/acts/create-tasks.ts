@@ -1,0 +1,225 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import type { MediaKind } from '../../models/media-kind.ts';
+import { Batch } from '../../platform/database/batch.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { generateJob } from '../generate.job.ts';
+
+export interface NewTask {
+  id: string;
+  api_key_id: string;
+  kind: MediaKind;
+  model: string;
+  input: object;
+  metadata: Record<string, string>;
+  /** ISO 8601. */
+  created_at: string;
+  expires_at: string;
+  /** Seconds from now, by database time. */
+  deadline_s: number;
+  /** The key's limits; 0 = none. */
+  max_queued: number;
+  max_running: number;
+  idempotency: Idempotency | null;
+}
+
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of the canonical body, hex. */
+  request_hash: string;
+  /** The body of the first answer, given again byte for byte. */
+  response: string;
+  /** ISO 8601. */
+  expires_at: string;
+}
+
+/** `replayed` is the first answer of a repeated Idempotency-Key; null when a new task was made. */
+export interface Creation {
+  replayed: { task_id: string; response: string } | null;
+}
+
+type Verdict = 'made' | 'known_key' | 'queue_full';
+
+/**
+ * Task, idempotency key, load of the key and job in one statement, thus one commit, for many requests at once.
+ * Rows of `key_load` are locked first and in order, so two processes cannot lock each other out, and the unique index
+ * of `idempotency_keys` makes concurrent twins wait for the first one's commit. A job's priority is the number of
+ * unfinished tasks the key has: a backlog of one key does not delay another's single task.
+ */
+const CREATE: Statement = {
+  name: 'tasks.create',
+  text: `
+    with wanted as (
+      select w.*, row_number() over (partition by api_key_id order by nth) as place
+      from json_to_recordset($1::json) as w(
+        nth int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, created_at timestamptz,
+        expires_at timestamptz, deadline_s float8, max_queued int, max_running int, idempotency json)
+    ), load as (
+      select * from key_load where api_key_id in (select api_key_id from wanted) order by api_key_id for update
+    ), admitted as (
+      select w.*, least(l.queued + l.running + w.place, 32000)::int as unfinished
+      from wanted w join load l using (api_key_id)
+      where w.max_queued = 0 or l.queued + w.place <= w.max_queued
+    ), keyed as (
+      insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
+      select api_key_id, idempotency->>'key', decode(idempotency->>'request_hash', 'hex'), id,
+             idempotency->>'response', (idempotency->>'expires_at')::timestamptz
+      from admitted where json_typeof(idempotency) = 'object'
+      order by api_key_id, idempotency->>'key'
+      on conflict (api_key_id, key) do update
+        set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
+            created_at = now(), expires_at = excluded.expires_at
+        where k.expires_at < now()
+      returning task_id
+    ), made as (
+      insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, expires_at, deadline_at, lease_until)
+      select id, api_key_id, kind, model, 'queued', input, metadata, created_at, expires_at,
+             now() + make_interval(secs => deadline_s), now() + make_interval(secs => $2)
+      from admitted
+      where json_typeof(idempotency) is distinct from 'object' or id in (select task_id from keyed)
+      returning id, api_key_id
+    ), counted as (
+      update key_load l set queued = l.queued + m.tasks, max_running = m.max_running
+      from (select api_key_id, count(*) as tasks, max(a.max_running) as max_running
+            from made join admitted a using (id, api_key_id) group by api_key_id) m
+      where l.api_key_id = m.api_key_id
+    ), woken as (
+      select count(*) as jobs from graphile_worker.add_jobs(coalesce((
+        select array_agg(row('${generateJob.name}', json_build_object('taskId', id), null, null, null,
+                             'generate:' || id, a.unfinished, null)::graphile_worker.job_spec)
+        from made join admitted a using (id)), '{}'))
+    )
+    select case when made.id is not null then 'made' when a.id is not null then 'known_key' else 'queue_full' end as verdict,
+           (select jobs from woken) as jobs
+    from wanted w left join made using (id) left join admitted a using (id)
+    order by w.nth`,
+};
+
+const FIND_KEYS: Statement = {
+  name: 'tasks.find_idempotency_keys',
+  text: `
+    select k.api_key_id, k.key, encode(k.request_hash, 'hex') as request_hash, k.task_id, k.response
+    from unnest($1::text[], $2::text[]) as w(api_key_id, key) join idempotency_keys k using (api_key_id, key)
+    where k.expires_at >= now()`,
+};
+
+const OPEN_LOAD: Statement = {
+  name: 'tasks.open_key_load',
+  text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
+};
+
+const ANSWERED: Statement = {
+  name: 'tasks.idempotency_answered',
+  text: 'update idempotency_keys set response = $4 where api_key_id = $1 and key = $2 and task_id = $3',
+};
+
+/** PostgreSQL gave up waiting for a lock (2 s): a twin of one of the batch is still under way elsewhere. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Past this a queued task without a job counts as forgotten, and the sweep looks for it. */
+const FORGOTTEN_AFTER_S = 15;
+
+@Injectable()
+export class CreateTasks {
+  private readonly batch = new Batch<NewTask, Creation>((tasks) => this.flush(tasks), { maxItems: 200 });
+  private readonly opened = new Set<string>();
+
+  constructor(private readonly sql: Sql) {}
+
+  /** @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable */
+  async create(task: NewTask): Promise<Creation> {
+    const creation = await this.batch.add(task);
+    if (creation instanceof ApiError) throw creation;
+    return creation;
+  }
+
+  /** The first answer was a later one (`Prefer: wait`): a repeated key gets that one. */
+  async answeredWith(apiKeyId: string, key: string, taskId: string, response: string): Promise<void> {
+    await this.sql.run(ANSWERED, [apiKeyId, key, taskId, response]);
+  }
+
+  private async flush(tasks: NewTask[]): Promise<Creation[]> {
+    const { firsts, twins } = withoutTwins(tasks);
+    const verdicts = await this.insert(firsts);
+    const unmade = [...firsts.filter((_, at) => verdicts[at] !== 'made'), ...twins];
+    const answers = await this.answersOf(unmade);
+
+    const outcomeOf = new Map<NewTask, Creation | ApiError>();
+    firsts.forEach((task, at) => outcomeOf.set(task, judge(task, verdicts[at] as Verdict, answers)));
+    for (const twin of twins) outcomeOf.set(twin, judge(twin, 'known_key', answers));
+    return tasks.map((task) => outcomeOf.get(task) as Creation);
+  }
+
+  private async insert(tasks: NewTask[]): Promise<Verdict[]> {
+    await this.openLoad(tasks);
+    try {
+      const rows = JSON.stringify(tasks.map((task, nth) => ({ nth, ...task })));
+      const verdicts = await this.sql.run<{ verdict: Verdict }>(CREATE, [rows, FORGOTTEN_AFTER_S]);
+      return verdicts.map(({ verdict }) => verdict);
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      throw new ApiError(tasks.some((task) => task.idempotency) ? 'idempotency_in_progress' : 'service_unavailable', {
+        headers: { 'retry-after': '1' },
+        cause: error,
+      });
+    }
+  }
+
+  private async openLoad(tasks: NewTask[]): Promise<void> {
+    const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
+    if (unopened.length === 0) return;
+    await this.sql.run(OPEN_LOAD, [unopened]);
+    for (const id of unopened) this.opened.add(id);
+  }
+
+  private async answersOf(tasks: NewTask[]): Promise<Map<string, FirstAnswer>> {
+    const keyed = tasks.filter((task) => task.idempotency);
+    if (keyed.length === 0) return new Map();
+    const rows = await this.sql.run<FirstAnswer>(FIND_KEYS, [
+      keyed.map((task) => task.api_key_id),
+      keyed.map((task) => task.idempotency?.key),
+    ]);
+    return new Map(rows.map((row) => [slot(row.api_key_id, row.key), row]));
+  }
+}
+
+interface FirstAnswer {
+  api_key_id: string;
+  key: string;
+  request_hash: string;
+  task_id: string;
+  response: string;
+}
+
+const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
+
+/** One statement cannot insert the same key twice, so of the twins in a batch only the first is inserted. */
+function withoutTwins(tasks: NewTask[]): { firsts: NewTask[]; twins: NewTask[] } {
+  const seen = new Set<string>();
+  const firsts: NewTask[] = [];
+  const twins: NewTask[] = [];
+  for (const task of tasks) {
+    const mine = task.idempotency && slot(task.api_key_id, task.idempotency.key);
+    if (mine && seen.has(mine)) twins.push(task);
+    else firsts.push(task);
+    if (mine) seen.add(mine);
+  }
+  return { firsts, twins };
+}
+
+function judge(task: NewTask, verdict: Verdict, answers: Map<string, FirstAnswer>): Creation | ApiError {
+  if (verdict === 'made') return { replayed: null };
+  const first = task.idempotency && answers.get(slot(task.api_key_id, task.idempotency.key));
+  if (first) {
+    if (first.request_hash !== task.idempotency?.request_hash) return new ApiError('idempotency_key_reused');
+    return { replayed: { task_id: first.task_id, response: first.response } };
+  }
+  if (verdict === 'queue_full') {
+    return new ApiError('queue_full', {
+      message: `${task.max_queued} tasks of this API key are queued already, which is its limit.`,
+      headers: { 'retry-after': '5' },
+    });
+  }
+  // Known a moment ago and gone now: it expired in between. The client's next try makes a new task.
+  return new ApiError('idempotency_in_progress', { headers: { 'retry-after': '1' } });
+}

@@ -1,0 +1,58 @@
+import { FileLinks } from './file-links.ts';
+
+const FILE = 'file_01jd0000000000000000000000_0';
+const NOW = 1_800_000_000_000;
+const links = new FileLinks(Buffer.alloc(32, 1), 'https://darkroom.example', 3600);
+
+function partsOf(url: string): [string, string, string] {
+  const { pathname, searchParams } = new URL(url);
+  return [pathname.split('/')[3]!, searchParams.get('expires')!, searchParams.get('signature')!];
+}
+
+describe('a signed link', () => {
+  const { url, expiresAt } = links.sign(FILE, Infinity, NOW);
+  const [, expires, signature] = partsOf(url);
+
+  it('leads to its file and says when it ends', () => {
+    expect(url).toMatch(
+      new RegExp(`^https://darkroom\\.example/v1/files/${FILE}/content\\?expires=[0-9]+&signature=[\\w-]{43}$`),
+    );
+    expect(expiresAt).toBe(NOW / 1000 + 3600);
+    expect(Number(expires)).toBe(expiresAt);
+  });
+
+  it('works until it expires and no second longer', () => {
+    expect(links.verify(FILE, expires, signature, NOW)).toBe(true);
+    expect(links.verify(FILE, expires, signature, expiresAt * 1000 - 1)).toBe(true);
+    expect(links.verify(FILE, expires, signature, expiresAt * 1000)).toBe(false);
+  });
+
+  it('does not outlive its file', () => {
+    expect(links.sign(FILE, NOW / 1000 + 60.5, NOW).expiresAt).toBe(NOW / 1000 + 60);
+    expect(links.sign(FILE, NOW / 1000 + 9999, NOW).expiresAt).toBe(expiresAt);
+  });
+
+  it('is worth nothing for another file, with another time, or signed by another', () => {
+    expect(links.verify(FILE.replace('_0', '_1'), expires, signature, NOW)).toBe(false);
+    expect(links.verify(FILE, String(expiresAt + 1), signature, NOW)).toBe(false);
+    const stranger = new FileLinks(Buffer.alloc(32, 2), 'https://darkroom.example', 3600);
+    expect(links.verify(...partsOf(stranger.sign(FILE, Infinity, NOW).url), NOW)).toBe(false);
+  });
+
+  // The last of 43 base64url characters carries 4 bits: three others decode to the same bytes.
+  const twin = String.fromCharCode(signature.charCodeAt(42) + 1);
+  it.each([
+    ['nothing', undefined, undefined],
+    ['no signature', expires, undefined],
+    ['an empty one', expires, ''],
+    ['two', expires, [signature, signature]],
+    ['padding', expires, `${signature}=`],
+    ['a short one', expires, signature.slice(1)],
+    ['another last letter', expires, signature.slice(0, 42) + twin],
+    ['a time that is none', 'never', signature],
+    ['a time in two spellings', `0${expires}`, signature],
+    ['a negative time', `-${expires}`, signature],
+  ])('is refused with %s', (_, givenExpires, givenSignature) => {
+    expect(links.verify(FILE, givenExpires, givenSignature, NOW)).toBe(false);
+  });
+});

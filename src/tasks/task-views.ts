@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { FileLinks } from './file-links.ts';
+import type { Task } from './task.entity.ts';
+import { type TaskView, toTaskView } from './task.view.ts';
+
+/** Shows tasks: the pure view, with the links this service signs. */
+@Injectable()
+export class TaskViews {
+  constructor(private readonly links: FileLinks) {}
+
+  of(task: Task): TaskView {
+    return toTaskView(task, this.links);
+  }
+
+  json(task: Task): string {
+    return JSON.stringify(this.of(task));
+  }
+}

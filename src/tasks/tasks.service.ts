@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../auth/caller.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { MediaKind } from '../models/media-kind.ts';
+import { deadlineS } from '../models/model.ts';
+import { Config } from '../platform/config.ts';
+import { CreateTasks, type Creation, type Idempotency } from './acts/create-tasks.ts';
+import { ReadTasks } from './acts/read-tasks.ts';
+import { isTaskId, newTaskId } from './task-id.ts';
+import type { Task } from './task.entity.ts';
+import { TaskEnds } from './task-ends.ts';
+import { taskError } from './task-error.ts';
+import { TaskFeed } from './task-feed.ts';
+import { isFinal } from './task-status.ts';
+import { untilFinal } from './until-final.ts';
+
+interface TaskRequest {
+  kind: MediaKind;
+  model: string;
+  input: object;
+  metadata: Record<string, string>;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** Prompts may be long, so the cache is bounded by characters: some 64 MB. */
+const CACHED_CHARACTERS = 32_000_000;
+
+/** The record's life as clients drive it: create, find, cancel. */
+@Injectable()
+export class TasksService {
+  /** A final task never changes, so it is served without asking again until its record expires. */
+  private readonly finals = new LRUCache<string, Task>({
+    max: 50_000,
+    maxSize: CACHED_CHARACTERS,
+    sizeCalculation: (task) => 1_000 + String(task.input.prompt ?? '').length + (task.result?.length ?? 0) * 400,
+  });
+
+  constructor(
+    private readonly config: Config,
+    private readonly creates: CreateTasks,
+    private readonly reads: ReadTasks,
+    private readonly ends: TaskEnds,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  /**
+   * Stores the task with its job, and the idempotency key if there is one, in one commit.
+   * @param idempotencyOf given the new task, what a repeated key is to be answered
+   * @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable
+   */
+  async create(
+    caller: Caller,
+    request: TaskRequest,
+    idempotencyOf: ((task: Task) => Omit<Idempotency, 'expires_at'>) | null,
+  ): Promise<{ task: Task; replayed: Creation['replayed'] }> {
+    const task = this.newTask(caller, request);
+    const idempotency = idempotencyOf && {
+      ...idempotencyOf(task),
+      expires_at: new Date(Date.now() + this.config.idempotencyTtlH * HOUR_MS).toISOString(),
+    };
+    const { replayed } = await this.creates.create({
+      id: task.id,
+      api_key_id: task.api_key_id,
+      kind: task.kind,
+      model: task.model,
+      input: task.input,
+      metadata: task.metadata,
+      created_at: task.created_at.toISOString(),
+      expires_at: task.expires_at.toISOString(),
+      deadline_s: deadlineS(task.kind, this.config),
+      max_queued: caller.limits.maxQueued,
+      max_running: caller.limits.maxRunning,
+      idempotency,
+    });
+    if (!replayed) this.feed.announce([task]);
+    return { task, replayed };
+  }
+
+  /** A creation with this idempotency key was answered with `json` in the end; its repetitions get the same. */
+  async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
+    await this.creates.answeredWith(apiKeyId, key, taskId, json);
+  }
+
+  /** @throws ApiError task_not_found, for a malformed id and another key's task alike */
+  async find(apiKeyId: string, taskId: string): Promise<Task> {
+    const task = isTaskId(taskId) ? await this.read(taskId) : null;
+    if (task?.api_key_id !== apiKeyId) throw new ApiError('task_not_found', { param: 'task_id' });
+    return task;
+  }
+
+  /** As `find`, but answers only when the task is final, has changed from the sequence given, or the time is up. */
+  async findWhenFinal(
+    apiKeyId: string,
+    taskId: string,
+    seconds: number,
+    options: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
+  ): Promise<Task> {
+    await this.find(apiKeyId, taskId);
+    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), seconds, options);
+  }
+
+  /** Ends an unfinished task; a finished one stays as it is. */
+  async cancel(apiKeyId: string, taskId: string): Promise<{ task: Task; cancelled: boolean }> {
+    const standing = await this.find(apiKeyId, taskId);
+    if (isFinal(standing.status)) return { task: standing, cancelled: false };
+    const ended = await this.ends.end({
+      id: taskId,
+      attempt: null,
+      outcome: { status: 'failed', error: taskError('task_cancelled') },
+    });
+    return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
+  }
+
+  /** Any key's task: for signed links, which carry their own permission. */
+  async read(taskId: string): Promise<Task | null> {
+    const known = this.finals.get(taskId);
+    if (known) return known.expires_at.getTime() > Date.now() ? known : null;
+    const task = await this.reads.find(taskId);
+    if (task && isFinal(task.status)) this.finals.set(taskId, task);
+    return task;
+  }
+
+  private newTask(caller: Caller, { kind, model, input, metadata }: TaskRequest): Task {
+    const now = Date.now();
+    return {
+      id: newTaskId(),
+      api_key_id: caller.apiKeyId,
+      kind,
+      model,
+      status: 'queued',
+      progress: 0,
+      sequence: 1,
+      input: input as Record<string, unknown>,
+      metadata,
+      created_at: new Date(now),
+      started_at: null,
+      completed_at: null,
+      deadline_at: new Date(now + deadlineS(kind, this.config) * 1000),
+      expires_at: new Date(now + this.config.taskRetentionDays * DAY_MS),
+      attempt: 0,
+      losses: 0,
+      lease_until: null,
+      worker_id: null,
+      parked: false,
+      provider: null,
+      provider_url: null,
+      credential: null,
+      submitted_at: null,
+      upstream_id: null,
+      upstream_request_id: null,
+      approximations: null,
+      result: null,
+      error: null,
+      files_expire_at: null,
+      files_purged: false,
+    };
+  }
+}
