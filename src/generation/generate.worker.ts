@@ -1,0 +1,133 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { findModel } from '../models/catalog.ts';
+import { imageUrlsOf } from '../models/image-urls.ts';
+import type { Model } from '../models/model.ts';
+import { Jobs } from '../platform/jobs/jobs.ts';
+import { type ClaimedTask, ClaimTasks } from '../tasks/acts/claim-tasks.ts';
+import type { Ending } from '../tasks/acts/end-tasks.ts';
+import { RenewLeases } from '../tasks/acts/renew-leases.ts';
+import { generateJob } from '../tasks/generate.job.ts';
+import type { StoredOutput } from '../tasks/task.entity.ts';
+import { TaskEnds } from '../tasks/task-ends.ts';
+import { type TaskError, taskError } from '../tasks/task-error.ts';
+import { TaskFeed } from '../tasks/task-feed.ts';
+import { ProviderError, type ProviderRequest, type ResolvedInput } from './provider.ts';
+import { ReferenceImages } from './reference-images.ts';
+import { type Held, LeaseLost, RunningTasks, type StopReason } from './running-tasks.ts';
+import { ServeGeneration } from './serve-generation.ts';
+import { StoreOutputs } from './store-outputs.ts';
+import { untilWritten } from './until-written.ts';
+import { withoutPrompt } from './without-prompt.ts';
+
+type Outcome = Ending['outcome'];
+
+/** claim -> reference images -> provider -> storage -> end. What goes wrong on the way ends the task with its code. */
+@Injectable()
+export class GenerateWorker implements OnModuleInit {
+  private readonly logger = new Logger('generate');
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly claims: ClaimTasks,
+    private readonly leases: RenewLeases,
+    private readonly running: RunningTasks,
+    private readonly serving: ServeGeneration,
+    private readonly referenceImages: ReferenceImages,
+    private readonly outputs: StoreOutputs,
+    private readonly ends: TaskEnds,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.handle(generateJob, ({ taskId }, { signal }) => this.look(taskId, signal));
+  }
+
+  private async look(taskId: string, shutdown: AbortSignal): Promise<void> {
+    const task = await this.claims.claim(taskId);
+    if (!task) return; // final, held by another, or parked
+    this.feed.announce([task]);
+    await this.running.hold(task, shutdown, async (held) => {
+      const outcome = await this.outcomeOf(task, held);
+      if (outcome) await this.end(held, outcome);
+      if (held.signal.reason === 'shutdown') await this.handOver(held);
+    });
+  }
+
+  /** null when there is nothing to say: cancelled, lost, or handed over. */
+  private async outcomeOf(task: ClaimedTask, held: Held): Promise<Outcome | null> {
+    try {
+      return { status: 'succeeded', result: await this.generate(task, held) };
+    } catch (error) {
+      if (held.signal.aborted) return afterStop(held.signal.reason as StopReason);
+      if (error instanceof LeaseLost) return null;
+      const failure = failureOf(error);
+      this.logger[failure.code === 'internal_error' ? 'error' : 'warn']({
+        event: 'task.run_failed',
+        task_id: task.id,
+        model: task.model,
+        code: failure.code,
+        cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,
+      });
+      return { status: 'failed', error: failure };
+    }
+  }
+
+  private async generate(task: ClaimedTask, held: Held): Promise<StoredOutput[]> {
+    const model = findModel(task.model);
+    if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
+    const request = await this.prepare(task, model, held.signal);
+    return this.serving.serve(task, held, request, (outputs) => this.outputs.store(held, outputs));
+  }
+
+  private async prepare(
+    task: ClaimedTask,
+    model: Model,
+    signal: AbortSignal,
+  ): Promise<Omit<ProviderRequest, 'upstream'>> {
+    const fields = imageUrlsOf(model, task.input);
+    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
+    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
+    return {
+      taskId: task.id,
+      model: task.model,
+      kind: task.kind,
+      input: task.input as unknown as ResolvedInput,
+      images: {
+        references: images.filter((_, at) => at !== firstFrameAt),
+        firstFrame: images[firstFrameAt] ?? null,
+      },
+    };
+  }
+
+  /** This process is shutting down: another takes the task over at once, and it counts as no loss. */
+  private async handOver(held: Held): Promise<void> {
+    const released = await this.leases.release([held]);
+    if (released.length === 0) return;
+    await this.jobs.add(null, generateJob, { taskId: held.id });
+    this.logger.log({ event: 'task.handed_over', task_id: held.id });
+  }
+
+  private async end(held: Held, outcome: Outcome): Promise<void> {
+    try {
+      const write = () => this.ends.end({ id: held.id, attempt: held.attempt, outcome });
+      const ended = await untilWritten(() => !isMute(held), write);
+      if (!ended) this.logger.warn({ event: 'lease_lost', task_id: held.id, attempt: held.attempt });
+    } catch (err) {
+      this.logger.error({ event: 'task.end_failed', task_id: held.id, err });
+      if (isMute(held) || outcome.status === 'failed') return; // the deadline has the last word
+      await this.end(held, { status: 'failed', error: taskError('internal_error') });
+    }
+  }
+}
+
+/** Stopped for a reason that leaves the last word to others. */
+const isMute = (held: Held): boolean => held.signal.aborted && held.signal.reason !== 'deadline';
+
+function afterStop(reason: StopReason): Outcome | null {
+  return reason === 'deadline' ? { status: 'failed', error: taskError('task_deadline_exceeded') } : null;
+}
+
+function failureOf(error: unknown): TaskError {
+  if (!(error instanceof ProviderError)) return taskError('internal_error');
+  return taskError(error.code, { message: error.message, ...(error.param ? { param: error.param } : {}) });
+}

@@ -1,0 +1,61 @@
+import { Body, Controller, Headers, Post, Res } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
+import type { Caller } from '../auth/caller.ts';
+import { MODELS } from '../models/catalog.ts';
+import { lifecycleHeaders } from '../models/lifecycle-headers.ts';
+import { Config } from '../platform/config.ts';
+import { requireJsonObject } from '../platform/http/json-body.ts';
+import { hungUp } from '../tasks/hung-up.ts';
+import { etagOf } from '../tasks/task-etag.ts';
+import { TaskView } from '../tasks/task.view.ts';
+import { GenerationsService } from './generations.service.ts';
+import { readPreferredWait } from './prefer.ts';
+
+@ApiTags('Generations')
+@Controller('v1/generations')
+export class GenerationsController {
+  constructor(
+    private readonly config: Config,
+    private readonly generations: GenerationsService,
+  ) {}
+
+  @Post()
+  @Scope('generations:write')
+  @CountsAs('create')
+  @ApiOperation({ summary: 'Create a generation', operationId: 'createGeneration' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
+  @ApiHeader({
+    name: 'Prefer',
+    required: false,
+    description: '`wait=N`: answer up to N (60) seconds later, or when final',
+  })
+  @ApiBody({ schema: { oneOf: MODELS.map(({ parameters }) => parameters as object) } })
+  @ApiCreatedResponse({ type: TaskView })
+  async create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: unknown,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Headers('prefer') prefer: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const waitS = readPreferredWait(prefer);
+    const given = requireJsonObject(body);
+    const accepted = await this.generations.accept(caller, given, {
+      idempotencyKey,
+      waitS,
+      gone: waitS > 0 ? hungUp(reply) : undefined,
+    });
+    reply
+      .code(201)
+      .header('location', `/v1/tasks/${accepted.taskId}`)
+      .header('cache-control', 'no-store')
+      .header('content-type', 'application/json; charset=utf-8');
+    reply.headers(lifecycleHeaders(accepted.model));
+    if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+    if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
+    if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
+    await reply.send(accepted.json);
+  }
+}

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
+import { RecordProgress } from '../tasks/acts/record-progress.ts';
+import { RecordSubmit } from '../tasks/acts/record-submit.ts';
+import type { Approximation } from '../tasks/task.entity.ts';
+import { TaskFeed } from '../tasks/task-feed.ts';
+import { LiveRun } from './live-run.ts';
+import type { ReadyBinding } from './providers.ts';
+import type { Held } from './running-tasks.ts';
+
+/** Makes the runs that providers speak to. */
+@Injectable()
+export class LiveRuns {
+  constructor(
+    private readonly progress: RecordProgress,
+    private readonly submit: RecordSubmit,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  of(task: ClaimedTask, held: Held, binding: ReadyBinding, approximations: Approximation[]): LiveRun {
+    const { name, credential, concurrency, upstream } = binding;
+    const submission = { provider: name, url: upstream.baseUrl, credential, approximations, concurrency };
+    return new LiveRun(task, held, submission, { progress: this.progress, submit: this.submit, feed: this.feed });
+  }
+}

@@ -1,0 +1,43 @@
+import { readFileSync, statSync } from 'node:fs';
+import { gptImage2 } from './templates/gpt-image-2.ts';
+import { nanoBanana2 } from './templates/nano-banana-2.ts';
+import { nanoBananaPro } from './templates/nano-banana-pro.ts';
+import { parseTemplate, type Template, TemplateError } from './template.ts';
+
+/** By the model of ours they stand in for. */
+export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
+  'gpt-image-2': gptImage2,
+  'nano-banana-2': nanoBanana2,
+  'nano-banana-pro': nanoBananaPro,
+};
+
+/** Files as last read, by path; a changed file is read anew. */
+const files = new Map<string, { version: string; template: Template }>();
+
+/**
+ * @param name `default` for the shipped template of the model, or the name of a model whose shipped template to take, or the
+ *   path of a workflow file (ends in `.json`; relative to where the service was started)
+ * @throws TemplateError with a message for the operator
+ */
+export function loadTemplate(name: string, modelId: string): Template {
+  if (name.endsWith('.json')) return readTemplate(name);
+  const wanted = name === 'default' ? modelId : name;
+  const shipped = Object.hasOwn(SHIPPED_TEMPLATES, wanted) ? SHIPPED_TEMPLATES[wanted] : undefined;
+  if (shipped) return shipped;
+  const names = Object.keys(SHIPPED_TEMPLATES).join(', ');
+  throw new TemplateError(`"${wanted}" is neither the path of a .json file nor one of ${names}`);
+}
+
+function readTemplate(name: string): Template {
+  try {
+    const { mtimeMs, size } = statSync(name);
+    const version = `${mtimeMs}/${size}`;
+    const known = files.get(name);
+    if (known?.version === version) return known.template;
+    const template = parseTemplate(JSON.parse(readFileSync(name, 'utf8')));
+    files.set(name, { version, template });
+    return template;
+  } catch (error) {
+    throw new TemplateError(`${name}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,233 @@
+import sharp from 'sharp';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
+import { OPENAI_FAULTS } from '../../../test/support/stubs/openai-faults.ts';
+import type { Fault } from '../../../test/support/stubs/stub-http.ts';
+import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
+import { Unfit, type ProviderOutput, type ProviderRequest } from '../provider.ts';
+import { OpenaiProvider } from './openai.provider.ts';
+
+const IMAGES = /POST \/v1\/images/;
+const provider = new OpenaiProvider();
+
+let stub: OpenaiStub;
+let run: RecordedRun;
+let aCat: ProviderRequest;
+
+beforeEach(async () => {
+  stub = await new OpenaiStub().start();
+  run = new RecordedRun();
+  aCat = {
+    taskId: 'task_01',
+    model: 'gpt-image-2',
+    kind: 'image',
+    input: { prompt: 'a cat', aspect_ratio: '1:1', resolution: '1K', n: 1 },
+    images: { references: [], firstFrame: null },
+    upstream: {
+      model: 'gpt-image-2',
+      baseUrl: stub.baseUrl,
+      apiKey: stub.key,
+      durationPolicy: 'exact',
+      pollIntervalMs: 10,
+    },
+  };
+});
+
+afterEach(async () => {
+  run.close();
+  await stub.stop();
+});
+
+const sizesOf = (outputs: ProviderOutput[]) =>
+  Promise.all(
+    outputs.map(async (output) => {
+      const { width, height } = await sharp(Buffer.isBuffer(output) ? output : output.path).metadata();
+      return `${width}x${height}`;
+    }),
+  );
+
+describe('pictures', () => {
+  const { aspect_ratio: ratios, resolution: resolutions } = gptImage2.parameters.properties as unknown as Record<
+    string,
+    { enum: string[] }
+  >;
+  const grid = ratios.enum.flatMap((ratio) => resolutions.enum.map((resolution) => [ratio, resolution] as const));
+
+  it.each(grid)('asks for %s in %s by a size that the upstream takes, of that ratio', async (ratio, resolution) => {
+    const request = requestFor(aCat, { input: { aspect_ratio: ratio, resolution } });
+    const near = provider.plan(request);
+    const [size = ''] = await sizesOf(await provider.generate(request, run));
+    const [width = 0, height = 0] = size.split('x').map(Number);
+    const [across = 1, down = 1] = ratio === 'auto' ? [1, 1] : ratio.split(':').map(Number);
+    expect(width * down).toBe(height * across);
+    expect(stub.requests[0]?.fields.size).toBe(ratio === 'auto' && resolution === '1K' ? 'auto' : size);
+    const chosen = { param: 'aspect_ratio', requested: 'auto', used: size };
+    expect(near).toEqual(ratio === 'auto' && resolution !== '1K' ? [chosen] : []);
+  });
+
+  it.each([1, 3, 10])('makes %i by one paid call', async (n) => {
+    const outputs = await provider.generate(requestFor(aCat, { input: { n } }), run);
+    expect(outputs).toHaveLength(n);
+    expect(new Set(outputs.map((output) => (output as Buffer).toString('base64'))).size).toBe(n);
+    expect(stub.submits).toBe(1);
+    expect(run.told).toEqual(['submitting']);
+  });
+
+  it('hands reference images on as files of their type, in order', async () => {
+    const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg'), await inputImage(48, 48, 'webp')];
+    const request = requestFor(aCat, { images: { references, firstFrame: null }, input: { n: 2 } });
+    expect(await provider.generate(request, run)).toHaveLength(2);
+    const [{ path, files, fields }] = stub.requests;
+    expect(path).toBe('/v1/images/edits');
+    expect(files.map(({ field, type, name }) => [field, type, name])).toEqual([
+      ['image[]', 'image/png', 'reference-1.png'],
+      ['image[]', 'image/jpeg', 'reference-2.jpg'],
+      ['image[]', 'image/webp', 'reference-3.webp'],
+    ]);
+    expect(files.map(({ bytes }, i) => bytes.equals(references[i].bytes))).toEqual([true, true, true]);
+    expect(fields).toEqual({ model: 'gpt-image-2', prompt: 'a cat', n: '2', size: '1024x1024' });
+  });
+
+  it('takes the ratio nearest to the first reference where the size has to be chosen', async () => {
+    const references = [await inputImage(160, 92)];
+    const request = requestFor(aCat, {
+      input: { aspect_ratio: 'auto', resolution: '2K' },
+      images: { references, firstFrame: null },
+    });
+    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '2048x1152' }]);
+  });
+
+  it.each([
+    ['1:1', '1K', '1024x1024'],
+    ['3:2', '1K', '1536x1024'],
+    ['2:3', '1K', '1024x1536'],
+    ['auto', '1K', 'auto'],
+  ])('knows the sizes of the older model: %s in %s is %s', async (aspect_ratio, resolution, size) => {
+    const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
+    expect(provider.plan(request)).toEqual([]);
+    await provider.generate(request, run);
+    expect(stub.requests[0]?.fields.size).toBe(size);
+  });
+
+  it.each([
+    ['16:9', '1K', 'aspect_ratio'],
+    ['1:1', '2K', 'resolution'],
+  ])('declines %s in %s for the older model before anything is sent', (aspect_ratio, resolution, param) => {
+    const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
+    expect(() => provider.plan(request)).toThrow(expect.objectContaining({ name: 'Unfit', param }));
+    expect(() => provider.plan(request)).toThrow(Unfit);
+  });
+
+  it('sends a server of another kind a size of its own in the place of "auto", and says so', () => {
+    const request = requestFor(aCat, { input: { aspect_ratio: 'auto' }, upstream: { model: 'sd3.5' } });
+    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '1024x1024' }]);
+  });
+
+  it('fetches pictures that a server answers by link', async () => {
+    stub.links = true;
+    const outputs = await provider.generate(requestFor(aCat, { input: { n: 2 } }), run);
+    expect(await sizesOf(outputs)).toEqual(['64x64', '64x64']);
+  });
+
+  it('works without a key, and then sends none', async () => {
+    await failureOf(provider.generate(requestFor(aCat, { upstream: { apiKey: null } }), run));
+    expect(stub.requests[0]?.key).toBe('none');
+  });
+
+  it('lets nothing of the environment into the call', async () => {
+    const set = { OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_ORG_ID: 'org-x', OPENAI_PROJECT_ID: 'proj-x' };
+    Object.assign(process.env, set, { OPENAI_API_KEY: 'other' });
+    try {
+      await provider.generate(aCat, run);
+      expect(stub.requests[0]).toMatchObject({ key: 'right' });
+      expect(JSON.stringify(stub.requests[0]?.headers)).not.toMatch(/org-x|proj-x/);
+    } finally {
+      for (const name of [...Object.keys(set), 'OPENAI_API_KEY']) delete process.env[name];
+    }
+  });
+
+  const failures: [keyof typeof OPENAI_FAULTS, string, string, object?][] = [
+    ['moderated', 'content_policy_violation', 'accepted'],
+    ['contentPolicy', 'content_policy_violation', 'accepted'],
+    ['badSize', 'provider_rejected', 'nothing', { param: 'resolution' }],
+    ['badImage', 'provider_rejected', 'nothing', { param: 'reference_images' }],
+    ['tooLarge', 'provider_rejected', 'nothing'],
+    ['detailOnly', 'provider_rejected', 'nothing'],
+    ['hardLimit', 'provider_quota_exceeded', 'nothing'],
+    ['noQuota', 'provider_quota_exceeded', 'nothing'],
+    ['badKey', 'provider_rejected', 'nothing', { param: undefined }],
+    ['notVerified', 'provider_rejected', 'nothing'],
+    ['noModel', 'provider_rejected', 'nothing'],
+    ['redirect', 'provider_rejected', 'nothing'],
+    ['rateLimited', 'provider_unavailable', 'nothing', { retryAfterMs: 7000 }],
+    ['overloaded', 'provider_unavailable', 'nothing', { retryAfterMs: 3000 }],
+    ['unavailable', 'provider_unavailable', 'unknown'],
+    ['serverError', 'provider_unavailable', 'unknown'],
+    ['badGateway', 'provider_unavailable', 'unknown'],
+    ['gatewayTimeout', 'provider_timeout', 'unknown'],
+    ['junkJson', 'internal_error', 'accepted'],
+    ['junkText', 'internal_error', 'accepted'],
+    ['noData', 'internal_error', 'accepted'],
+    ['emptyPicture', 'internal_error', 'accepted'],
+  ];
+
+  it.each(failures)('tells %s as %s, spent: %s, after one call', async (fault, code, spent, more = {}) => {
+    stub.plan(IMAGES, OPENAI_FAULTS[fault]);
+    const failure = await failureOf(provider.generate(aCat, run));
+    expect(failure).toMatchObject({ name: 'ProviderError', code, spent, ...more });
+    expect(failure.cause).toMatchObject({
+      provider: 'openai',
+      status: OPENAI_FAULTS[fault].reply.status,
+      request_id: 'req_1',
+    });
+    expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
+    expect(failure.message).not.toMatch(/stub|words|organization/);
+    expect(stub.count(IMAGES)).toBe(1);
+  });
+
+  it.each<[string, Fault, string, number]>([
+    ['before the request is read', { cut: 'before' }, 'provider_unavailable', 0],
+    ['after the request was taken', { cut: 'after' }, 'provider_unavailable', 1],
+    ['half through the answer', { cut: 'midway' }, 'provider_unavailable', 1],
+    ['by silence', 'hang', 'provider_timeout', 0],
+  ])(
+    'does not know what was spent when the call ends %s, and does not repeat it',
+    async (_when, fault, code, submits) => {
+      stub.plan(IMAGES, fault);
+      const failure = await failureOf(new OpenaiProvider(150).generate(aCat, run));
+      expect(failure).toMatchObject({ code, spent: 'unknown' });
+      expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
+    },
+  );
+
+  it.each([
+    ['nobody listens', 'http://127.0.0.1:1/v1'],
+    ['the name is unknown', 'http://upstream.invalid/v1'],
+  ])('knows that nothing was spent when %s', async (_why, baseUrl) => {
+    const failure = await failureOf(provider.generate(requestFor(aCat, { upstream: { baseUrl } }), run));
+    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    expect(failure.cause).toMatchObject({
+      provider: 'openai',
+      code: expect.stringMatching(/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/),
+    });
+  });
+
+  it('ends with the reason of the signal within a second', async () => {
+    stub.plan(IMAGES, 'hang');
+    const failure = failureOf(provider.generate(aCat, run));
+    await sleep(100);
+    const stoppedAt = performance.now();
+    run.stop('cancelled');
+    expect(await failure).toBe('cancelled');
+    expect(performance.now() - stoppedAt).toBeLessThan(1000);
+  });
+
+  it('tells of progress while it waits, and claims no end', async () => {
+    stub.plan(IMAGES, { delayMs: 2300 });
+    await provider.generate(aCat, run);
+    expect(run.percents.length).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...run.percents)).toBeLessThan(96);
+    expect(run.percents).toEqual([...run.percents].sort((a, b) => a - b));
+  });
+});

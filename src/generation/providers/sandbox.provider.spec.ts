@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
+import sharp from 'sharp';
+import { type InputImage, type ProviderRequest, type ResolvedInput, type Run } from '../provider.ts';
+import { SandboxProvider } from './sandbox.provider.ts';
+
+let sandbox: SandboxProvider;
+let scratch: string;
+let seen: number[];
+
+beforeEach(async () => {
+  sandbox = new SandboxProvider();
+  scratch = await mkdtemp(join(tmpdir(), 'darkroom-sandbox-'));
+  seen = [];
+});
+
+afterEach(async () => {
+  await sandbox.onModuleDestroy();
+  await rm(scratch, { recursive: true });
+});
+
+const run = (signal = new AbortController().signal, scratchDir = scratch): Run => ({
+  upstreamId: null,
+  submittedBefore: false,
+  scratchDir,
+  signal,
+  progress: (percent) => seen.push(percent),
+  submitting: async () => undefined,
+  submitted: async () => undefined,
+});
+
+// The sandbox calls nobody.
+const upstream = { model: '', baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null } as const;
+
+const picture = (input: Partial<ResolvedInput>, references: InputImage[] = [], taskId = 'task_a'): ProviderRequest => ({
+  taskId,
+  model: 'gpt-image-2',
+  kind: 'image',
+  input: { prompt: 'a red fox at dawn', aspect_ratio: '3:2', resolution: '1K', n: 1, ...input },
+  images: { references, firstFrame: null },
+  upstream,
+});
+
+const film = (
+  input: Partial<ResolvedInput>,
+  firstFrame: InputImage | null = null,
+  references: InputImage[] = [],
+): ProviderRequest => ({
+  taskId: 'task_a',
+  model: 'sora-2',
+  kind: 'video',
+  input: { prompt: 'ocean waves', aspect_ratio: '16:9', resolution: '720P', duration: 1, ...input },
+  images: { references, firstFrame },
+  upstream,
+});
+
+async function flat(color: string, width = 60, height = 40): Promise<InputImage> {
+  const bytes = await sharp({ create: { width, height, channels: 3, background: color } })
+    .png()
+    .toBuffer();
+  return { bytes, contentType: 'image/png', width, height };
+}
+
+const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+async function pictures(request: ProviderRequest): Promise<Buffer[]> {
+  return (await sandbox.generate(request, run())).map((output) => {
+    if (!Buffer.isBuffer(output)) throw new Error('a picture comes as bytes');
+    return output;
+  });
+}
+
+async function filmed(request: ProviderRequest): Promise<Buffer> {
+  const scratchDir = await mkdtemp(join(scratch, 'film-'));
+  const [output, ...more] = await sandbox.generate(request, run(undefined, scratchDir));
+  expect(more).toEqual([]);
+  if (!output || Buffer.isBuffer(output)) throw new Error('a film comes as a file');
+  expect(output.path.startsWith(scratchDir)).toBe(true);
+  return readFile(output.path);
+}
+
+describe('pictures', () => {
+  it('are PNGs of exactly the size asked for, as many as asked for, each different', async () => {
+    const made = await pictures(picture({ n: 3 }));
+    for (const png of made)
+      expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 1536, height: 1024 });
+    expect(new Set(made.map(hash)).size).toBe(3);
+    for (const png of made) expect((await sharp(png).stats()).entropy).toBeGreaterThan(3); // something is to be seen
+  });
+
+  it('are the same bytes for the same request, whatever the task and the thread', async () => {
+    const [here, there] = await Promise.all([pictures(picture({ n: 2 })), pictures(picture({ n: 2 }, [], 'task_b'))]);
+    expect(here.map(hash)).toEqual(there.map(hash));
+  });
+
+  it('differ with the prompt and the model, but not with a directive', async () => {
+    const [[fox], [cat], [other], [delayed]] = await Promise.all([
+      pictures(picture({})),
+      pictures(picture({ prompt: 'a blue cat' })),
+      pictures({ ...picture({}), model: 'some-other-model', input: { ...picture({}).input, resolution: '2K' } }),
+      pictures(picture({ prompt: 'a red fox at dawn #delay:0.01' })),
+    ]);
+    expect(new Set([fox, cat, other].map((png) => hash(png!))).size).toBe(3);
+    expect(hash(delayed!)).toBe(hash(fox!));
+  });
+
+  it('show the reference image', async () => {
+    const [without] = await pictures(picture({}));
+    const [shown] = await pictures(picture({}, [await flat('#00ff00')]));
+    expect(await share(without!, isGreen)).toBe(0);
+    expect(await share(shown!, isGreen)).toBeGreaterThan(0.03);
+  });
+
+  it('show a reference image the way its EXIF orientation says', async () => {
+    const half = await sharp({ create: { width: 40, height: 40, channels: 3, background: '#00ff00' } })
+      .png()
+      .toBuffer();
+    // Green at the left of the pixels; orientation 6 turns that to the top.
+    const bytes = await sharp({ create: { width: 80, height: 40, channels: 3, background: '#ff00ff' } })
+      .composite([{ input: half, left: 0, top: 0 }])
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
+    const [png] = await pictures(picture({}, [{ bytes, contentType: 'image/jpeg', width: 40, height: 80 }]));
+    const { data, info } = await sharp(png!).raw().toBuffer({ resolveWithObject: true });
+    const rows: number[] = [];
+    for (let i = 0; i < data.length; i += info.channels) {
+      if (isGreen(data[i]!, data[i + 1]!, data[i + 2]!)) rows.push(Math.floor(i / info.channels / info.width));
+    }
+    const magenta: number[] = [];
+    for (let i = 0; i < data.length; i += info.channels) {
+      if (data[i]! > 200 && data[i + 1]! < 60 && data[i + 2]! > 200)
+        magenta.push(Math.floor(i / info.channels / info.width));
+    }
+    const middle = (list: number[]) => list.reduce((sum, row) => sum + row, 0) / list.length;
+    expect(rows.length).toBeGreaterThan(1000);
+    expect(middle(rows)).toBeLessThan(middle(magenta) - 50);
+  });
+
+  it('auto takes the shape of the first reference image', async () => {
+    const [png] = await pictures(picture({ aspect_ratio: 'auto' }, [await flat('#123456', 90, 160)]));
+    expect(await sharp(png!).metadata()).toMatchObject({ width: 864, height: 1536 });
+  });
+
+  it('fail with reference_image_invalid and the field when an image cannot be decoded', async () => {
+    const good = await flat('#fff');
+    const broken = { ...good, bytes: good.bytes.subarray(0, 40) };
+    await expect(sandbox.generate(picture({}, [good, broken]), run())).rejects.toMatchObject({
+      code: 'reference_image_invalid',
+      param: 'reference_images[1]',
+    });
+  });
+
+  it('can be of any script, and of characters we have no letters for', async () => {
+    for (const prompt of [
+      '红色的狐狸，在樱花树下。',
+      'Рыжая лиса на рассвете',
+      '🎉🎉🎉',
+      '\u0000\uFFFF \u202E',
+      'w'.repeat(32_000),
+    ]) {
+      const [png] = await pictures(picture({ prompt, aspect_ratio: '21:9' }));
+      expect(await sharp(png!).metadata()).toMatchObject({ width: 1568, height: 672 });
+    }
+  });
+});
+
+describe('a film', () => {
+  it('is H.264 in MP4 of exactly the size, duration and number of frames, with its key frames listed', async () => {
+    const mp4 = await filmed(film({ aspect_ratio: '21:9', duration: 3 }));
+    using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(mp4) });
+    const track = await input.getPrimaryVideoTrack();
+    expect(await input.getTracks()).toHaveLength(1);
+    expect([track?.codec, track?.displayWidth, track?.displayHeight]).toEqual(['avc', 1470, 630]);
+    expect(await input.computeDuration()).toBe(3);
+    expect(await track?.computePacketStats()).toMatchObject({ packetCount: 72, averagePacketRate: 24 });
+    const keys: number[] = [];
+    for await (const packet of new EncodedPacketSink(track!).packets())
+      if (packet.type === 'key') keys.push(packet.timestamp);
+    expect(keys).toEqual([0, 2]);
+    // The index stands before the pictures, so that playing can start before all has come.
+    expect(mp4.indexOf('moov')).toBeLessThan(mp4.indexOf('mdat'));
+  });
+
+  it('is the same bytes for the same request, and others with a first frame or a reference image', async () => {
+    const image = await flat('#00ff00');
+    const films = [film({}), film({}), film({}, image), film({}, null, [image])];
+    const hashes: string[] = [];
+    for (const request of films) hashes.push(hash(await filmed(request)));
+    expect(hashes[0]).toBe(hashes[1]);
+    expect(new Set(hashes).size).toBe(3);
+  });
+
+  it('moves: many frames carry change', async () => {
+    using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(await filmed(film({}))) });
+    const sizes: number[] = [];
+    for await (const packet of new EncodedPacketSink((await input.getPrimaryVideoTrack())!).packets())
+      sizes.push(packet.byteLength);
+    expect(sizes.slice(1).every((size) => size > 500)).toBe(true);
+  });
+
+  it('tells its progress as it goes', async () => {
+    await filmed(film({ duration: 2 }));
+    expect(seen.length).toBeGreaterThan(3);
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen.every((percent) => percent >= 0 && percent <= 100)).toBe(true);
+  });
+});
+
+describe('stopping', () => {
+  it.each([
+    ['a film under way', film({ duration: 20, resolution: '4K' }), 600],
+    ['a picture under way', picture({ resolution: '4K', n: 10 }), 300],
+    ['a hang', picture({ prompt: '#hang' }), 20],
+    ['a delay', picture({ prompt: '#delay:600' }), 20],
+  ])('%s ends within a second of the abort, with its reason', async (_what, request, after) => {
+    const abort = new AbortController();
+    const reason = new Error('not wanted any more');
+    let at = 0;
+    setTimeout(() => {
+      at = performance.now();
+      abort.abort(reason);
+    }, after);
+    await expect(sandbox.generate(request, run(abort.signal))).rejects.toBe(reason);
+    expect(performance.now() - at).toBeLessThan(1000);
+  });
+
+  it('takes a waiting render out of the queue, and the others go on', async () => {
+    const abort = new AbortController();
+    const many = Array.from({ length: 12 }, (_, i) =>
+      sandbox.generate(picture({ n: 2 }), run(i === 11 ? abort.signal : undefined)),
+    );
+    abort.abort(new Error('gone'));
+    const settled = await Promise.allSettled(many);
+    expect(settled.map(({ status }) => status)).toEqual([...Array.from({ length: 11 }, () => 'fulfilled'), 'rejected']);
+  });
+
+  it('of a thread by a crash fails its task alone, with internal_error', async () => {
+    const lost = sandbox.generate(film({}), run(undefined, join(scratch, 'gone')));
+    await expect(lost).rejects.toMatchObject({ name: 'ProviderError', code: 'internal_error' });
+    expect(await pictures(picture({}))).toHaveLength(1);
+  });
+
+  it('does not start what is aborted already', async () => {
+    await expect(sandbox.generate(picture({}), run(AbortSignal.abort(new Error('early'))))).rejects.toThrow('early');
+  });
+});
+
+describe('directives', () => {
+  it('#fail gives the task error it names', async () => {
+    await expect(
+      sandbox.generate(picture({ prompt: 'a fox #fail:content_policy_violation' }), run()),
+    ).rejects.toMatchObject({
+      name: 'ProviderError',
+      code: 'content_policy_violation',
+    });
+  });
+
+  it('#delay comes before #fail', async () => {
+    const from = performance.now();
+    await expect(sandbox.generate(film({ prompt: '#fail:provider_timeout #delay:0.2' }), run())).rejects.toMatchObject({
+      code: 'provider_timeout',
+    });
+    expect(performance.now() - from).toBeGreaterThan(190);
+  });
+});
+
+const isGreen = (red: number, green: number, blue: number) => red < 60 && green > 200 && blue < 60;
+
+/** Share of the pixels of which it is true. */
+async function share(png: Buffer, test: (red: number, green: number, blue: number) => boolean): Promise<number> {
+  const { data, info } = await sharp(png).raw().toBuffer({ resolveWithObject: true });
+  let count = 0;
+  for (let i = 0; i < data.length; i += info.channels) if (test(data[i]!, data[i + 1]!, data[i + 2]!)) count++;
+  return count / (info.width * info.height);
+}

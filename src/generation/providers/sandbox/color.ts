@@ -1,0 +1,46 @@
+/** A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal steps look equal, so mixes stay clean. */
+export interface Color {
+  l: number;
+  c: number;
+  h: number;
+}
+
+export const color = (l: number, c: number, h: number): Color => ({ l, c, h });
+
+/** `share` 0 is `a`, 1 is `b`. The straight way (OKLab): red into green passes through brown, not through yellow. */
+export function mix(a: Color, b: Color, share: number): Color {
+  const [ax, ay] = [a.c * Math.cos(radians(a.h)), a.c * Math.sin(radians(a.h))];
+  const [bx, by] = [b.c * Math.cos(radians(b.h)), b.c * Math.sin(radians(b.h))];
+  const x = ax + (bx - ax) * share;
+  const y = ay + (by - ay) * share;
+  return { l: a.l + (b.l - a.l) * share, c: Math.hypot(x, y), h: (Math.atan2(y, x) * 180) / Math.PI };
+}
+
+const radians = (degrees: number) => (degrees * Math.PI) / 180;
+
+export const lighter = (a: Color, by: number): Color => ({ ...a, l: Math.min(0.98, Math.max(0.05, a.l + by)) });
+
+/** As a canvas takes it. What sRGB cannot show is brought in by clipping each channel. */
+export function css(a: Color, alpha = 1): string {
+  const [r, g, b] = toSrgb(a);
+  return `rgba(${r},${g},${b},${alpha})`;
+}
+
+// Björn Ottosson's OKLab matrices (public domain).
+function toSrgb({ l, c, h }: Color): [number, number, number] {
+  const a = c * Math.cos(radians(h));
+  const b = c * Math.sin(radians(h));
+  const long = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const medium = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const short = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    channel(4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short),
+    channel(-1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short),
+    channel(-0.0041960863 * long - 0.7034186147 * medium + 1.707614701 * short),
+  ];
+}
+
+function channel(linear: number): number {
+  const value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055;
+  return Math.round(255 * Math.min(1, Math.max(0, value)));
+}

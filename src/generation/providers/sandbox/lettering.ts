@@ -1,0 +1,136 @@
+import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import { color, css, mix } from './color.ts';
+import { familiesFor, writable } from './fonts.ts';
+import type { Palette } from './palette.ts';
+import type { Frame } from './scenes/scene.ts';
+
+const TITLE_WEIGHT = 760;
+const NOTE_WEIGHT = 560;
+const MAX_TITLE_CHARACTERS = 320;
+const LINE_HEIGHT = 1.14;
+
+/** The prompt in large letters and a small note below, on a shade that makes them readable over any scene. */
+export interface Lettering {
+  canvas: Canvas;
+  /** Where the canvas stands in the frame: its left edge is the frame's. */
+  top: number;
+}
+
+/** @param note model, size and number, in small capitals */
+export function letter(frame: Frame, palette: Palette, text: string, note: string): Lettering {
+  const { width, height, unit } = frame;
+  const inset = unit * 0.065;
+  const title = [...writable(text)].slice(0, MAX_TITLE_CHARACTERS).join('');
+  const families = familiesFor(title + note);
+  const measuring = createCanvas(8, 8).getContext('2d');
+  const { size, lines } = fit(
+    measuring,
+    families,
+    title,
+    width - 2 * inset,
+    height * 0.36,
+    unit,
+    title.length < [...writable(text)].join('').length,
+  );
+
+  const noteSize = Math.max(9, unit * 0.0185);
+  const block = lines.length * size * LINE_HEIGHT + noteSize * 2.4 + unit * 0.045;
+  const top = Math.max(0, Math.floor(height - inset - block - unit * 0.2));
+  const canvas = createCanvas(width, height - top);
+  const context = canvas.getContext('2d');
+
+  const shade = mix(palette.near, color(0.12, 0.03, palette.near.h), 0.75);
+  const gradient = context.createLinearGradient(0, 0, 0, height - top);
+  // Eased by hand: a straight ramp shows its upper edge.
+  for (const [at, alpha] of [[0, 0], [0.18, 0.1], [0.36, 0.38], [0.55, 0.66], [1, 0.86]] as const) gradient.addColorStop(at, css(shade, alpha)); // prettier-ignore
+  context.fillStyle = gradient;
+  context.fillRect(0, 0, width, height - top);
+
+  let baseline = height - top - inset;
+  style(context, families, noteSize, NOTE_WEIGHT, noteSize * 0.14);
+  context.fillStyle = css(mix(palette.light, palette.accent, 0.25), 0.85);
+  context.fillText(note, inset, baseline);
+
+  baseline -= noteSize * 1.6 + size * 0.22;
+  style(context, families, size, TITLE_WEIGHT, -size * 0.018);
+  context.fillStyle = css(color(0.975, 0.012, palette.light.h));
+  for (const [i, line] of lines.toReversed().entries())
+    context.fillText(line, inset, baseline - i * size * LINE_HEIGHT);
+
+  baseline -= lines.length * size * LINE_HEIGHT + unit * 0.018;
+  context.fillStyle = css({ ...palette.accent, l: Math.max(palette.accent.l, 0.6) });
+  context.fillRect(inset, baseline, unit * 0.085, Math.max(2, unit * 0.0075));
+  return { canvas, top };
+}
+
+function style(context: SKRSContext2D, families: string, size: number, weight: number, spacing: number): void {
+  context.font = `${size}px ${families}`;
+  context.fontVariationSettings = `"wght" ${weight}`;
+  context.letterSpacing = `${spacing}px`;
+}
+
+/** The largest letters in which the title keeps to its box without breaking a word; at the smallest it is cut short. */
+function fit(
+  context: SKRSContext2D,
+  families: string,
+  title: string,
+  width: number,
+  height: number,
+  unit: number,
+  cut: boolean,
+): { size: number; lines: string[] } {
+  const smallest = unit * 0.03;
+  for (let size = unit * 0.17; ; size *= 0.93) {
+    style(context, families, size, TITLE_WEIGHT, -size * 0.018);
+    const whole = cut ? `${title}…` : title;
+    const { lines, broken } = wrap(context, whole, width);
+    const room = Math.floor(height / (size * LINE_HEIGHT));
+    const most = size > unit * 0.125 ? 1 : size > unit * 0.095 ? 2 : size > unit * 0.055 ? 6 : 10;
+    if (lines.length <= Math.min(room, most) && !broken) return { size, lines: balance(context, whole, width, lines) };
+    if (size > smallest) continue;
+    const kept = lines.slice(0, room);
+    if (lines.length > room) kept.push(`${kept.pop()?.replace(/.{0,2}$/u, '') ?? ''}…`);
+    return { size, lines: kept };
+  }
+}
+
+/** As many lines, of more even length: no word should be left alone in the last one. */
+function balance(context: SKRSContext2D, text: string, width: number, lines: string[]): string[] {
+  let even = lines;
+  for (let narrower = width * 0.97; narrower > width * 0.4; narrower -= width * 0.03) {
+    const next = wrap(context, text, narrower);
+    if (next.broken || next.lines.length > lines.length) break;
+    even = next.lines;
+  }
+  return even;
+}
+
+// A word with its spaces, or one ideograph or kana with the punctuation that may not begin a line.
+const PIECES =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\u3001-\u3003\u3009-\u301f\u30fc\uff01-\uff0f\uff1a-\uff1f]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+|\s+/gu;
+
+function wrap(context: SKRSContext2D, text: string, width: number): { lines: string[]; broken: boolean } {
+  const lines: string[] = [];
+  let line = '';
+  let broken = false;
+  for (const piece of text.match(PIECES) ?? []) {
+    if (context.measureText((line + piece).trim()).width <= width) {
+      line += piece;
+      continue;
+    }
+    if (line.trim()) lines.push(line.trim());
+    line = '';
+    if (!piece.trim()) continue;
+    // A word wider than the box is broken where it must be.
+    for (const character of piece) {
+      if (line && context.measureText(line + character).width > width) {
+        broken = true;
+        lines.push(line);
+        line = '';
+      }
+      line += character;
+    }
+  }
+  if (line.trim()) lines.push(line.trim());
+  return { lines, broken };
+}

@@ -1,0 +1,127 @@
+import type { SKRSContext2D } from '@napi-rs/canvas';
+import { css, lighter, mix } from '../color.ts';
+import type { Palette } from '../palette.ts';
+import type { Random } from '../random.ts';
+import { anyOf } from '../words.ts';
+import { type Frame, type Layer, type Scene, shine, sky, stars, sway } from './scene.ts';
+
+const RIDGES = 6;
+const WOODED = anyOf(
+  'forest',
+  'tree',
+  'wood',
+  'jungle',
+  'fir',
+  'pine',
+  'wolf',
+  'bear',
+  'deer',
+  'fox',
+  'лес',
+  '森林',
+  '树',
+  '林',
+);
+
+/** Ridge behind ridge under a low sun, each in its own mist. */
+export const horizon: Scene = {
+  words: anyOf(
+    'mountain', 'hill', 'valley', 'forest', 'tree', 'desert', 'dune', 'canyon', 'landscape', 'sunset', 'sunrise', 'fox', 'wolf', 'deer', 'bear',
+    'snow', 'field', 'гора', 'лес', 'закат', '山', '森林', '日落', '沙漠', '雪', '风景',
+  ), // prettier-ignore
+  compose(frame, palette, random, text) {
+    const { width, height, unit } = frame;
+    const level = random.between(0.42, 0.5);
+    const sharp = random.pick([0.25, 0.6, 1]);
+    const wooded = WOODED.test(text);
+    const ridges = Array.from({ length: RIDGES }, (_, i) =>
+      ridge(frame, palette, random, i / (RIDGES - 1), level + (0.95 - level) * (i / RIDGES) ** 1.15, sharp, wooded),
+    );
+    return [
+      sky(frame, [[0, palette.skyTop], [0.62, palette.skyLow], [1, palette.skyLow]]), // prettier-ignore
+      ...(palette.night ? [stars(frame, palette, random, 260)] : []),
+      shine(
+        frame,
+        palette,
+        width * random.between(0.25, 0.75),
+        height * (level - random.between(0.06, 0.16)),
+        unit * random.between(0.09, 0.15),
+      ),
+      ...ridges,
+    ];
+  },
+};
+
+function ridge(
+  frame: Frame,
+  palette: Palette,
+  random: Random,
+  depth: number,
+  level: number,
+  sharp: number,
+  wooded: boolean,
+): Layer {
+  const { width, height, unit, margin } = frame;
+  const tone = mix(palette.far, palette.near, depth ** 0.8);
+  const octaves = [1, 2.1, 4.3, 8.7, 17].map((frequency, i) => ({
+    frequency: (frequency * random.between(0.85, 1.15) * Math.max(1, width / height)) / 1.2,
+    phase: random.between(0, 2 * Math.PI),
+    reach: (unit * 0.075 * (1.25 - depth * 0.4)) / (i === 0 ? 1 : (2 - sharp * 0.35) ** i),
+  }));
+  const crest = (x: number) =>
+    octaves.reduce((y, octave, i) => {
+      const swing = Math.sin((x / width) * octave.frequency * Math.PI + octave.phase);
+      // Folding the wave gives peaks; the first keeps its curve and carries the others.
+      return y - octave.reach * (i === 0 ? swing : mixed(swing, 1 - 2 * Math.abs(swing), sharp));
+    }, level * height);
+  const step = Math.max(1, unit / 400);
+  const firs = wooded && depth > 0.15 ? plant(frame, random, depth, crest) : [];
+  const x = sway(margin * (0.15 + 0.75 * depth), 26, random.between(0, 6));
+  return {
+    paint(context) {
+      const gradient = context.createLinearGradient(0, level * height - unit * 0.12, 0, level * height + unit * 0.3);
+      gradient.addColorStop(0, css(lighter(tone, -0.02)));
+      gradient.addColorStop(1, css(mix(tone, palette.skyLow, 0.42 * (1 - depth))));
+      context.fillStyle = gradient;
+      context.beginPath();
+      context.moveTo(-margin, height + margin);
+      for (let at = -margin; at <= width + margin + step; at += step) context.lineTo(at, crest(at));
+      context.lineTo(width + margin, height + margin);
+      context.closePath();
+      context.fill();
+      for (const fir of firs) raise(context, fir);
+    },
+    pose: (seconds) => ({ x: x(seconds), y: depth * seconds * unit * 0.0012 - depth * margin * 0.1 }),
+  };
+}
+
+interface Fir {
+  x: number;
+  foot: number;
+  height: number;
+}
+
+function plant({ width, unit, margin }: Frame, random: Random, depth: number, crest: (x: number) => number): Fir[] {
+  const firs: Fir[] = [];
+  const tall = unit * (0.03 + 0.075 * depth);
+  for (let x = -margin; x < width + margin; x += tall * random.between(0.16, 0.55)) {
+    firs.push({ x, foot: crest(x) + tall * 0.12, height: tall * random.between(0.45, 1.1) });
+  }
+  return firs;
+}
+
+/** Three tiers of branches, each a little wider, in the colour of its ridge. */
+function raise(context: SKRSContext2D, { x, foot, height }: Fir): void {
+  context.beginPath();
+  for (let tier = 0; tier < 3; tier++) {
+    const top = foot - height * (1 - tier * 0.26);
+    const half = height * (0.1 + tier * 0.055);
+    context.moveTo(x, top);
+    context.lineTo(x + half, top + height * 0.48);
+    context.lineTo(x - half, top + height * 0.48);
+    context.closePath();
+  }
+  context.fill();
+}
+
+const mixed = (a: number, b: number, share: number) => a + (b - a) * share;

@@ -1,0 +1,108 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../platform/config.ts';
+import { type Hold, RenewLeases } from '../tasks/acts/renew-leases.ts';
+import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
+import { TaskFeed } from '../tasks/task-feed.ts';
+import { isFinal } from '../tasks/task-status.ts';
+
+/** Why a run was told to stop. Only `deadline` leaves something to say to the record. */
+export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
+
+/** The hold of this process on one task, and how its run is told to stop. */
+export interface Held extends Hold {
+  readonly signal: AbortSignal;
+  stop(reason: StopReason): void;
+  /** The record did not know this claim any more: stops the run. */
+  lost(): LeaseLost;
+}
+
+/** The claim on the task is gone; whoever meets this stops and says nothing more. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+/** setTimeout counts in a signed 32-bit number of milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The tasks this process holds: one heartbeat renews all their leases, the feed tells of a cancel at once, a timer of
+ * the deadline. A task that the heartbeat does not find any more is let go: its successor has it.
+ */
+@Injectable()
+export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('running');
+  private readonly held = new Map<string, Held>();
+  private heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly leases: RenewLeases,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  onModuleInit(): void {
+    this.heartbeat = setInterval(() => void this.beat(), this.config.taskHeartbeatS * 1000).unref();
+  }
+
+  get count(): number {
+    return this.held.size;
+  }
+
+  /**
+   * Runs `work` while holding the task.
+   * @param shutdown aborts when this process has to let go of what it could not finish
+   */
+  async hold(task: ClaimedTask, shutdown: AbortSignal, work: (held: Held) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const held: Held = {
+      id: task.id,
+      attempt: task.attempt,
+      signal: controller.signal,
+      stop: (reason) => controller.abort(reason),
+      lost: () => {
+        controller.abort('lease_lost' satisfies StopReason);
+        return new LeaseLost(`Task ${task.id} is held by another claim than ${task.attempt}.`);
+      },
+    };
+    const stopWatching = this.feed.watch(task.id, (news) => {
+      // A successor's end is no end of ours to tell the upstream of: its job has been taken over, not given up.
+      if (news.attempt > held.attempt) held.stop('lease_lost');
+      else if (isFinal(news.status)) held.stop('ended');
+    });
+    const remainingMs = Math.min(Math.max(task.remaining_s * 1000, 0), MAX_TIMER_MS);
+    const deadline = setTimeout(() => held.stop('deadline'), remainingMs);
+    const letGo = () => held.stop('shutdown');
+    shutdown.addEventListener('abort', letGo, { once: true });
+    this.held.set(task.id, held);
+    try {
+      await work(held);
+    } finally {
+      shutdown.removeEventListener('abort', letGo);
+      stopWatching();
+      clearTimeout(deadline);
+      if (this.held.get(task.id) === held) this.held.delete(task.id);
+    }
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.heartbeat);
+  }
+
+  private async beat(): Promise<void> {
+    const holds = [...this.held.values()];
+    if (holds.length === 0) return;
+    let kept: Set<string>;
+    try {
+      kept = await this.leases.renew(holds);
+    } catch (error) {
+      // The database is away. Whether the lease is lost will be seen when it is back; every write is fenced anyway.
+      this.logger.warn({ event: 'lease.renewal_failed', cause: (error as Error).message });
+      return;
+    }
+    for (const held of holds) {
+      if (kept.has(held.id) || this.held.get(held.id) !== held) continue;
+      this.logger.warn({ event: 'lease_lost', task_id: held.id, attempt: held.attempt });
+      held.stop('lease_lost');
+    }
+  }
+}
