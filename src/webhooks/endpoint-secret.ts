@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+/** 192 bits, the least that Standard Webhooks allows; in base64 without padding. */
+const SECRET_BYTES = 24;
+const HINT_CHARS = 4;
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A signing secret as its receiver gets it. */
+export const newEndpointSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+/** Enough to tell secrets apart, at most 8 characters. */
+export const secretHint = (secret: string): string => `…${secret.slice(-HINT_CHARS)}`;
+
+/**
+ * Seals a secret for the database: nonce, tag, ciphertext (AES-256-GCM).
+ * @param key 32 bytes, of this purpose alone
+ * @param endpointId bound to it, so that a row's secret opens in no other row
+ */
+export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(endpointId));
+  const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+/** @throws Error when it was sealed under another key or for another endpoint, or was changed since */
+export function unseal(sealed: Buffer, key: Buffer, endpointId: string): string {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(endpointId)).setAuthTag(tag);
+  return decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}

@@ -1,0 +1,34 @@
+/** At most this much longer than the schedule says, so that events which failed together do not come back together. */
+const JITTER = 0.2;
+
+/** A receiver may ask for up to twice the wait of the schedule. */
+const MAX_STRETCH = 2;
+
+/**
+ * Seconds until the next attempt.
+ * @param failures attempts of the schedule that have failed, the one just ended included; 1 or more
+ * @param retryAfter the header as it came
+ * @returns null when the schedule is used up
+ */
+export function retryDelayS(
+  schedule: readonly number[],
+  failures: number,
+  retryAfter: unknown,
+  { random = Math.random, nowMs = Date.now() }: { random?: () => number; nowMs?: number } = {},
+): number | null {
+  const gap = schedule[failures - 1];
+  if (gap === undefined) return null;
+  const asked = parseRetryAfter(retryAfter, nowMs);
+  if (asked !== null) return Math.min(Math.max(asked, gap), gap * MAX_STRETCH);
+  return gap * (1 + JITTER * random());
+}
+
+/** Seconds, or a date (RFC 9110); null for anything else. */
+function parseRetryAfter(header: unknown, nowMs: number): number | null {
+  if (typeof header !== 'string') return null;
+  const text = header.trim();
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  if (!/^[A-Z][a-z]{2,8}, /.test(text)) return null; // Date.parse takes far more than HTTP's dates
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, (at - nowMs) / 1000);
+}

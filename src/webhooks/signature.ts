@@ -1,0 +1,19 @@
+import { Webhook } from 'standardwebhooks';
+
+/**
+ * The headers of one attempt (Standard Webhooks 1.0).
+ * @param secrets `whsec_…`, the current one first; a receiver that knows any of them accepts
+ */
+export function signedHeaders(
+  eventId: string,
+  body: string,
+  secrets: readonly string[],
+  at: Date = new Date(),
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'webhook-id': eventId,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(eventId, at, body)).join(' '),
+  };
+}
