@@ -1,0 +1,14 @@
+/** Rows as aligned columns under their names: `id   name`. Easy on `grep` and `awk`, so no boxes. */
+export function table(rows: readonly Record<string, string>[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const lines = [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,54 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.ts';
+import { Bootstrap } from './auth/bootstrap.ts';
+import type { Config } from './platform/config.ts';
+import { startEmbeddedPostgres } from './platform/database/embedded-postgres.ts';
+import { migrate } from './platform/database/migrate.ts';
+import { serveApiDocs } from './platform/http/api-docs.ts';
+import { serveHealthOnly } from './platform/http/health-only.ts';
+import { createHttpApp } from './platform/http/http-app.ts';
+import { Jobs } from './platform/jobs/jobs.ts';
+import { loadSecretKey, Secrets } from './platform/secrets.ts';
+
+export interface Service {
+  app: NestFastifyApplication;
+  /** The key made at the very first start, to be shown once; otherwise null. */
+  firstKey: string | null;
+  /** Finishes what is under way, hands over what is not, leaves the database in order. */
+  stop(): Promise<void>;
+}
+
+/** The workers first: Nest would end what they stand on while they still run. */
+async function stop(app: NestFastifyApplication): Promise<void> {
+  await app.get(Jobs).stop();
+  await app.close();
+}
+
+/**
+ * database -> migrations -> modules -> first key -> port. What was started is stopped again when a later step fails.
+ * @throws Error whose message is for the operator
+ */
+export async function startService(config: Config): Promise<Service> {
+  const secrets = new Secrets(await loadSecretKey(config));
+  const database = config.databaseUrl
+    ? { url: config.databaseUrl, leave: async () => undefined }
+    : await startEmbeddedPostgres(config.dataDir);
+  try {
+    await migrate(database.url);
+    const app = await createHttpApp(AppModule.on({ config, secrets, databaseUrl: database.url }), config);
+    if (config.role === 'worker') serveHealthOnly(app.getHttpAdapter().getInstance());
+    try {
+      await app.init();
+      serveApiDocs(app);
+      const firstKey = await app.get(Bootstrap).run();
+      await app.listen(config.port, config.host);
+      return { app, firstKey, stop: () => stop(app).finally(() => database.leave()) };
+    } catch (error) {
+      await app.close().catch(() => undefined);
+      throw error;
+    }
+  } catch (error) {
+    await database.leave();
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Config } from './platform/config.ts';
+
+/** What a newcomer needs to make the first picture. The key is shown this once. */
+export function welcome(config: Config, firstKey: string | null): string {
+  const { publicUrl } = config;
+  const lines = [`Darkroom is ready at ${publicUrl}`, `  reference   ${publicUrl}/docs`];
+  if (firstKey) {
+    lines.push(
+      `  API key     ${firstKey}`,
+      '              (shown this once; `npm run darkroom -- keys create` makes another)',
+      '',
+      'Your first picture:',
+      '',
+      `  curl ${publicUrl}/v1/generations \\`,
+      `    -H 'Authorization: Bearer ${firstKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\`,
+      `    -d '{"model":"gpt-image-2","prompt":"A lighthouse at dusk"}'`,
+    );
+  }
+  return `\n${lines.join('\n')}\n\n`;
+}
