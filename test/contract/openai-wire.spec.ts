@@ -1,0 +1,131 @@
+import type { ValidateFunction } from 'ajv';
+import { OpenaiProvider } from '../../src/generation/providers/openai.provider.ts';
+import { planFilm } from '../../src/generation/providers/openai/openai-video-plan.ts';
+import type { ProviderRequest } from '../../src/generation/provider.ts';
+import { gptImage2 } from '../../src/models/catalog/gpt-image-2.ts';
+import { ownSchemas, publishedSchemas } from '../support/openai-schemas/validators.ts';
+import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';
+import { failureOf, inputImage, RecordedRun, requestFor } from '../support/stubs/recorded-run.ts';
+import type { StubRequest } from '../support/stubs/stub-http.ts';
+import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+
+/** Where a copy of OpenAI's own openapi.json lies; with it, everything below is checked against that file too. */
+const { OPENAI_OPENAPI } = process.env;
+const sources = [
+  ['our schemas', ownSchemas] as const,
+  ...(OPENAI_OPENAPI ? [["OpenAI's published file", () => publishedSchemas(OPENAI_OPENAPI)] as const] : []),
+];
+
+const provider = new OpenaiProvider();
+const { aspect_ratio, resolution } = gptImage2.parameters.properties as unknown as Record<string, { enum: string[] }>;
+
+let stub: OpenaiStub;
+let run: RecordedRun;
+let picture: ProviderRequest;
+let film: ProviderRequest;
+
+beforeEach(async () => {
+  stub = await new OpenaiStub().start();
+  run = new RecordedRun();
+  picture = {
+    taskId: 'task_01',
+    model: 'gpt-image-2',
+    kind: 'image',
+    input: { prompt: 'a cat', aspect_ratio: '1:1', resolution: '1K', n: 2 },
+    images: { references: [], firstFrame: null },
+    upstream: {
+      model: 'gpt-image-2',
+      baseUrl: stub.baseUrl,
+      apiKey: stub.key,
+      durationPolicy: 'exact',
+      pollIntervalMs: 5,
+    },
+  };
+  film = requestFor(picture, {
+    model: 'sora-2',
+    kind: 'video',
+    input: { aspect_ratio: '9:16', resolution: '720P', duration: 8, reference_mode: 'first_frame' },
+    upstream: { model: 'sora-2' },
+  });
+});
+
+afterEach(async () => {
+  run.close();
+  await stub.stop();
+});
+
+describe.each(sources)('by %s', (_source, load) => {
+  const schemas = load();
+
+  it.each(aspect_ratio.enum)('what we send and the stub answers for pictures of %s is of the wire', async (ratio) => {
+    for (const size of resolution.enum) {
+      await provider.generate(requestFor(picture, { input: { aspect_ratio: ratio, resolution: size, n: 1 } }), run);
+    }
+    for (const { fields } of stub.requests) expect(faultsOf(schemas.generationRequest, fields)).toEqual([]);
+    for (const { body } of stub.answers) expect(faultsOf(schemas.answer, body)).toEqual([]);
+    expect(stub.answers).toHaveLength(3);
+  });
+
+  it('so it is for edits, of one reference and of sixteen', async () => {
+    const reference = await inputImage(32, 32, 'webp');
+    for (const count of [1, 16]) {
+      const references = Array.from({ length: count }, () => reference);
+      await provider.generate(requestFor(picture, { images: { references, firstFrame: null } }), run);
+    }
+    for (const request of stub.requests) expect(faultsOf(schemas.editRequest, formOf(request, schemas))).toEqual([]);
+    for (const { body } of stub.answers) expect(faultsOf(schemas.answer, body)).toEqual([]);
+    expect(stub.answers).toHaveLength(2);
+  });
+
+  it('so it is for videos, from the order to the deletion', async () => {
+    const firstFrame = await inputImage(90, 160);
+    await provider.generate(requestFor(film, { images: { references: [], firstFrame } }), run);
+    const [id = ''] = stub.jobs.keys();
+    await provider.cancel(film, id, run.signal);
+    const { fields, files } = stub.requests[0] ?? { fields: {}, files: [] };
+    expect(faultsOf(schemas.createRequest, { ...fields, input_reference: files[0]?.type })).toEqual([]);
+    const videos = stub.answers.filter(({ request }) => request.method !== 'DELETE');
+    expect(videos.map(({ body }) => (body as { status: string }).status)).toEqual([
+      'queued',
+      'queued',
+      'in_progress',
+      'completed',
+    ]);
+    for (const { body } of videos) expect(faultsOf(schemas.video, body)).toEqual([]);
+    expect(faultsOf(schemas.deleted, stub.answers.at(-1)?.body)).toEqual([]);
+  });
+
+  it('so it is for a video that failed', async () => {
+    stub.jobError = { code: 'server_error', message: 'failed' };
+    await failureOf(provider.generate(film, run));
+    expect(stub.answers.at(-1)?.body).toMatchObject({ status: 'failed' });
+    expect(faultsOf(schemas.video, stub.answers.at(-1)?.body)).toEqual([]);
+  });
+
+  it('so are the failures that the stub can give', () => {
+    const enveloped = Object.values(OPENAI_FAULTS).filter(({ reply }) => 'error' in Object(reply.body));
+    expect(enveloped.length).toBeGreaterThan(10);
+    for (const { reply } of enveloped) expect(faultsOf(schemas.failure, reply.body)).toEqual([]);
+  });
+
+  it('and what is not of the wire is found', () => {
+    expect(faultsOf(schemas.generationRequest, { model: 'gpt-image-2', prompt: 'a cat', n: 11 })).not.toEqual([]);
+    expect(faultsOf(schemas.answer, { data: [] })).not.toEqual([]);
+    expect(faultsOf(schemas.createRequest, { prompt: 'a wave', seconds: 4 })).not.toEqual([]);
+    const { size, seconds } = planFilm(film);
+    expect(faultsOf(schemas.createRequest, { prompt: 'a wave', seconds: String(seconds), size })).not.toEqual([]);
+    expect(faultsOf(schemas.video, { id: 'video_1', status: 'running' })).not.toEqual([]);
+  });
+});
+
+function faultsOf(validate: ValidateFunction, value: unknown): unknown[] {
+  return validate(value) ? [] : (validate.errors ?? ['invalid']);
+}
+
+/** A form as one object, in the way its schema speaks of it. */
+function formOf({ fields, files }: StubRequest, { editRequest }: { editRequest: ValidateFunction }): object {
+  const image = files.map(({ type }) => type);
+  // The published file has no text parts: it says what a part means, so `n` is a number there.
+  const published = typeof editRequest.schema === 'object' && !('additionalProperties' in editRequest.schema);
+  return { ...fields, ...(published && { n: Number(fields.n) }), image };
+}

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+describe('the committed schema files say what the code says (npm run schema)', () => {
+  const fresh = mkdtempSync(join(tmpdir(), 'darkroom-schema-'));
+  beforeAll(() => promisify(execFile)(process.execPath, [join(root, 'scripts/write-schemas.ts'), fresh]), 60_000);
+  afterAll(() => rmSync(fresh, { recursive: true }));
+
+  it.each(['openapi.json', 'schema.graphql'])('%s', (name) => {
+    expect(readFileSync(join(root, name), 'utf8')).toBe(readFileSync(join(fresh, name), 'utf8'));
+  });
+});

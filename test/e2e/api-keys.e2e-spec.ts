@@ -1,0 +1,557 @@
+import { jest } from '@jest/globals';
+import { Controller, Get, HttpCode, Logger, Module, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { CountsAs, CurrentCaller, Public, Scope } from '../../src/auth/access.ts';
+import { newApiKey } from '../../src/auth/api-key-format.ts';
+import { AuthModule } from '../../src/auth/auth.module.ts';
+import { Authenticator } from '../../src/auth/authenticator.ts';
+import { Bootstrap } from '../../src/auth/bootstrap.ts';
+import { type Caller, SCOPES } from '../../src/auth/caller.ts';
+import { LastUse } from '../../src/auth/last-use.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../src/cli/keys-act.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { GraphqlModule } from '../../src/platform/graphql/graphql.module.ts';
+import { createHttpApp } from '../../src/platform/http/http-app.ts';
+import { PlatformModule } from '../../src/platform/platform.module.ts';
+import { Secrets } from '../../src/platform/secrets.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+/** Stands for the rest of the API: one route of each kind that the guard tells apart. */
+@Controller('probe')
+class ProbeController {
+  @Public() @Get('open') open() {
+    return { open: true };
+  }
+  @Get('any-key') anyKey(@CurrentCaller() caller: Caller) {
+    return caller;
+  }
+  @Scope('tasks:read') @Get('scoped') scoped() {
+    return {};
+  }
+  @CountsAs('create') @HttpCode(201) @Post('create') create() {
+    return {};
+  }
+}
+
+interface ApiKeyBody {
+  id: string;
+  key: string;
+  hint: string;
+  scopes: string[];
+  created_at: number;
+  last_used_at: number | null;
+}
+interface Service {
+  app: NestFastifyApplication;
+  url: string;
+}
+
+let database: TestDatabase;
+let service: Service;
+let admin: string;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  database = await cloneDatabase();
+  service = await start();
+  admin = (await service.app.get(Bootstrap).run())!;
+});
+afterAll(async () => {
+  await service.app.close();
+  await database.drop();
+});
+
+/** One process of the service, on the given database. */
+async function start(env: NodeJS.ProcessEnv = {}, url = database.url): Promise<Service> {
+  const config = loadConfig({ ROLE: 'api', LOG_LEVEL: 'silent', ...env });
+  const secrets = new Secrets(Buffer.alloc(32, 1));
+  @Module({
+    imports: [PlatformModule.on({ config, secrets, databaseUrl: url }), GraphqlModule, AuthModule],
+    controllers: [ProbeController],
+  })
+  class Root {}
+
+  const app = await createHttpApp(Root, config);
+  await app.listen(0, '127.0.0.1');
+  return { app, url: await app.getUrl() };
+}
+
+async function call(
+  method: string,
+  path: string,
+  {
+    key = admin,
+    body,
+    headers = {},
+    on = service.url,
+  }: { key?: string | null; body?: unknown; headers?: Record<string, string>; on?: string } = {},
+) {
+  const response = await fetch(on + path, {
+    method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+async function create(input: object = {}): Promise<ApiKeyBody> {
+  const { status, body } = await call('POST', '/v1/api_keys', { body: { name: 'test', ...input } });
+  expect(status).toBe(201);
+  return body as ApiKeyBody;
+}
+
+async function codeOf(key: string | null, on?: string): Promise<string | number> {
+  const { status, body } = await call('GET', '/probe/any-key', { key, ...(on && { on }) });
+  return status === 200 ? 200 : body.error.code;
+}
+
+const sqlOf = (target: Service = service) => target.app.get(DataSource);
+
+describe('authenticating', () => {
+  it('lets a good key in and tells the route who asks, limits resolved', async () => {
+    const { key, id } = await create({ scopes: ['tasks:read'], limits: { max_running: 3, reads_per_minute: 0 } });
+    const { body } = await call('GET', '/probe/any-key', { key });
+    expect(body).toEqual({
+      apiKeyId: id,
+      scopes: ['tasks:read'],
+      limits: { createsPerMinute: 600, readsPerMinute: 0, maxRunning: 3, maxQueued: 5000 },
+    });
+  });
+
+  it('takes the scheme in any case, and needs no key on a public route', async () => {
+    const any = await call('GET', '/probe/any-key', { key: null, headers: { authorization: `bEARER  ${admin}` } });
+    expect(any.status).toBe(200);
+    expect((await call('GET', '/probe/open', { key: null })).status).toBe(200);
+    expect((await call('GET', '/probe/open', { key: 'nonsense' })).status).toBe(200);
+  });
+
+  it.each([
+    ['no header', undefined, 'missing_api_key'],
+    ['an empty header', '', 'missing_api_key'],
+    ['another scheme', 'Basic dXNlcjpwYXNz', 'missing_api_key'],
+    ['the scheme alone', 'Bearer', 'missing_api_key'],
+    ['nonsense', 'Bearer nonsense', 'invalid_api_key'],
+    ['two tokens', `Bearer ${newApiKey()} ${newApiKey()}`, 'invalid_api_key'],
+    ['an unknown key', `Bearer ${newApiKey()}`, 'invalid_api_key'],
+  ])('answers %s with 401 and says how to do it', async (_, authorization, code) => {
+    const headers = authorization === undefined ? undefined : { authorization };
+    const { status, headers: reply, body } = await call('GET', '/probe/any-key', { key: null, headers });
+    expect([status, body.error.code, body.error.type]).toEqual([401, code, 'authentication_error']);
+    expect(reply.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('asks the database about a wrong checksum never, about an unknown key once', async () => {
+    const statements = await countingStatements(async () => {
+      const wrong = newApiKey().slice(0, -1);
+      for (const digit of ['0', '1', 'z'])
+        await codeOf(wrong + digit).then((code) => expect(code).toBe('invalid_api_key'));
+    });
+    expect(statements).toBeLessThanOrEqual(1); // one of the three may fit by chance
+    const unknown = newApiKey();
+    expect(await countingStatements(() => Promise.all(Array.from({ length: 5 }, () => codeOf(unknown))))).toBe(1);
+    expect(await countingStatements(() => codeOf(unknown))).toBe(0);
+  });
+
+  it('merges the look-ups of one turn into one statement, and answers each its own', async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => create()));
+    const authenticator = service.app.get(Authenticator);
+    let callers: Caller[] = [];
+    const statements = await countingStatements(async () => {
+      callers = await Promise.all(keys.map(({ key }) => authenticator.authenticate(key)));
+    });
+    expect(statements).toBe(1);
+    expect(callers.map((caller) => caller.apiKeyId)).toEqual(keys.map(({ id }) => id));
+  });
+
+  it('refuses a key from the second it expires, cached or not', async () => {
+    const { key } = await create({ expires_at: Math.floor(Date.now() / 1000) + 2 });
+    expect(await codeOf(key)).toBe(200);
+    const { expires_at } = (await call('GET', '/v1/api_keys')).body.data[0];
+    while (Date.now() < expires_at * 1000 + 50) {
+      await sleep(20);
+    }
+    expect(await codeOf(key)).toBe('api_key_expired');
+  });
+
+  it('answers 503, and no 401, while the database is away', async () => {
+    const line = await cuttableLine(database.url);
+    const away = await start({}, line.url);
+    try {
+      expect(await codeOf(admin, away.url)).toBe(200);
+      line.cut();
+      const { status, headers, body } = await call('GET', '/probe/any-key', { key: newApiKey(), on: away.url });
+      expect([status, body.error.code]).toEqual([503, 'service_unavailable']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    } finally {
+      await away.app.close();
+    }
+  });
+
+  it('records when a key was last used', async () => {
+    const { key, id, last_used_at } = await create();
+    expect(last_used_at).toBeNull();
+    await codeOf(key);
+    await service.app.get(LastUse).flush();
+    const { body } = await call('GET', `/v1/api_keys/${id}`);
+    expect(Math.abs(body.last_used_at - Date.now() / 1000)).toBeLessThan(10);
+  });
+});
+
+describe('scopes', () => {
+  it('refuses a key without the scope and names it', async () => {
+    const { key } = await create({ scopes: ['generations:write'] });
+    const { status, body } = await call('GET', '/probe/scoped', { key });
+    expect([status, body.error.code]).toEqual([403, 'insufficient_scope']);
+    expect(body.error.message).toContain('tasks:read');
+    expect((await call('GET', '/v1/api_keys', { key })).body.error.message).toContain('keys:manage');
+  });
+
+  it('never lets a key hand out, by creating or rotating, what it lacks', async () => {
+    const manager = await create({ scopes: ['keys:manage'] });
+    const made = await call('POST', '/v1/api_keys', { key: manager.key, body: { name: 'x', scopes: ['tasks:read'] } });
+    expect([made.status, made.body.error.code]).toEqual([403, 'insufficient_scope']);
+    const stronger = await create({ scopes: ['tasks:read'] });
+    const rotated = await call('POST', `/v1/api_keys/${stronger.id}/rotate`, { key: manager.key });
+    expect([rotated.status, rotated.body.error.code]).toEqual([403, 'insufficient_scope']);
+    expect(await codeOf(stronger.key)).toBe(200);
+    const own = await call('POST', '/v1/api_keys', { key: manager.key, body: { name: 'x', scopes: ['keys:manage'] } });
+    expect(own.status).toBe(201);
+  });
+});
+
+describe('managing', () => {
+  it('shows a new key once, and everything else always', async () => {
+    const expires_at = Math.floor(Date.now() / 1000) + 3600;
+    const { key, ...shown } = await create({ name: 'Ünï 🎞', expires_at, limits: { max_queued: 7 } });
+    expect(key).toMatch(/^dr_[0-9A-Za-z]{46}$/);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
+      object: 'api_key',
+      name: 'Ünï 🎞',
+      scopes: ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage'],
+      limits: { creates_per_minute: 600, reads_per_minute: 6000, max_running: 50, max_queued: 7 },
+      hint: `dr_${key.slice(3, 5)}…${key.slice(-4)}`,
+      created_at: expect.any(Number),
+      expires_at,
+      last_used_at: null,
+    });
+    expect(Math.abs(shown.created_at - Date.now() / 1000)).toBeLessThan(10);
+    expect((await call('GET', `/v1/api_keys/${shown.id}`)).body).toEqual(shown);
+  });
+
+  it('keeps no key in the database, nor anything that leads to it', async () => {
+    const { key } = await create();
+    const rows = await sqlOf().query(
+      `select k::text as row from api_keys k union all select s::text || encode(s.hash, 'escape') from api_key_secrets s`,
+    );
+    expect(JSON.stringify(rows)).not.toContain(key.slice(5, 45));
+  });
+
+  it('lists newest first, by pages', async () => {
+    const made = [await create(), await create(), await create()].map(({ id }) => id);
+    const first = (await call('GET', '/v1/api_keys?limit=2')).body;
+    expect(first).toMatchObject({ object: 'list', has_more: true, first_id: made[2], last_id: made[1] });
+    expect(first.data.map(({ id }: ApiKeyBody) => id)).toEqual([made[2], made[1]]);
+    expect(first.data[0]).not.toHaveProperty('key');
+    const second = (await call('GET', `/v1/api_keys?limit=2&after=${first.last_id}`)).body;
+    expect(second.first_id).toBe(made[0]);
+    const all = (await call('GET', '/v1/api_keys')).body;
+    expect(all.has_more).toBe(false);
+    expect((await call('GET', `/v1/api_keys?after=${all.last_id}`)).body).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
+  });
+
+  it.each<[string, object, string, string]>([
+    ['no name', { name: undefined }, 'missing_required_parameter', 'name'],
+    ['a blank name', { name: '  ' }, 'invalid_value', 'name'],
+    ['a long name', { name: 'x'.repeat(101) }, 'string_too_long', 'name'],
+    ['a numeric name', { name: 1 }, 'invalid_type', 'name'],
+    ['an unknown scope', { scopes: ['tasks:read', 'root'] }, 'invalid_value', 'scopes[1]'],
+    ['no scope', { scopes: [] }, 'invalid_value', 'scopes'],
+    ['null scopes', { scopes: null }, 'invalid_type', 'scopes'],
+    ['an expiry in the past', { expires_at: 1_700_000_000 }, 'value_out_of_range', 'expires_at'],
+    ['an expiry as text', { expires_at: '2099-01-01' }, 'invalid_type', 'expires_at'],
+    ['a fraction as expiry', { expires_at: 4e9 + 0.5 }, 'invalid_type', 'expires_at'],
+    ['a negative limit', { limits: { max_queued: -1 } }, 'value_out_of_range', 'limits.max_queued'],
+    ['an unknown limit', { limits: { max_fun: 1 } }, 'unknown_parameter', 'limits.max_fun'],
+    ['limits as a list', { limits: [] }, 'invalid_type', 'limits'],
+    ['an unknown field', { admin: true }, 'unknown_parameter', 'admin'],
+  ])('refuses %s', async (_, change, code, param) => {
+    const { status, body } = await call('POST', '/v1/api_keys', { body: { name: 'x', ...change } });
+    expect([status, body.error.code, body.error.param]).toEqual([400, code, param]);
+  });
+
+  it.each([
+    ['a malformed id', 'key_nonsense'],
+    ['an unknown id', 'key_01jd8e5t9kf3qs7m2v4xw6yzab'],
+    ['an id in capitals', 'KEY_01JD8E5T9KF3QS7M2V4XW6YZAB'],
+    ['a NUL character', '%00'],
+    ['an endless id', 'x'.repeat(500)],
+  ])('answers %s with 404 in every call', async (_, id) => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/rotate'],
+    ] as const) {
+      const { status, body } = await call(method, `/v1/api_keys/${id}${path}`);
+      expect([status, body.error.code]).toEqual([404, 'api_key_not_found']);
+    }
+  });
+});
+
+describe('rotating', () => {
+  it('keeps id and scopes, gives a new key, and ends the old one at once unless told otherwise', async () => {
+    const old = await create({ scopes: ['tasks:read'] });
+    expect(await codeOf(old.key)).toBe(200);
+    const { status, body } = await call('POST', `/v1/api_keys/${old.id}/rotate`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: old.id, scopes: old.scopes, created_at: old.created_at });
+    expect([body.key === old.key, body.hint === old.hint]).toEqual([false, false]);
+    expect([await codeOf(old.key), await codeOf(body.key)]).toEqual(['api_key_expired', 200]);
+  });
+
+  it('overlaps old and new for the time asked, and a later rotation without overlap ends both', async () => {
+    const first = await create();
+    const second = (await call('POST', `/v1/api_keys/${first.id}/rotate`, { body: { overlap_hours: 1 } })).body;
+    expect([await codeOf(first.key), await codeOf(second.key)]).toEqual([200, 200]);
+    expect((await call('GET', '/probe/any-key', { key: first.key })).body.apiKeyId).toBe(first.id);
+
+    const third = (await call('POST', `/v1/api_keys/${first.id}/rotate`, { body: { overlap_hours: 0 } })).body;
+    expect(await Promise.all([first, second, third].map(({ key }) => codeOf(key)))).toEqual([
+      'api_key_expired',
+      'api_key_expired',
+      200,
+    ]);
+  });
+
+  it('honours the end of the overlap within the cache', async () => {
+    const old = await create();
+    await call('POST', `/v1/api_keys/${old.id}/rotate`, { body: { overlap_hours: 1 / 3600 } });
+    expect(await codeOf(old.key)).toBe(200);
+    await sleep(1100);
+    expect(await codeOf(old.key)).toBe('api_key_expired');
+  });
+
+  it('leaves one current secret when rotations race', async () => {
+    const { id } = await create();
+    const racing = await Promise.all(Array.from({ length: 5 }, () => call('POST', `/v1/api_keys/${id}/rotate`)));
+    expect(racing.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const codes = await Promise.all(racing.map(({ body }) => codeOf(body.key)));
+    expect(codes.filter((code) => code === 200)).toHaveLength(1);
+    const hint = (await call('GET', `/v1/api_keys/${id}`)).body.hint;
+    expect(racing[codes.indexOf(200)]!.body.hint).toBe(hint);
+  });
+
+  it.each([
+    [-1, 'value_out_of_range'],
+    [169, 'value_out_of_range'],
+    ['1', 'invalid_type'],
+    [null, 'invalid_type'],
+  ])('refuses an overlap of %j hours', async (overlap_hours, code) => {
+    const { id } = await create();
+    const { status, body } = await call('POST', `/v1/api_keys/${id}/rotate`, { body: { overlap_hours } });
+    expect([status, body.error.code, body.error.param]).toEqual([400, code, 'overlap_hours']);
+  });
+});
+
+describe('revoking', () => {
+  it('ends a key at once here and within 5 s in another process; afterwards it is not found', async () => {
+    const other = await start();
+    try {
+      const { key, id } = await create();
+      expect([await codeOf(key), await codeOf(key, other.url)]).toEqual([200, 200]);
+      const revokedAt = performance.now();
+      expect((await call('DELETE', `/v1/api_keys/${id}`)).status).toBe(204);
+      expect(await codeOf(key)).toBe('api_key_revoked');
+      while ((await codeOf(key, other.url)) === 200) await sleep(100);
+      expect(performance.now() - revokedAt).toBeLessThan(5200);
+      expect(await codeOf(key, other.url)).toBe('api_key_revoked');
+
+      expect((await call('GET', `/v1/api_keys/${id}`)).body.error.code).toBe('api_key_not_found');
+      expect((await call('DELETE', `/v1/api_keys/${id}`)).body.error.code).toBe('api_key_not_found');
+      expect((await call('POST', `/v1/api_keys/${id}/rotate`)).body.error.code).toBe('api_key_not_found');
+      expect((await call('GET', '/v1/api_keys')).body.data.map((shown: ApiKeyBody) => shown.id)).not.toContain(id);
+    } finally {
+      await other.app.close();
+    }
+  });
+});
+
+describe('rate limits', () => {
+  it('tell on every reply where the key stands, and refuse with Retry-After past the limit', async () => {
+    const { key } = await create({ limits: { creates_per_minute: 2, reads_per_minute: 3 } });
+    const replies = [];
+    for (let i = 0; i < 3; i++) replies.push(await call('POST', '/probe/create', { key }));
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 429]);
+    expect(replies.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(Array(3).fill('"create";q=2;w=60'));
+    expect(replies.map(({ headers }) => headers.get('ratelimit'))).toEqual([
+      expect.stringMatching(/^"create";r=1;t=(60|59)$/),
+      expect.stringMatching(/^"create";r=0;t=(60|59)$/),
+      expect.stringMatching(/^"create";r=0;t=(60|59)$/),
+    ]);
+    expect(replies[2]!.body.error).toMatchObject({ code: 'rate_limit_exceeded', type: 'rate_limit_error' });
+    expect(replies[2]!.headers.get('retry-after')).toMatch(/^(60|59)$/);
+
+    const read = await call('GET', '/probe/any-key', { key });
+    expect([read.status, read.headers.get('ratelimit-policy')]).toEqual([200, '"read";q=3;w=60']);
+  });
+
+  it('count each key by itself, refused ones too, and none where the limit is 0', async () => {
+    const [limited, free] = [
+      await create({ limits: { reads_per_minute: 1 } }),
+      await create({ limits: { reads_per_minute: 0 } }),
+    ];
+    await codeOf(limited.key);
+    expect(await codeOf(limited.key)).toBe('rate_limit_exceeded');
+    const { status, headers } = await call('GET', '/probe/any-key', { key: free.key });
+    expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([200, null, null]);
+    expect((await call('GET', '/probe/any-key', { key: newApiKey() })).headers.get('ratelimit')).toBeNull();
+  });
+});
+
+describe('the first key', () => {
+  it('is made once, with every scope, also when two processes start at once', async () => {
+    const fresh = await cloneDatabase();
+    const [one, two] = [await start({}, fresh.url), await start({}, fresh.url)];
+    try {
+      const made = await Promise.all([one, two].map(({ app }) => app.get(Bootstrap).run()));
+      const [key] = made.filter((key) => key !== null);
+      expect(made.filter((key) => key !== null)).toHaveLength(1);
+      expect((await call('GET', '/probe/any-key', { key: key!, on: two.url })).body.scopes).toEqual(SCOPES);
+      expect(await one.app.get(Bootstrap).run()).toBeNull();
+    } finally {
+      await Promise.all([one.app.close(), two.app.close()]);
+      await fresh.drop();
+    }
+  });
+
+  it('is BOOTSTRAP_API_KEY where set: at every start the same, never told, never brought back', async () => {
+    const fresh = await cloneDatabase();
+    const key = newApiKey();
+    const starts = await Promise.all([1, 2].map(() => start({ BOOTSTRAP_API_KEY: key }, fresh.url)));
+    const [one] = starts;
+    try {
+      expect(await Promise.all(starts.map(({ app }) => app.get(Bootstrap).run()))).toEqual([null, null]);
+      expect(await one!.app.get(Bootstrap).run()).toBeNull();
+      const { data } = (await call('GET', '/v1/api_keys', { key, on: one!.url })).body;
+      expect(data).toHaveLength(1);
+      expect(data[0].scopes).toEqual(SCOPES);
+
+      await call('DELETE', `/v1/api_keys/${data[0].id}`, { key, on: one!.url });
+      expect(await one!.app.get(Bootstrap).run()).toBeNull();
+      expect(await codeOf(key, one!.url)).toBe('api_key_revoked');
+    } finally {
+      await Promise.all(starts.map(({ app }) => app.close()));
+      await fresh.drop();
+    }
+  });
+
+  it('is refused, and the start with it, when its checksum is wrong', async () => {
+    const key = newApiKey();
+    const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    const broken = await start({ BOOTSTRAP_API_KEY: wrong });
+    await expect(broken.app.get(Bootstrap).run()).rejects.toThrow(/BOOTSTRAP_API_KEY.*checksum/);
+    await broken.app.close();
+  });
+});
+
+describe('the command line', () => {
+  const env = { ...process.env };
+  let printed: jest.SpiedFunction<typeof console.log>;
+
+  beforeEach(() => {
+    Object.assign(process.env, { DATABASE_URL: database.url, SECRET_KEY: '01'.repeat(32) });
+    printed = jest.spyOn(console, 'log').mockImplementation(() => undefined);
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    process.env = { ...env };
+  });
+  const lastPrinted = () => String(printed.mock.calls.at(-1)![0]);
+
+  it('makes a key that the running service takes at once, lists, rotates and revokes it', async () => {
+    await createKey('from the shell', { scopes: ['tasks:read'], maxRunning: 2 });
+    const key = lastPrinted();
+    const { body: caller } = await call('GET', '/probe/any-key', { key });
+    expect(caller).toMatchObject({ scopes: ['tasks:read'], limits: { maxRunning: 2 } });
+
+    await listKeys({});
+    expect(lastPrinted()).toMatch(new RegExp(`^${caller.apiKeyId} .*tasks:read +from the shell$`, 'm'));
+    expect(lastPrinted()).not.toContain(key);
+
+    await rotateKey(caller.apiKeyId, { overlapHours: 1 });
+    const rotated = lastPrinted();
+    expect([await codeOf(key), await codeOf(rotated)]).toEqual([200, 200]);
+
+    await revokeKey(caller.apiKeyId);
+    service.app.get(Authenticator).forget(caller.apiKeyId); // or wait for 5 s
+    expect([await codeOf(key), await codeOf(rotated)]).toEqual(['api_key_revoked', 'api_key_revoked']);
+  });
+
+  it('keeps to the rules of the API', async () => {
+    await expect(createKey('x', { scopes: ['root'] })).rejects.toMatchObject({ code: 'invalid_value' });
+    await expect(createKey(' ', {})).rejects.toMatchObject({ code: 'invalid_value' });
+    await expect(rotateKey('key_x', { overlapHours: 200 })).rejects.toMatchObject({ code: 'value_out_of_range' });
+    await expect(revokeKey('key_x')).rejects.toMatchObject({ code: 'api_key_not_found' });
+  });
+
+  it('prints a key for BOOTSTRAP_API_KEY without storing it', async () => {
+    await createKey('x', { printOnly: true });
+    expect(await codeOf(lastPrinted())).toBe('invalid_api_key');
+    expect(loadConfig({ BOOTSTRAP_API_KEY: lastPrinted() }).bootstrapApiKey).toBe(lastPrinted());
+  });
+});
+
+/** The way to a database through a port of our own, which can be cut as if the database had gone. */
+async function cuttableLine(url: string): Promise<{ url: string; cut(): void }> {
+  const { hostname, port } = new URL(url);
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    sockets.push(near, far);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  through.port = String((server.address() as { port: number }).port);
+  return {
+    url: through.href,
+    cut() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** How often the key look-up ran in this process's pool while something was done. */
+async function countingStatements(work: () => Promise<unknown>): Promise<number> {
+  const sql = service.app.get(Sql);
+  const run = sql.run.bind(sql);
+  let count = 0;
+  sql.run = (statement, values) => {
+    if (statement.name === 'auth.find-by-hashes') count++;
+    return run(statement, values);
+  };
+  try {
+    await work();
+  } finally {
+    sql.run = run;
+  }
+  return count;
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.ts';
+import { makeGround, removeGround } from '../support/test-ground.ts';
+
+const SOURCE = fileURLToPath(new URL('../../src/platform/database/embedded-postgres.ts', import.meta.url));
+
+describe('the embedded PostgreSQL', () => {
+  let ground: string;
+  let dataDir: string;
+  const children: ChildProcess[] = [];
+
+  beforeEach(() => {
+    ground = makeGround();
+    dataDir = join(ground, 'data');
+  });
+
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    await removeGround(ground);
+  });
+
+  const pidFile = () => join(dataDir, 'postgres/postmaster.pid');
+  const serverPid = () => Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
+
+  async function ask<Row>(url: string, statement: string): Promise<Row[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Another process of ours, as leader of its own process group. Leaves when its input ends. */
+  async function neighbour(): Promise<{ child: ChildProcess; url: string }> {
+    const script = `
+      const { startEmbeddedPostgres } = await import(${JSON.stringify(SOURCE)});
+      const db = await startEmbeddedPostgres(${JSON.stringify(dataDir)});
+      console.log(db.url);
+      process.stdin.resume().on('end', () => db.leave());`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    const [first] = (await once(child.stdout!, 'data')) as [Buffer];
+    return { child, url: first.toString().trim() };
+  }
+
+  it('is made at the first start: durable, in UTF-8, and the role is no superuser', async () => {
+    const { url, leave } = await startEmbeddedPostgres(dataDir);
+    const [row] = await ask(
+      url,
+      `select current_setting('fsync') as fsync, current_setting('server_encoding') as encoding,
+              current_setting('TimeZone') as zone, current_setting('listen_addresses') as listens,
+              (select rolsuper from pg_roles where rolname = current_user) as superuser,
+              upper('äß') as upper, current_database() as name`,
+    );
+    expect(row).toEqual({
+      fsync: 'on',
+      encoding: 'UTF8',
+      zone: 'UTC',
+      listens: '127.0.0.1',
+      superuser: false,
+      upper: 'Äß',
+      name: 'darkroom',
+    });
+    expect(statSync(dataDir).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
+    expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dataDir, 'postgres-password')).mode & 0o777).toBe(0o600);
+    await expect(ask(url.replace(/:[0-9a-f]+@/, ':wrong@'), 'select 1')).rejects.toThrow('password authentication');
+    await expect(ask(url.replace('//darkroom:', '//postgres:'), 'select 1')).rejects.toThrow('no pg_hba.conf entry');
+    await leave();
+  });
+
+  it('is shared by those who start it again, and stops with the last one, keeping its data', async () => {
+    const first = await startEmbeddedPostgres(dataDir);
+    await ask(first.url, 'create table kept as select 42 as answer');
+    const second = await startEmbeddedPostgres(dataDir);
+    expect(second.url).toBe(first.url);
+    await first.leave();
+    expect(await ask(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await second.leave();
+    expect(existsSync(pidFile())).toBe(false);
+
+    const third = await startEmbeddedPostgres(dataDir);
+    expect(await ask(third.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await third.leave();
+  });
+
+  it('is one for processes that start at the very same moment', async () => {
+    const [one, other, ours] = await Promise.all([neighbour(), neighbour(), startEmbeddedPostgres(dataDir)]);
+    expect(one.url).toBe(ours.url);
+    expect(other.url).toBe(ours.url);
+    await ours.leave();
+    one.child.stdin!.end();
+    await once(one.child, 'exit');
+    expect(await ask(other.url, 'select 1 as there')).toEqual([{ there: 1 }]);
+    other.child.stdin!.end();
+    await once(other.child, 'exit');
+    expect(existsSync(pidFile())).toBe(false);
+  });
+
+  it.each(['SIGINT', 'SIGKILL'] as const)('outlives a process group that got %s, and is taken over', async (signal) => {
+    const { child, url } = await neighbour();
+    process.kill(-child.pid!, signal);
+    await once(child, 'exit');
+    const { url: again, leave } = await startEmbeddedPostgres(dataDir);
+    expect(again).toBe(url);
+    await leave();
+    expect(existsSync(pidFile())).toBe(false);
+  });
+
+  it('starts again after it was killed itself', async () => {
+    const before = await startEmbeddedPostgres(dataDir);
+    await ask(before.url, 'create table kept as select 42 as answer');
+    process.kill(serverPid(), 'SIGKILL');
+    const after = await startEmbeddedPostgres(dataDir);
+    expect(await ask(after.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await before.leave();
+    await after.leave();
+  });
+
+  it('starts although the process number it left behind now belongs to another program', async () => {
+    const before = await startEmbeddedPostgres(dataDir);
+    const left = readFileSync(pidFile(), 'utf8');
+    await before.leave();
+    writeFileSync(pidFile(), left.replace(/^\d+/, String(process.ppid)));
+    const after = await startEmbeddedPostgres(dataDir);
+    expect(await ask(after.url, 'select 1 as there')).toEqual([{ there: 1 }]);
+    await after.leave();
+  });
+
+  it('starts over when the first start was cut off half-way', async () => {
+    mkdirSync(join(dataDir, 'postgres.new/base'), { recursive: true });
+    const { url, leave } = await startEmbeddedPostgres(dataDir);
+    expect(await ask(url, 'select 1 as there')).toEqual([{ there: 1 }]);
+    await leave();
+  });
+
+  it('runs below a folder that only its owner may enter', async () => {
+    const closed = join(ground, 'closed');
+    mkdirSync(closed);
+    chmodSync(closed, 0o700);
+    const { url, leave } = await startEmbeddedPostgres(join(closed, 'data'));
+    expect(await ask(url, 'select 1 as there')).toEqual([{ there: 1 }]);
+    await leave();
+  });
+
+  it('says what is missing when the password was removed', async () => {
+    await (await startEmbeddedPostgres(dataDir)).leave();
+    rmSync(join(dataDir, 'postgres-password'));
+    await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow('postgres-password is missing');
+  });
+});

@@ -1,0 +1,177 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { aCat, aFailure, aHang, Api } from '../support/api.ts';
+import { testEnv } from '../support/app.ts';
+import { CutLine } from '../support/cut-line.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { EventReader } from '../support/event-reader.ts';
+import { GraphqlClient } from '../support/graphql-client.ts';
+import { anotherKey } from '../support/graphql-keys.ts';
+import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { hasRedis, startRedis } from '../support/redis-server.ts';
+import { eventually } from '../support/wait.ts';
+
+const ONE = 'subscription One($id: String!) { taskUpdated(taskId: $id) { status progress } }';
+const ALL = 'subscription All { tasksUpdated { taskId status progress } }';
+interface One {
+  taskUpdated: { status: string; progress: number };
+}
+interface All {
+  tasksUpdated: { taskId: string; status: string; progress: number };
+}
+const aVideo = { model: 'sora-2', prompt: 'Waves #delay:1', resolution: '720P', duration: 2 };
+
+describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes and a worker, over %s', (driver) => {
+  let database: TestDatabase;
+  let redis: Awaited<ReturnType<typeof startRedis>> | undefined;
+  const processes: ServiceProcess[] = [];
+  const folders: string[] = [];
+  let line: CutLine;
+  let [here, there]: GraphqlClient[] = [];
+  let [apiHere, apiThere]: ServiceProcess['api'][] = [];
+
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    redis = driver === 'Redis' ? await startRedis() : undefined;
+    const target = new URL(redis?.url ?? database.url);
+    line = await CutLine.to(
+      target.hostname,
+      Number(target.port),
+      (first) => redis !== undefined || first.includes('darkroom:bus'),
+    );
+    const shared = await testEnv(database.url);
+    folders.push(shared.dataDir);
+    const start = async (role: string, settings: Record<string, string> = {}) => {
+      const { PORT: _port, PUBLIC_URL: _url, ...common } = shared.env;
+      const { env } = await testEnv(database.url, {
+        ...common,
+        ROLE: role,
+        ...(redis && { EVENTS_URL: redis.url }),
+        ...settings,
+      });
+      const process = await spawnService(env);
+      processes.push(process);
+      return process;
+    };
+    const broken = new URL(target);
+    broken.host = `127.0.0.1:${line.port}`;
+    const first = await start('api');
+    const second = await start('api', redis ? { EVENTS_URL: broken.href } : { DATABASE_URL: broken.href });
+    await start('worker');
+    [apiHere, apiThere] = [first.api, second.api];
+    [here, there] = [first, second].map(({ api }) => new GraphqlClient(api.baseUrl, api.key));
+  }, 90_000);
+  afterAll(async () => {
+    await here?.close();
+    await there?.close();
+    for (const process of processes) await process.kill('SIGKILL');
+    await line?.close();
+    await redis?.stop();
+    await database?.drop();
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  });
+
+  it('each shows every state of a task made at the other', async () => {
+    // One place to run, taken: so the task under test can be seen queued.
+    const { key } = await anotherKey(apiHere!, { limits: { max_running: 1 } });
+    const clients = [apiHere!, apiThere!].map(({ baseUrl }) => new GraphqlClient(baseUrl, key));
+    const apis = [apiHere!, apiThere!].map(({ baseUrl }) => new Api(baseUrl, key));
+    const all = clients.map((client) => client.follow<All>(ALL));
+    await sleep(300);
+    for (const [making, following] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      const sse = apis[following]!;
+      const hanging = await apis[making]!.create(aHang);
+      await apis[making]!.until(hanging.body.task_id, 'running');
+      const { body } = await apis[making]!.create(aVideo);
+      const followed = clients[following]!.follow<One>(ONE, { id: body.task_id });
+      const reader = await EventReader.open(sse.baseUrl, `/v1/tasks/${body.task_id}/events`, key);
+      const waited = sse.get(`/v1/tasks/${body.task_id}?wait=30`);
+      await eventually('the present states', async () => followed.events.length > 0 && reader.events.length > 0);
+      await apis[making]!.cancel(hanging.body.task_id);
+      await Promise.all([followed.ended, reader.ended]);
+      expect((await waited).body.status).toBe('succeeded');
+      for (const states of [followed.data.map(({ taskUpdated }) => taskUpdated), reader.of(body.task_id)]) {
+        const names = states.map(({ status }) => status.toLowerCase());
+        expect([...new Set(names)]).toEqual(['queued', 'running', 'succeeded']);
+        const progress = states.map((state) => state.progress);
+        expect(progress.length).toBeGreaterThan(3);
+        expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+      }
+      for (const one of all) {
+        const seen = () =>
+          one.data
+            .filter(({ tasksUpdated }) => tasksUpdated.taskId === body.task_id)
+            .map(({ tasksUpdated }) => tasksUpdated.status);
+        await eventually('the end among all tasks', async () => seen().at(-1) === 'SUCCEEDED');
+        expect([...new Set(seen())]).toEqual(['QUEUED', 'RUNNING', 'SUCCEEDED']);
+      }
+    }
+    await Promise.all(clients.map((client) => client.close()));
+  }, 90_000);
+
+  it('tells news across processes within 250 ms', async () => {
+    const { body } = await apiHere!.create(aHang);
+    const followed = there!.follow<One>(ONE, { id: body.task_id });
+    await eventually('the run', async () => followed.data.at(-1)?.taskUpdated.status === 'RUNNING');
+    const cancelledAt = performance.now();
+    await apiHere!.cancel(body.task_id);
+    await followed.ended;
+    expect(performance.now() - cancelledAt).toBeLessThan(250);
+  });
+
+  it('shuts what a revoked key has open in the other process, within 5 s', async () => {
+    const { id, key } = await anotherKey(apiHere!);
+    const followed = new GraphqlClient(apiThere!.baseUrl, key).follow(ALL);
+    const reader = await EventReader.open(apiThere!.baseUrl, '/v1/events', key);
+    await sleep(300);
+    await apiHere!.call('DELETE', `/v1/api_keys/${id}`);
+    const revokedAt = Date.now();
+    await expect(followed.ended).rejects.toMatchObject({ code: 4403 });
+    await reader.ended;
+    expect(Date.now() - revokedAt).toBeLessThan(5_000);
+  });
+
+  it('misses no end when the bus was away for 10 s: told within 5 s of its return', async () => {
+    const tasks = await Promise.all(Array.from({ length: 8 }, () => apiHere!.create(aHang)));
+    const ids = tasks.map(({ body }) => body.task_id);
+    const singles = ids.map((id) => there!.follow<One>(ONE, { id }));
+    const all = there!.follow<All>(ALL);
+    const reader = await EventReader.open(apiThere!.baseUrl, '/v1/events', apiThere!.key as string);
+    await eventually(
+      'all present states',
+      async () =>
+        singles.every(({ events }) => events.length > 0) && all.events.length >= 8 && reader.events.length >= 8,
+    );
+    line.cut();
+    await sleep(1_000);
+    for (const id of ids) await apiHere!.cancel(id);
+    const born = (await apiHere!.create(aFailure, { prefer: 'wait=20' })).body.task_id; // began and ended unheard
+    await sleep(8_500);
+    line.mend();
+    const mendedAt = Date.now();
+    const wanted = [...ids, born];
+    const toldBy = {
+      all: () =>
+        new Set(
+          all.data
+            .filter(({ tasksUpdated }) => tasksUpdated.status === 'FAILED')
+            .map(({ tasksUpdated }) => tasksUpdated.taskId),
+        ),
+      reader: () =>
+        new Set(reader.events.filter(({ data }) => data.status === 'failed').map(({ data }) => data.task_id)),
+    };
+    await Promise.all(singles.map(({ ended }) => ended));
+    await eventually('every end', async () => wanted.every((id) => toldBy.all().has(id) && toldBy.reader().has(id)));
+    expect(Date.now() - mendedAt).toBeLessThan(5_000);
+    reader.close();
+    all.stop();
+    // And the process whose bus was away tells the others again.
+    const { body } = await apiThere!.create(aCat);
+    const followed = here!.follow<One>(ONE, { id: body.task_id });
+    await followed.ended;
+    expect(followed.data.at(-1)!.taskUpdated.status).toBe('SUCCEEDED');
+  }, 60_000);
+});

@@ -1,0 +1,255 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DataSource } from 'typeorm';
+import { DatabaseModule } from '../../src/platform/database/database.module.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { createHttpApp } from '../../src/platform/http/http-app.ts';
+import { DiskStorage } from '../../src/platform/storage/disk.storage.ts';
+import { type ByteRange, Storage } from '../../src/platform/storage/storage.ts';
+import { ReadTasks } from '../../src/tasks/acts/read-tasks.ts';
+import { FileLinks } from '../../src/tasks/file-links.ts';
+import { FilesController } from '../../src/tasks/files.controller.ts';
+import { TaskFiles } from '../../src/tasks/task-files.ts';
+import { fileIdOf, newTaskId } from '../../src/tasks/task-id.ts';
+import { TasksService } from '../../src/tasks/tasks.service.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+/** Remembers the streams it handed out, to see that they were closed. */
+class WatchedStorage extends DiskStorage {
+  readonly opened: Readable[] = [];
+
+  override async open(key: string, range?: ByteRange): Promise<Readable> {
+    const stream = await super.open(key, range);
+    this.opened.push(stream);
+    return stream;
+  }
+}
+
+const TTL_S = 600;
+const PICTURE = Buffer.from('not really a picture, but bytes are bytes');
+const VIDEO = randomBytes(8_000_000);
+
+let database: TestDatabase;
+let folder: string;
+let storage: WatchedStorage;
+let app: NestFastifyApplication;
+let links: FileLinks;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'darkroom-files-'));
+  storage = new WatchedStorage(folder);
+
+  @Module({
+    imports: [DatabaseModule.connect(database.url)],
+    controllers: [FilesController],
+    providers: [
+      Sql,
+      ReadTasks,
+      TaskFiles,
+      { provide: Storage, useValue: storage },
+      { provide: FileLinks, useFactory: () => links },
+      {
+        provide: TasksService,
+        inject: [ReadTasks],
+        useFactory: (tasks: ReadTasks) => ({ read: (id: string) => tasks.find(id) }),
+      },
+    ],
+  })
+  class FilesApp {}
+
+  links = new FileLinks(Buffer.alloc(32, 7), 'http://unused', TTL_S);
+  app = await createHttpApp(FilesApp, { corsOrigins: [] });
+  await app.listen(0, '127.0.0.1');
+});
+
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A succeeded task with one file in storage. */
+async function given({ bytes = PICTURE, type = 'image/png', filesExpireIn = '1 day' } = {}) {
+  const taskId = newTaskId();
+  const id = fileIdOf(taskId, 0);
+  const storageKey = `${taskId}/1-0.bin`;
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const output = {
+    id,
+    index: 0,
+    type: 'image',
+    storage_key: storageKey,
+    content_type: type,
+    size_bytes: bytes.length,
+    sha256,
+  };
+  await storage.put(storageKey, bytes);
+  await app.get(DataSource).query(
+    `insert into tasks (id, api_key_id, kind, model, status, progress, input, created_at, completed_at, deadline_at, expires_at, result, files_expire_at)
+     values ($1, 'key_a', 'image', 'gpt-image-2', 'succeeded', 100, '{}', now(), now(), now(), now() + interval '30 days', $2, now() + $3::interval)`,
+    [taskId, JSON.stringify([output]), filesExpireIn],
+  );
+  return { id, taskId, storageKey, sha256, url: linkTo(id) };
+}
+
+function linkTo(id: string, signer = links, nowMs = Date.now()): string {
+  const { pathname, search } = new URL(signer.sign(id, Infinity, nowMs).url);
+  return `http://127.0.0.1:${(app.getHttpServer().address() as { port: number }).port}${pathname}${search}`;
+}
+
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
+
+describe('a signed link', () => {
+  it('gives the bytes, without an API key, and says what they are', async () => {
+    const { url, id, sha256 } = await given();
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    expect(await bytesOf(response)).toEqual(PICTURE);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': String(PICTURE.length),
+      'accept-ranges': 'bytes',
+      etag: `"${sha256}"`,
+      'content-disposition': `inline; filename="${id}.png"`,
+      'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none';(?!.*script)/),
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.any(String),
+    });
+    const [, maxAge] = /^private, max-age=([0-9]+)$/.exec(response.headers.get('cache-control')!)!;
+    expect(Number(maxAge)).toBeGreaterThan(TTL_S - 10);
+    expect(Number(maxAge)).toBeLessThanOrEqual(TTL_S);
+  });
+
+  it('answers HEAD alike, without reading the file', async () => {
+    const { url } = await given({ bytes: VIDEO, type: 'video/mp4' });
+    const opened = storage.opened.length;
+    const response = await fetch(url, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-length')).toBe(String(VIDEO.length));
+    expect(response.headers.get('content-type')).toBe('video/mp4');
+    expect(response.headers.get('accept-ranges')).toBe('bytes');
+    expect(storage.opened).toHaveLength(opened);
+  });
+
+  it('is not transferred again while the client has it', async () => {
+    const { url, sha256 } = await given();
+    for (const method of ['GET', 'HEAD']) {
+      const response = await fetch(url, { method, headers: { 'if-none-match': `"other", "${sha256}"` } });
+      expect(response.status).toBe(304);
+      expect(response.headers.get('etag')).toBe(`"${sha256}"`);
+      expect(await bytesOf(response)).toHaveLength(0);
+    }
+    expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  it('leads to 403 when it is forged, expired or incomplete, whether the file exists or not', async () => {
+    const { url, id } = await given();
+    const stranger = new FileLinks(Buffer.alloc(32, 8), 'http://unused', TTL_S);
+    const { id: other } = await given();
+    const signature = new URL(url).searchParams.get('signature')!;
+    const forged = [
+      linkTo(id, stranger),
+      linkTo(id, links, Date.now() - TTL_S * 1000 - 1000),
+      url.replace(id, other),
+      url.replace(id, fileIdOf(newTaskId(), 0)),
+      url.replace(id, 'file_x'),
+      url.replace(/expires=[0-9]+/, 'expires=99999999999'),
+      url.replace(/&signature=.*/, ''),
+      url.replace(/\?.*/, ''),
+      `${url}&signature=${signature}`,
+    ];
+    for (const link of forged) {
+      const response = await fetch(link);
+      expect([link, response.status, await codeOf(response)]).toEqual([link, 403, 'invalid_signature']);
+    }
+  });
+
+  it('leads to 410 once the file is gone', async () => {
+    const expired = await given({ filesExpireIn: '-1 second' });
+    const lost = await given();
+    await storage.deleteAll(lost.taskId);
+    for (const link of [
+      expired.url,
+      lost.url,
+      linkTo(fileIdOf(newTaskId(), 0)),
+      linkTo(lost.id.replace(/_0$/, '_1')),
+    ]) {
+      const response = await fetch(link);
+      expect([response.status, await codeOf(response)]).toEqual([410, 'file_expired']);
+      expect(response.headers.get('content-security-policy')).toBeNull();
+    }
+    expect((await fetch(expired.url, { method: 'HEAD' })).status).toBe(410);
+  });
+});
+
+describe('Range', () => {
+  it.each([
+    ['bytes=0-9', 0, 9],
+    ['bytes=30-', 30, PICTURE.length - 1],
+    ['bytes=-5', PICTURE.length - 5, PICTURE.length - 1],
+    ['bytes=5-99999', 5, PICTURE.length - 1],
+  ])('%s gives that part', async (range, start, end) => {
+    const { url } = await given();
+    const response = await fetch(url, { headers: { range } });
+    expect(response.status).toBe(206);
+    expect(response.headers.get('content-range')).toBe(`bytes ${start}-${end}/${PICTURE.length}`);
+    expect(response.headers.get('content-length')).toBe(String(end - start + 1));
+    expect(await bytesOf(response)).toEqual(PICTURE.subarray(start, end + 1));
+  });
+
+  it('puts a video together from parts', async () => {
+    const { url } = await given({ bytes: VIDEO, type: 'video/mp4' });
+    const size = 3_000_001;
+    const parts = [0, 1, 2].map(async (at) => {
+      return bytesOf(await fetch(url, { headers: { range: `bytes=${at * size}-${(at + 1) * size - 1}` } }));
+    });
+    expect(Buffer.concat(await Promise.all(parts)).equals(VIDEO)).toBe(true);
+  });
+
+  it('outside the file is 416 and names the size', async () => {
+    const { url } = await given();
+    const response = await fetch(url, { headers: { range: 'bytes=1000-' } });
+    expect(response.status).toBe(416);
+    expect(response.headers.get('content-range')).toBe(`bytes */${PICTURE.length}`);
+    expect(await codeOf(response)).toBe('range_not_satisfiable');
+  });
+
+  it('gives the whole when malformed, when there are several, and when the file is not the one meant', async () => {
+    const { url, sha256 } = await given();
+    const whole: Record<string, string>[] = [
+      { range: 'bytes=x' },
+      { range: 'bytes=0-1,3-4' },
+      { range: 'bytes=0-1', 'if-range': '"another"' },
+    ];
+    for (const headers of whole) {
+      const response = await fetch(url, { headers });
+      expect(response.status).toBe(200);
+      expect(await bytesOf(response)).toEqual(PICTURE);
+    }
+    const same = await fetch(url, { headers: { range: 'bytes=0-1', 'if-range': `"${sha256}"` } });
+    expect(same.status).toBe(206);
+  });
+});
+
+it('closes the file when the client goes away half-way', async () => {
+  const { url } = await given({ bytes: VIDEO, type: 'video/mp4' });
+  await new Promise<void>((resolve) => {
+    get(url, (response) => {
+      response.once('data', () => response.destroy());
+      response.once('close', resolve);
+    });
+  });
+  const stream = storage.opened.at(-1)!;
+  for (let waited = 0; !stream.closed && waited < 200; waited++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(stream.closed).toBe(true);
+});

@@ -1,0 +1,158 @@
+import { Body, Controller, Module, Param, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApiCreatedResponse } from '@nestjs/swagger';
+import { ERRORS } from '../../src/errors/catalog.ts';
+import { ApiField } from '../../src/platform/api-field.ts';
+import { HealthModule } from '../../src/platform/health/health.module.ts';
+import { Readiness } from '../../src/platform/health/readiness.ts';
+import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
+import { createHttpApp, startDraining } from '../../src/platform/http/http-app.ts';
+import { buildOpenApi } from '../../src/platform/http/openapi.ts';
+
+class ThingInput {
+  @ApiField.string('its name') name: string;
+}
+class ThingView {
+  @ApiField.string('identifier') thing_id: string;
+  @ApiField.integer('unix seconds; null: never', { nullable: true }) ended_at: number | null;
+}
+@Controller('v1/things')
+class ThingsController {
+  @Post(':thing_id/rename') @ApiCreatedResponse({ type: ThingView }) rename(
+    @Param('thing_id') thing_id: string,
+    @Body() _input: ThingInput,
+  ): ThingView {
+    return { thing_id, ended_at: null };
+  }
+}
+const needsDatabase = {
+  provide: 'NEEDS_DATABASE',
+  useFactory: () => {
+    throw new Error('no database here');
+  },
+};
+@Module({ imports: [HealthModule], controllers: [ThingsController] })
+class ThingsModule {}
+@Module({ imports: [HealthModule], controllers: [ThingsController], providers: [needsDatabase] })
+class UnstartableModule {}
+
+const quiet = { corsOrigins: [], logLevel: 'silent' };
+
+async function start() {
+  const app = await createHttpApp(ThingsModule, quiet);
+  serveApiDocs(app);
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as { port: number };
+  return { app, get: (path: string) => fetch(`http://127.0.0.1:${port}${path}`) };
+}
+
+describe('health', () => {
+  let app: NestFastifyApplication;
+  let get: (path: string) => Promise<Response>;
+  let database: () => Promise<unknown>;
+  let asked = 0;
+
+  beforeEach(async () => {
+    ({ app, get } = await start());
+    asked = 0;
+    database = async () => 1;
+    app.get(Readiness).register('database', () => (asked++, database()));
+    app.get(Readiness).register('queue', async () => 1);
+  });
+  afterEach(() => app.close());
+
+  it('is alive, and ready when everything works', async () => {
+    expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' });
+    const ready = await get('/readyz');
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { status: 'ok', checks: { database: 'ok', queue: 'ok' } },
+    ]);
+  });
+
+  it('is not ready while the database is away, says which, and stays alive', async () => {
+    database = () => Promise.reject(new Error('connect ECONNREFUSED postgres://me:hunter2@db/x'));
+    const ready = await get('/readyz');
+    const body: any = await ready.json();
+    expect([ready.status, body.checks]).toEqual([503, { database: 'failed', queue: 'ok' }]);
+    expect(body.error).toMatchObject({ code: 'service_unavailable', message: 'Not ready: database.' });
+    expect(JSON.stringify(body)).not.toContain('hunter2');
+    expect(ready.headers.get('retry-after')).toMatch(/^[1-5]$/);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  it('does not wait for a check that hangs', async () => {
+    database = () => new Promise(() => undefined);
+    const started = performance.now();
+    const body: any = await (await get('/readyz')).json();
+    expect(body.checks.database).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  it('asks the database once for many who want to know', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => get('/readyz')));
+    expect(asked).toBe(1);
+  });
+
+  it('counts requests by route pattern, never by address', async () => {
+    await get('/v1/things/secret-id/rename');
+    await get('/nothing/secret-id');
+    await get('/healthz');
+    const metrics = await get('/metrics');
+    const text = await metrics.text();
+    expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toMatch(/http_request_duration_seconds_count\{method="GET",route="\/healthz",status="200"\} 1/);
+    expect(text).toMatch(/http_request_duration_seconds_count\{method="GET",route="none",status="404"\} 1/);
+    expect(text).toContain('process_cpu_user_seconds_total');
+    expect(text).not.toContain('secret-id');
+  });
+
+  it('is alive but not ready while draining', async () => {
+    startDraining(app);
+    expect((await get('/healthz')).status).toBe(200);
+    expect((await get('/metrics')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(503);
+  });
+});
+
+describe('the description of the API', () => {
+  it('is OpenAPI 3.1 with the key, the error shape and every code', async () => {
+    const { app, get } = await start();
+    const answer = await get('/openapi.json');
+    const document: any = await answer.json();
+    await app.close();
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.security).toEqual([{ api_key: [] }]);
+    expect(document.components.securitySchemes.api_key).toMatchObject({ type: 'http', scheme: 'bearer' });
+    const { code } = document.components.schemas.ErrorResponse.properties.error.properties;
+    expect(code.enum).toEqual(Object.keys(ERRORS));
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect(document.paths[path].get.security).toEqual([]);
+    const operation = document.paths['/v1/things/{thing_id}/rename'].post;
+    expect(operation.operationId).toBe('things_rename');
+    expect(operation.responses.default).toEqual({ $ref: '#/components/responses/Error' });
+    expect(document.components.schemas.ThingView.properties.ended_at.type).toEqual(['integer', 'null']);
+  });
+
+  it('needs no database', async () => {
+    const app = await createHttpApp(UnstartableModule, quiet, { preview: true });
+    expect(Object.keys(buildOpenApi(app).paths)).toContain('/v1/things/{thing_id}/rename');
+  });
+
+  it('has a page that loads nothing from elsewhere', async () => {
+    const { app, get } = await start();
+    const page = await get('/docs');
+    const html = await page.text();
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link);
+    const parts = await Promise.all(links.map((link) => get(`/${link}`)));
+    await Promise.all(parts.map((part) => part.arrayBuffer()));
+    await app.close();
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(links).toHaveLength(4);
+    expect(html).not.toMatch(/https?:\/\//);
+    expect(parts.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const types = parts.map((part) => part.headers.get('content-type')!.split(';')[0]);
+    expect(types).toEqual(['image/png', 'text/css', 'text/javascript', 'text/javascript']);
+  });
+});

@@ -1,0 +1,371 @@
+import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, type Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { connect } from 'node:net';
+import { ApiError } from '../../src/errors/api-error.ts';
+import { createHttpApp, startDraining, upgradesOf } from '../../src/platform/http/http-app.ts';
+import { Optional, QueryInt } from '../../src/platform/http/optional.ts';
+
+class NewThing {
+  @IsString() @MaxLength(5) name: string;
+  @Optional() @IsInt() @Min(1) @Max(9) size?: number;
+  @Optional() @IsIn(['red', 'blue'], { each: true }) colours?: string[];
+}
+class ThingsQuery {
+  @Optional() @QueryInt(1, 100) limit?: number;
+}
+
+@Controller('things')
+class ThingsController {
+  @Get() list(@Query() query: ThingsQuery) {
+    return { data: [], limit: query.limit ?? null };
+  }
+  @Get('slow') async slow() {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { slow: true };
+  }
+  @Get('broken') broken() {
+    throw new Error('password of the database: hunter2');
+  }
+  @Get('away') away() {
+    throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+  }
+  @Get('secret') secret() {
+    throw new ApiError('invalid_api_key');
+  }
+  @Get(':id') find(@Param('id') id: string) {
+    return { id };
+  }
+  @Post() create(@Body() thing: NewThing) {
+    return thing;
+  }
+  @Post(':id/cancel') @HttpCode(200) cancel(@Param('id') id: string) {
+    return { id, cancelled: true };
+  }
+}
+
+@Module({ controllers: [ThingsController] })
+class ThingsModule {}
+
+let app: NestFastifyApplication;
+let port: number;
+
+beforeAll(async () => {
+  ({ app, port } = await start());
+});
+afterAll(() => app.close());
+
+async function start(corsOrigins: string[] = [], module: Type = ThingsModule) {
+  const limits = { headersTimeoutMs: 400, requestTimeoutMs: 700, timeoutCheckMs: 50 };
+  const app = await createHttpApp(module, { corsOrigins, logLevel: 'silent' }, { limits });
+  await app.listen(0, '127.0.0.1');
+  return { app, port: (app.getHttpServer().address() as { port: number }).port };
+}
+
+/** Writes bytes as they are, and reads until the server hangs up. */
+function raw(...pieces: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => pieces.forEach((piece) => socket.write(piece)));
+    let answer = '';
+    socket.on('data', (bytes) => (answer += bytes.toString()));
+    socket.on('close', () => resolve(answer));
+    socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)));
+    socket.setTimeout(5_000, () => socket.destroy(new Error(`hangs after ${JSON.stringify(answer)}`)));
+  });
+}
+
+function parse(answer: string) {
+  const [head, ...body] = answer.split('\r\n\r\n');
+  const [line, ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((one) => [one.split(': ')[0].toLowerCase(), one.slice(one.indexOf(': ') + 2)]),
+  );
+  return { status: Number(line.split(' ')[1]), headers, body: JSON.parse(body.join('\r\n\r\n')) };
+}
+
+function expectEnvelope(
+  answer: { status: number; headers: Record<string, string>; body: any },
+  status: number,
+  code: string,
+) {
+  expect({ status: answer.status, code: answer.body.error?.code }).toEqual({ status, code });
+  expect(Object.keys(answer.body)).toEqual(['error']);
+  expect(Object.keys(answer.body.error).sort()).toEqual(['code', 'message', 'param', 'request_id', 'type']);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  expect(answer.headers['x-request-id']).toBe(answer.body.error.request_id);
+  expect(answer.headers).not.toHaveProperty('server');
+  expect(answer.headers).not.toHaveProperty('x-powered-by');
+}
+
+async function call(method: string, path: string, options: { body?: any; headers?: Record<string, string> } = {}) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...options });
+  const text = await response.text();
+  const headers = Object.fromEntries(response.headers);
+  return { status: response.status, headers, body: text === '' ? null : JSON.parse(text) };
+}
+const json = { 'content-type': 'application/json' };
+
+describe('every reply', () => {
+  it('echoes a harmless x-request-id and replaces any other', async () => {
+    expect((await call('GET', '/things', { headers: { 'x-request-id': 'my-id_1.2' } })).headers['x-request-id']).toBe(
+      'my-id_1.2',
+    );
+    for (const bad of ['a b', 'x'.repeat(129), '<script>']) {
+      expect((await call('GET', '/things', { headers: { 'x-request-id': bad } })).headers['x-request-id']).toMatch(
+        /^req_[\w-]+$/,
+      );
+    }
+  });
+
+  it('carries nosniff and no banner, and no CORS header', async () => {
+    const { headers } = await call('GET', '/things', { headers: { origin: 'https://evil.example' } });
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(Object.keys(headers).filter((name) => /^(server|x-powered-by|access-control-.*)$/.test(name))).toEqual([]);
+  });
+});
+
+describe('addresses and methods', () => {
+  it('says route_not_found for an address that is not there', async () => {
+    for (const path of ['/nothing', '/things/', '/THINGS', '/things/1/cancel/more', '/things//cancel']) {
+      expectEnvelope(await call('GET', path), 404, 'route_not_found');
+    }
+  });
+  it('says method_not_allowed with what is allowed', async () => {
+    const put = await call('PUT', '/things', { headers: json, body: 'garbage' });
+    expectEnvelope(put, 405, 'method_not_allowed');
+    expect(put.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+    const get = await call('GET', '/things/7/cancel?x=1');
+    expectEnvelope(get, 405, 'method_not_allowed');
+    expect(get.headers.allow).toBe('POST, OPTIONS');
+    expectEnvelope(
+      parse(await raw('PROPFIND /things HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')),
+      405,
+      'method_not_allowed',
+    );
+    expectEnvelope(
+      parse(await raw('TRACE /things HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')),
+      405,
+      'method_not_allowed',
+    );
+  });
+  it('answers OPTIONS and HEAD', async () => {
+    const options = await call('OPTIONS', '/things/1');
+    expect([options.status, options.headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    expectEnvelope(await call('OPTIONS', '/nothing'), 404, 'route_not_found');
+    expect((await call('HEAD', '/things')).status).toBe(200);
+    expect((await call('HEAD', '/nothing')).status).toBe(404);
+    expect((await call('HEAD', '/things/1/cancel')).status).toBe(405);
+  });
+  it('refuses a badly encoded address, and takes a very long id for an unknown one', async () => {
+    expectEnvelope(await call('GET', '/things/%zz'), 400, 'bad_request');
+    expect((await call('GET', `/things/${'a'.repeat(5_000)}`)).body.id).toHaveLength(5_000);
+  });
+});
+
+describe('bodies', () => {
+  it('takes JSON only', async () => {
+    const body = '{"name":"x"}';
+    expect((await call('POST', '/things', { headers: json, body })).status).toBe(201);
+    expect(
+      (await call('POST', '/things', { headers: { 'content-type': 'Application/JSON; charset=UTF-8' }, body })).status,
+    ).toBe(201);
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'json',
+      '',
+      'application/json; charset=utf-16',
+    ]) {
+      expectEnvelope(
+        await call('POST', '/things', { headers: { 'content-type': type }, body }),
+        415,
+        'unsupported_media_type',
+      );
+    }
+    const untyped = `POST /things HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    expectEnvelope(parse(await raw(untyped)), 415, 'unsupported_media_type');
+    expectEnvelope(
+      await call('POST', '/things', { headers: { ...json, 'content-encoding': 'gzip' }, body }),
+      415,
+      'unsupported_media_type',
+    );
+  });
+  it('refuses an empty or broken one', async () => {
+    for (const body of ['', '{', '{"a":1,}', 'nul', '\ufeff{}', Buffer.from([0x22, 0xff, 0x22])]) {
+      expectEnvelope(await call('POST', '/things', { headers: json, body }), 400, 'invalid_json');
+    }
+    expectEnvelope(await call('POST', '/things'), 400, 'invalid_json');
+    for (const body of ['[]', 'null', '"x"', '1', 'true']) {
+      expectEnvelope(await call('POST', '/things', { headers: json, body }), 400, 'invalid_body');
+    }
+  });
+  it('needs none where none is needed', async () => {
+    for (const options of [
+      {},
+      { headers: json },
+      { headers: json, body: '{}' },
+      { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: '' },
+    ]) {
+      expect((await call('POST', '/things/1/cancel', options)).body).toEqual({ id: '1', cancelled: true });
+    }
+  });
+  it('refuses more than 1 MiB, announced or not, and the client gets to read it', async () => {
+    const body = `{"name":"${'x'.repeat(3 * 1024 * 1024)}"}`;
+    expectEnvelope(await call('POST', '/things', { headers: json, body }), 413, 'payload_too_large');
+    const stream = new Blob([body]).stream();
+    expectEnvelope(
+      await call('POST', '/things', { headers: json, body: stream, duplex: 'half' } as object),
+      413,
+      'payload_too_large',
+    );
+  });
+});
+
+describe('inputs', () => {
+  const post = (body: unknown) =>
+    call('POST', '/things', { headers: json, body: typeof body === 'string' ? body : JSON.stringify(body) });
+  it.each([
+    [{}, 'missing_required_parameter', 'name'],
+    [{ name: 5 }, 'invalid_type', 'name'],
+    [{ name: null }, 'invalid_type', 'name'],
+    [{ name: 'abcdef' }, 'string_too_long', 'name'],
+    [{ name: 'a', size: '3' }, 'invalid_type', 'size'],
+    [{ name: 'a', size: 1.5 }, 'invalid_type', 'size'],
+    [{ name: 'a', size: null }, 'invalid_type', 'size'],
+    [{ name: 'a', size: 10 }, 'value_out_of_range', 'size'],
+    [{ name: 'a', colours: ['red', 'green'] }, 'invalid_value', 'colours[1]'],
+    [{ name: 'a', flavour: 1 }, 'unknown_parameter', 'flavour'],
+    ['{"name":"a","__proto__":{"size":1}}', 'unknown_parameter', '__proto__'],
+    ['{"name":"a","constructor":1}', 'unknown_parameter', 'constructor'],
+    ['{"name":"a","name":"b"}', 'duplicate_key', 'name'],
+    ['{"name":"\\ud800"}', 'invalid_unicode', 'name'],
+  ])('%j is %s of %s', async (body, code, param) => {
+    const answer = await post(body);
+    expectEnvelope(answer, 400, code);
+    expect(answer.body.error.param).toBe(param);
+  });
+  it('reads whole numbers out of a query, and only those', async () => {
+    expect((await call('GET', '/things?limit=20')).body.limit).toBe(20);
+    for (const bad of ['abc', '1.5', '', ' 1', '1e2', '0x10', '1&limit=2']) {
+      expectEnvelope(await call('GET', `/things?limit=${bad}`), 400, 'invalid_type');
+    }
+    expectEnvelope(await call('GET', '/things?limit=101'), 400, 'value_out_of_range');
+    expectEnvelope(await call('GET', '/things?limt=1'), 400, 'unknown_parameter');
+  });
+});
+
+describe('failures', () => {
+  it('hides what it does not know', async () => {
+    const answer = await call('GET', '/things/broken');
+    expectEnvelope(answer, 500, 'internal_error');
+    expect(JSON.stringify(answer.body)).not.toMatch(/hunter2|Error:|at /);
+  });
+  it('says so when the database is away', async () => {
+    const answer = await call('GET', '/things/away');
+    expectEnvelope(answer, 503, 'service_unavailable');
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  });
+  it('asks for a Bearer key on a 401', async () => {
+    const answer = await call('GET', '/things/secret');
+    expectEnvelope(answer, 401, 'invalid_api_key');
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+});
+
+describe('on the socket', () => {
+  it.each([
+    ['junk', 'hello\r\n\r\n', 400, 'bad_request'],
+    ['no Host', 'GET /things HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'bad_request'],
+    [
+      'two lengths',
+      'POST /things HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+      'bad_request',
+    ],
+    [
+      'a length and chunks',
+      'POST /things HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nab',
+      400,
+      'bad_request',
+    ],
+    [
+      'huge headers',
+      `GET /things HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    ['half a head', 'GET /things HTTP/1.1\r\nHost: x\r\n', 408, 'request_timeout'],
+    [
+      'half a body',
+      'POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"',
+      408,
+      'request_timeout',
+    ],
+    [
+      'an unknown expectation',
+      'POST /things HTTP/1.1\r\nHost: x\r\nExpect: cake\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+      417,
+      'bad_request',
+    ],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      'a WebSocket nobody offers',
+      'GET /things HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      404,
+      'route_not_found',
+    ],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404, 'route_not_found'],
+    ['an encoded slip', 'GET /%c0%ae HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400, 'bad_request'],
+  ])('answers %s in the same shape', async (_name, bytes, status, code) => {
+    expectEnvelope(parse(await raw(bytes)), status, code);
+  });
+  it('goes on when a client offers h2c, as HTTP allows', async () => {
+    const answer = parse(
+      await raw(
+        'GET /things HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
+      ),
+    );
+    expect([answer.status, answer.body]).toEqual([200, { data: [], limit: null }]);
+  });
+  it('hands a claimed WebSocket path over', async () => {
+    upgradesOf(app).claim('/socket', (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'));
+    expect(
+      await raw('GET /socket?a=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    ).toMatch(/^HTTP\/1.1 101 .*hi$/s);
+  });
+});
+
+describe('around the edges', () => {
+  it('serves browsers of the configured origins', async () => {
+    const own = await start(['https://studio.example']);
+    const ask = (origin: string) =>
+      fetch(`http://127.0.0.1:${own.port}/things`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      });
+    const [good, bad] = [await ask('https://studio.example'), await ask('https://evil.example')];
+    await own.app.close();
+    expect([good.status, good.headers.get('access-control-allow-origin')]).toEqual([204, 'https://studio.example']);
+    expect(bad.headers.get('access-control-allow-origin')).toBeNull();
+    expect(good.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+  it('finishes what is under way and turns new requests away while draining', async () => {
+    const own = await start();
+    const url = `http://127.0.0.1:${own.port}/things`;
+    const underWay = fetch(`${url}/slow`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    startDraining(own.app);
+    const refused = await fetch(url);
+    expect([refused.status, refused.headers.get('connection'), refused.headers.get('retry-after')]).toEqual([
+      503,
+      'close',
+      '2',
+    ]);
+    expect(((await refused.json()) as any).error.code).toBe('service_unavailable');
+    const closed = own.app.close();
+    expect(await (await underWay).json()).toEqual({ slow: true });
+    await closed;
+  });
+});

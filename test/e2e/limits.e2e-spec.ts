@@ -1,0 +1,81 @@
+import { DataSource } from 'typeorm';
+import { type ErrorBody, type TaskBody, Api, aFailure, aHang } from '../support/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/wait.ts';
+
+describe('limits of a key', () => {
+  let service: TestApp;
+  beforeAll(async () => (service = await startApp()));
+  afterAll(() => service.close());
+
+  async function keyWith(limits: object): Promise<Api> {
+    const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'limited', limits });
+    return new Api(service.baseUrl, body.key);
+  }
+  const inState = async (api: Api, status: string) =>
+    (await api.get<{ data: TaskBody[] }>(`/v1/tasks?limit=100&status=${status}`)).body.data;
+
+  it('runs at most max_running tasks; the rest wait in queued and follow in order', async () => {
+    const api = await keyWith({ max_running: 2 });
+    const made: string[] = [];
+    for (let at = 0; at < 5; at += 1) made.push((await api.create(aHang)).body.task_id);
+    await eventually('two to run', async () => (await inState(api, 'running')).length === 2);
+    expect((await inState(api, 'queued')).map((task) => task.task_id).toSorted()).toEqual(made.slice(2));
+    // Told that they may not run yet; before that, whichever of them asks first would get the free place.
+    await eventually('the rest to be parked', async () => {
+      const [row] = await service.app.get(DataSource).query('select count(*)::int as parked from tasks where parked');
+      return row.parked === 3;
+    });
+    await api.cancel(made[0] as string);
+    await eventually('the third to run', async () =>
+      (await inState(api, 'running')).some((task) => task.task_id === made[2]),
+    );
+    expect(await inState(api, 'running')).toHaveLength(2);
+    for (const id of made) await api.cancel(id);
+    expect(await inState(api, 'queued')).toEqual([]);
+  });
+
+  it('refuses more than max_queued with 429 queue_full, and stores nothing', async () => {
+    const api = await keyWith({ max_running: 1, max_queued: 2 });
+    const running = (await api.create(aHang)).body.task_id;
+    await api.until(running, 'running');
+    await api.create(aHang, { 'idempotency-key': 'q' });
+    await api.create(aHang);
+    const { status, headers, body } = await api.create<ErrorBody>(aHang);
+    expect([status, body.error.code, body.error.type]).toEqual([429, 'queue_full', 'rate_limit_error']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await inState(api, 'queued')).toHaveLength(2);
+    expect((await api.create(aHang, { 'idempotency-key': 'q' })).headers.get('idempotent-replayed')).toBe('true');
+    for (const task of [...(await inState(api, 'queued')), ...(await inState(api, 'running'))])
+      await api.cancel(task.task_id);
+    expect((await api.create(aFailure, { prefer: 'wait=20' })).body.status).toBe('failed');
+  });
+
+  it('counts creates and reads per minute, and says so in headers', async () => {
+    const api = await keyWith({ creates_per_minute: 2, reads_per_minute: 3 });
+    const first = await api.create(aFailure);
+    expect(first.headers.get('ratelimit-policy')).toBe('"create";q=2;w=60');
+    expect(first.headers.get('ratelimit')).toMatch(/^"create";r=1;t=\d+$/);
+    await api.create(aFailure);
+    const third = await api.create<ErrorBody>(aFailure);
+    expect([third.status, third.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (let at = 0; at < 3; at += 1) expect((await api.get('/v1/models')).status).toBe(200);
+    expect((await api.get('/v1/models')).status).toBe(429);
+  });
+
+  it("does not let one key's backlog delay another's single task", async () => {
+    const [busy, quiet] = [await keyWith({ max_running: 0 }), await keyWith({})];
+    const backlog = Array.from({ length: 300 }, () =>
+      busy.create({ ...aFailure, prompt: '#fail:internal_error #delay:0.3' }),
+    );
+    await Promise.all(backlog);
+    const startedAt = Date.now();
+    const { body } = await quiet.create(aFailure, { prefer: 'wait=30' });
+    expect(body.status).toBe('failed');
+    expect(Date.now() - startedAt).toBeLessThan(1_500);
+    const left = await inState(busy, 'queued');
+    expect(left.length).toBeGreaterThan(0); // otherwise there was nothing to overtake
+    await eventually('the backlog to end', async () => (await inState(busy, 'queued')).length === 0, 30_000);
+  });
+});

@@ -1,0 +1,81 @@
+import { type ErrorBody, type TaskBody, aCat, aFailure } from '../support/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+
+interface Page {
+  object: string;
+  data: TaskBody[];
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+}
+
+describe('GET /v1/tasks', () => {
+  let service: TestApp;
+  const made: string[] = [];
+  beforeAll(async () => {
+    service = await startApp();
+    for (let at = 0; at < 5; at += 1) {
+      const metadata = at === 2 ? { order: '42', colour: 'red' } : { order: String(at) };
+      made.unshift((await service.api.create({ ...aFailure, metadata })).body.task_id);
+    }
+    for (const id of made) await service.api.untilFinal(id);
+  });
+  afterAll(() => service.close());
+
+  const list = async (query: string) => (await service.api.get<Page>(`/v1/tasks?${query}`)).body;
+
+  it('gives the newest first, and the pages join without gap or overlap', async () => {
+    const first = await list('limit=2');
+    expect(first).toMatchObject({ object: 'list', has_more: true, first_id: made[0], last_id: made[1] });
+    const second = await list(`limit=3&after=${first.last_id}`);
+    expect(second.data.map((task) => task.task_id)).toEqual(made.slice(2));
+    expect(second.has_more).toBe(false);
+    expect(await list(`after=${second.last_id}`)).toMatchObject({
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
+  });
+
+  it('filters by status, kind, model, time and metadata', async () => {
+    expect((await list('status=failed&kind=image&model=gpt-image-2')).data).toHaveLength(5);
+    expect((await list('status=succeeded')).data).toHaveLength(0);
+    expect((await list('kind=video')).data).toHaveLength(0);
+    expect((await list(`created_after=${Math.floor(Date.now() / 1000) + 60}`)).data).toHaveLength(0);
+    expect((await list(`created_before=${Math.floor(Date.now() / 1000) + 60}`)).data).toHaveLength(5);
+    expect((await list('metadata[order]=42&metadata[colour]=red')).data.map((task) => task.task_id)).toEqual([made[2]]);
+    expect((await list('metadata[order]=42&metadata[colour]=blue')).data).toHaveLength(0);
+  });
+
+  it.each([
+    ['limit=0', 'value_out_of_range', 'limit'],
+    ['limit=101', 'value_out_of_range', 'limit'],
+    ['limit=ten', 'invalid_type', 'limit'],
+    ['limit=1&limit=2', 'invalid_type', 'limit'],
+    ['status=done', 'invalid_value', 'status'],
+    ['kind=audio', 'invalid_value', 'kind'],
+    ['after=abc', 'invalid_value', 'after'],
+    ['order=asc', 'unknown_parameter', 'order'],
+    ['created_after=-1', 'value_out_of_range', 'created_after'],
+  ])('refuses %s', async (query, code, param) => {
+    const { status, body } = await service.api.get<ErrorBody>(`/v1/tasks?${query}`);
+    expect({ status, code: body.error.code, param: body.error.param }).toEqual({ status: 400, code, param });
+  });
+
+  it("never shows another key's tasks", async () => {
+    const other = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'other' });
+    const reply = await fetch(`${service.baseUrl}/v1/tasks`, {
+      headers: { authorization: `Bearer ${other.body.key}` },
+    });
+    expect(((await reply.json()) as Page).data).toEqual([]);
+  });
+
+  it('keeps unrelated tasks of one key in the order of their creation under load', async () => {
+    const burst = await Promise.all(Array.from({ length: 30 }, () => service.api.create(aCat)));
+    expect(new Set(burst.map(({ body }) => body.task_id)).size).toBe(30);
+    const { data } = await list('limit=30');
+    expect(data.map((task) => task.created_at)).toEqual(data.map((task) => task.created_at).toSorted((a, b) => b - a));
+    await Promise.all(burst.map(({ body }) => service.api.cancel(body.task_id)));
+  });
+});

@@ -1,0 +1,478 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
+import tls from 'node:tls';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { ReferenceImages } from '../../src/generation/reference-images.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { connectTo } from '../../src/platform/outbound/connect.ts';
+import { NameResolver } from '../../src/platform/outbound/name-resolver.ts';
+import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
+import { Outbound, type OutboundRequest } from '../../src/platform/outbound/outbound.ts';
+import { attackUrls } from '../support/attack-list.ts';
+import { Canary } from '../support/canary.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { DnsServer } from '../support/dns-server.ts';
+
+/** Stands for the public internet in these tests: the one address that is excepted. The canary is on all the others. */
+const PUBLIC = '127.0.0.2';
+
+const webhook: OutboundRequest = {
+  purpose: 'webhook',
+  method: 'POST',
+  body: '{"type":"task.completed"}',
+  headers: { 'content-type': 'application/json' },
+  timeoutMs: 5000,
+  maxResponseBytes: 1000,
+};
+const image: OutboundRequest = {
+  purpose: 'image',
+  method: 'GET',
+  timeoutMs: 5000,
+  maxResponseBytes: 1000,
+  maxRedirects: 3,
+};
+
+let canary: Canary;
+let dns: DnsServer;
+let strict: Outbound;
+let open: Outbound;
+/** What the server on PUBLIC does; each test says. */
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let server: Server;
+let base: string;
+const closing: (() => Promise<unknown>)[] = [];
+
+function outbound(env: Record<string, string>): Outbound {
+  return new Outbound(loadConfig(env), new NameResolver([dns.address]));
+}
+
+/** @returns what went wrong, or the status */
+async function outcome(client: Outbound, url: string, options: OutboundRequest): Promise<string | number> {
+  try {
+    return (await client.request(url, options)).status;
+  } catch (error) {
+    if (error instanceof OutboundError) return error.kind;
+    throw error;
+  }
+}
+
+async function listen(listener: TcpServer, host: string): Promise<number> {
+  listener.listen(0, host);
+  await once(listener, 'listening');
+  closing.push(async () => listener.close());
+  return (listener.address() as AddressInfo).port;
+}
+
+beforeAll(async () => {
+  canary = await Canary.start();
+  let asked = 0;
+  dns = await DnsServer.start({
+    'good.test': { A: [PUBLIC] },
+    'other.test': { A: [PUBLIC] },
+    'loopback.test': { A: ['127.0.0.1'] },
+    'mixed.test': { A: [PUBLIC, '127.0.0.1'] },
+    'mixed-order.test': { A: ['127.0.0.1', PUBLIC] },
+    'mixed-family.test': { A: [PUBLIC], AAAA: ['::1'] },
+    'public-and-private.test': { A: ['8.8.8.8', '10.0.0.1'] },
+    'mapped.test': { AAAA: ['::ffff:127.0.0.1'] },
+    'compatible.test': { AAAA: ['::127.0.0.1'] },
+    'nat64.test': { AAAA: ['64:ff9b::7f00:1'] },
+    'sixtofour.test': { AAAA: ['2002:7f00:1::1'] },
+    'local6.test': { AAAA: ['fd00::1'] },
+    'linklocal.test': { AAAA: ['fe80::1'] },
+    'unspecified.test': { A: ['0.0.0.0'], AAAA: ['::'] },
+    'metadata.test': { A: ['169.254.169.254'] },
+    'cname.test': { CNAME: 'localhost' },
+    'cname-resolved.test': { CNAME: 'localhost', A: ['127.0.0.1'], AAAA: ['::1'] },
+    'rebinding.test': { A: () => [asked++ === 0 ? PUBLIC : '127.0.0.1'] },
+    'empty.test': {},
+    'silent.test': { silent: true },
+  });
+  strict = outbound({});
+  open = outbound({ OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32`, OUTBOUND_ALLOW_HTTP: 'true' });
+  server = createServer((request, response) => answer(request, response));
+  base = `http://good.test:${await listen(server, PUBLIC)}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  for (const close of closing) await close();
+  await dns.stop();
+  await canary.stop();
+});
+
+beforeEach(() => {
+  canary.connections = 0;
+  canary.bytes = 0;
+});
+
+const HOSTILE_NAMES =
+  `loopback mixed mixed-order mixed-family public-and-private mapped compatible nat64 sixtofour local6
+  linklocal unspecified metadata cname cname-resolved empty`
+    .split(/\s+/)
+    .map((name) => `${name}.test`);
+
+describe('the attack list', () => {
+  it('does reach the canary where nothing is checked', async () => {
+    const free = outbound({ OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0', OUTBOUND_ALLOW_HTTP: 'true' });
+    const reached = await Promise.all(
+      attackUrls(canary.port)
+        .filter((url) => /^http:\/\/([0127.xf]+|\[(::1|::ffff:7f00:1)\]|localhost):\d+\/$/i.test(url))
+        .map((url) => outcome(free, url, { ...image, timeoutMs: 1000 })),
+    );
+    expect(reached.filter((status) => status === 200).length).toBeGreaterThan(15);
+    expect(canary.connections).toBeGreaterThan(15);
+  });
+
+  it('reaches it zero times, as webhook and as image, by URL and by name', async () => {
+    const urls = [
+      ...attackUrls(canary.port),
+      ...HOSTILE_NAMES.flatMap((name) => [`http://${name}:${canary.port}/`, `https://${name}:${canary.port}/`]),
+    ];
+    expect(urls.length).toBeGreaterThan(200);
+    const images = new ReferenceImages(strict);
+    for (const url of urls) {
+      // Each refusal comes before any connection, so nothing here is waiting for a time-out.
+      expect([url, await outcome(strict, url, webhook)]).toEqual([
+        url,
+        expect.stringMatching(/^(blocked_address|dns_failure)$/),
+      ]);
+      expect([url, await outcome(strict, url, image)]).toEqual([
+        url,
+        expect.stringMatching(/^(blocked_address|dns_failure)$/),
+      ]);
+      const fetched = images.fetchAll([{ param: 'reference_images[0]', url }], AbortSignal.timeout(5000));
+      await expect(fetched).rejects.toMatchObject({
+        code: 'reference_image_fetch_failed',
+        param: 'reference_images[0]',
+        message: 'A reference image could not be fetched.',
+      });
+    }
+    expect(canary.connections).toBe(0);
+  });
+
+  it('reaches it zero times from a place that redirects there', async () => {
+    const targets = attackUrls(canary.port).filter(leadsElsewhere);
+    answer = ({ url }, response) => {
+      const { searchParams } = new URL(url!, base);
+      response.writeHead(Number(searchParams.get('status')), { location: searchParams.get('to')! }).end();
+    };
+    const images = new ReferenceImages(open);
+    for (const [i, target] of targets.entries()) {
+      const status = [301, 302, 303, 307, 308][i % 5];
+      const url = `${base}/?${new URLSearchParams({ status: String(status), to: target })}`;
+      expect([target, await outcome(open, url, image)]).toEqual([
+        target,
+        expect.stringMatching(/^(blocked_address|dns_failure)$/),
+      ]);
+      expect(await outcome(open, url, webhook)).toBe(status);
+      const fetched = images.fetchAll([{ param: 'first_frame_image_url', url }], AbortSignal.timeout(5000));
+      await expect(fetched).rejects.toMatchObject({
+        code: 'reference_image_fetch_failed',
+        param: 'first_frame_image_url',
+      });
+    }
+    expect(canary.connections).toBe(0);
+  });
+
+  it('takes no proxy from the environment', async () => {
+    const before = { ...process.env };
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']) {
+      process.env[name] = `http://127.0.0.1:${canary.port}`;
+    }
+    process.env.NODE_USE_ENV_PROXY = '1';
+    answer = (_request, response) => response.end();
+    expect(await outcome(open, base, webhook)).toBe(200);
+    process.env = before;
+    expect(canary.connections).toBe(0);
+  });
+});
+
+describe('names', () => {
+  it('asks DNS once for each request, and refuses when the answer has changed to loopback', async () => {
+    answer = (_request, response) => response.end();
+    const url = base.replace('good.test', 'rebinding.test');
+    dns.questions.length = 0;
+    expect(await outcome(open, url, webhook)).toBe(200);
+    expect(dns.questions.filter((question) => question === 'A rebinding.test')).toHaveLength(1);
+    expect(await outcome(open, url, webhook)).toBe('blocked_address');
+    expect(await outcome(open, url.replace(/:\d+$/, `:${canary.port}`), image)).toBe('blocked_address');
+    expect(canary.connections).toBe(0);
+  });
+
+  it.each(['mixed.test', 'mixed-order.test', 'mixed-family.test'])(
+    'connects to no address of %s, which mixes good ones and bad',
+    async (name) => {
+      let served = 0;
+      answer = (_request, response) => response.end(String(served++));
+      expect(await outcome(open, base.replace('good.test', name), webhook)).toBe('blocked_address');
+      expect([served, canary.connections]).toEqual([0, 0]);
+    },
+  );
+
+  it('leaves the ports of databases shut for a name, except at an excepted address', async () => {
+    expect(await outcome(strict, 'https://good.test:5432/', webhook)).toBe('blocked_address');
+    expect(await outcome(open, 'http://public-and-private.test:5432/', webhook)).toBe('blocked_address');
+    expect(await outcome(open, 'http://good.test:5432/', webhook)).toBe('connect_failed'); // let through; nobody listens
+  });
+
+  it('gives up on a silent DNS server within 5 s, while other names are answered', async () => {
+    answer = (_request, response) => response.end();
+    const started = Date.now();
+    const slow = Array.from({ length: 20 }, () =>
+      outcome(open, base.replace('good', 'silent'), { ...webhook, timeoutMs: 15_000 }),
+    );
+    expect(await outcome(open, base, webhook)).toBe(200);
+    expect(Date.now() - started).toBeLessThan(1000);
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['dns_failure']));
+    expect(Date.now() - started).toBeLessThan(5500);
+  });
+
+  it('looks at the connected address once more, before it writes a byte', async () => {
+    const config = loadConfig({});
+    const url = new URL(`http://good.test:${canary.port}/`);
+    const connected = connectTo(url, ['127.0.0.1'], config, AbortSignal.timeout(5000));
+    await expect(connected).rejects.toMatchObject({ kind: 'blocked_address' });
+    const secured = connectTo(
+      new URL(url.href.replace('http', 'https')),
+      ['127.0.0.1'],
+      config,
+      AbortSignal.timeout(5000),
+    );
+    await expect(secured).rejects.toMatchObject({ kind: 'blocked_address' });
+    expect(canary.bytes).toBe(0);
+  });
+});
+
+describe('answers', () => {
+  it('carries method, path, headers and body there, and status, headers and body back', async () => {
+    const seen: unknown[] = [];
+    answer = async (request, response) => {
+      const body = (await request.toArray()).join('');
+      seen.push(
+        request.method,
+        request.url,
+        request.headers.host,
+        request.headers['x-a'],
+        request.headers['user-agent'],
+        body,
+      );
+      response.writeHead(202, { 'retry-after': '7' }).end('thanks');
+    };
+    const got = await open.request(`${base}/hook?a=b%20c#d`, { ...webhook, headers: { 'x-a': '1' } });
+    expect(got).toMatchObject({ status: 202, url: `${base}/hook?a=b%20c#d`, body: Buffer.from('thanks') });
+    expect(got.headers['retry-after']).toBe('7');
+    const host = new URL(base).host;
+    const agent = expect.stringMatching(/^Darkroom\/\d+\.\d+\.\d+ \(\+webhooks\)$/);
+    expect(seen).toEqual(['POST', '/hook?a=b%20c', host, '1', agent, webhook.body]);
+  });
+
+  it('follows three redirects of an image and no fourth, each on a new connection', async () => {
+    const ports = new Set<number>();
+    answer = ({ url, socket, headers }, response) => {
+      ports.add(socket.remotePort!);
+      const left = Number(url!.slice(1));
+      if (left === 0) response.end(headers['user-agent']);
+      else response.writeHead(302, { location: `/${left - 1}` }).end('x'.repeat(5000));
+    };
+    const got = await open.request(`${base}/3`, image);
+    expect(got).toMatchObject({ status: 200, url: `${base}/0` });
+    expect(got.body.toString()).toMatch(/^Darkroom\/.+ \(\+reference images\)$/);
+    expect(ports.size).toBe(4);
+    expect(await outcome(open, `${base}/4`, image)).toBe('redirect_loop');
+  });
+
+  it('tells no other origin what was meant for the first', async () => {
+    const secrets: unknown[] = [];
+    answer = ({ url, headers }, response) => {
+      secrets.push(headers.authorization);
+      if (url === '/') response.writeHead(307, { location: base.replace('good', 'other') + '/x' });
+      response.end();
+    };
+    expect(await outcome(open, base, { ...image, headers: { authorization: 'Bearer x' } })).toBe(200);
+    expect(secrets).toEqual(['Bearer x', undefined]);
+  });
+
+  it('refuses plain http for a webhook unless the operator allows it', async () => {
+    const secure = outbound({ OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32` });
+    answer = (_request, response) => response.end();
+    expect(await outcome(secure, base, webhook)).toBe('blocked_address');
+    expect(await outcome(secure, base, image)).toBe(200);
+  });
+
+  it('stops reading an endless body: cut for a webhook, an error for an image', async () => {
+    let sent = 0;
+    answer = (_request, response) => {
+      const pour = () => {
+        while (!response.destroyed && sent < 1e9 && response.write('x'.repeat(10_000))) sent += 10_000;
+      };
+      response.on('drain', pour);
+      pour();
+    };
+    expect((await open.request(base, webhook)).body).toHaveLength(1000);
+    expect((await open.request(base, { ...webhook, maxResponseBytes: 0 })).body).toHaveLength(0);
+    expect(await outcome(open, base, image)).toBe('too_large');
+    expect(sent).toBeLessThan(20e6); // what the buffers of three connections hold
+  });
+
+  it('takes exactly as many bytes as allowed', async () => {
+    answer = ({ url }, response) => response.end('x'.repeat(Number(url!.slice(1))));
+    expect((await open.request(`${base}/1000`, image)).body).toHaveLength(1000);
+    expect(await outcome(open, `${base}/1001`, image)).toBe('too_large');
+    expect((await open.request(`${base}/1001`, webhook)).body).toHaveLength(1000);
+  });
+
+  it('believes a Content-Length that is too large, and no other', async () => {
+    answer = ({ url }, response) => {
+      const length = url!.slice(1);
+      response.socket!.end(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\nfour`);
+    };
+    expect(await outcome(open, `${base}/1001`, image)).toBe('too_large');
+    expect(await outcome(open, `${base}/5`, image)).toBe('connect_failed');
+    expect(await outcome(open, `${base}/-1`, image)).toBe('connect_failed');
+    expect((await open.request(`${base}/3`, image).catch((error) => error)).kind ?? 'fou').toMatch(
+      /fou|connect_failed/,
+    );
+  });
+
+  it('does not unfold compressed bodies', async () => {
+    const bomb = gzipSync(Buffer.alloc(900_000));
+    answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    const { body } = await open.request(base, { ...image, maxResponseBytes: 2000 });
+    expect(body).toEqual(bomb);
+  });
+
+  it.each([
+    ['no answer at all', ''],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`],
+    ['a line break in a header', 'HTTP/1.1 200 OK\r\nx: a\nb\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
+  ])('calls a server that sends %s broken', async (_name, bytes) => {
+    answer = (_request, response) => response.socket!.end(bytes);
+    expect(await outcome(open, base, webhook)).toBe('connect_failed');
+  });
+
+  it('says so when nobody listens', async () => {
+    const port = await listen(createTcpServer(), PUBLIC);
+    await closing.pop()!();
+    expect(await outcome(open, `http://good.test:${port}/`, webhook)).toBe('connect_failed');
+  });
+});
+
+describe('time', () => {
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['no answer', () => {}],
+    ['a body that drips', (response) => drip(response.writeHead(200, { 'content-length': 100 }))],
+    ['headers that drip', ({ socket }) => socket!.write('HTTP/1.1 200 OK\r\nx: ') && drip(socket!)],
+    ['a body that stops', (response) => response.write('x')],
+  ])('ends %s at the time-out', async (_name, serve) => {
+    answer = (_request, response) => serve(response);
+    const started = performance.now();
+    expect(await outcome(open, base, { ...webhook, timeoutMs: 300 })).toBe('timeout');
+    expect(performance.now() - started).toBeGreaterThan(290);
+    expect(performance.now() - started).toBeLessThan(600);
+  });
+
+  it('counts redirects into the time', async () => {
+    answer = (_request, response) => setTimeout(() => response.writeHead(302, { location: '/' }).end(), 150);
+    expect(await outcome(open, base, { ...image, timeoutMs: 400, maxRedirects: 100 })).toBe('timeout');
+  });
+
+  it('ends a connection that is not ready after 5 s, whatever the request may take', async () => {
+    const port = await listen(createTcpServer(), PUBLIC); // accepts and never says a word of TLS
+    const started = performance.now();
+    expect(await outcome(open, `https://good.test:${port}/`, { ...webhook, timeoutMs: 15_000 })).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(5500);
+  });
+
+  it('ends at once when the caller aborts, with the reason of the caller, and closes the connection', async () => {
+    const closed = Promise.withResolvers<void>();
+    const caller = new AbortController();
+    const reason = new Error('cancelled');
+    answer = ({ socket }) => {
+      socket.once('close', closed.resolve);
+      caller.abort(reason);
+    };
+    await expect(open.request(base, { ...webhook, signal: caller.signal })).rejects.toBe(reason);
+    await closed.promise;
+    await expect(open.request(base, { ...webhook, signal: caller.signal })).rejects.toBe(reason);
+  });
+
+  it('leaves no connection behind', async () => {
+    answer = (_request, response) => response.end('done');
+    await Promise.all(Array.from({ length: 50 }, () => open.request(base, webhook)));
+    const count = () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
+    for (let tries = 0; (await count()) > 0 && tries < 100; tries++) await new Promise((next) => setTimeout(next, 10));
+    expect(await count()).toBe(0);
+  });
+});
+
+describe('TLS', () => {
+  const { key, cert } = makeCertificate('good.test');
+  const defaultAuthorities = tls.getCACertificates('default');
+  let requests = 0;
+  let secure: string;
+
+  beforeAll(async () => {
+    const listener = createTlsServer({ key, cert }, (_request, response) => response.end(String(requests++)));
+    secure = `https://good.test:${await listen(listener, PUBLIC)}`;
+  });
+  beforeEach(() => {
+    requests = 0;
+    tls.setDefaultCACertificates([...defaultAuthorities, cert]);
+  });
+  afterAll(() => tls.setDefaultCACertificates(defaultAuthorities));
+
+  it('is spoken with a certificate of a known authority for this name', async () => {
+    expect(await outcome(open, secure, webhook)).toBe(200);
+    expect(await outcome(open, secure.replace('good.test', 'GOOD.test.'), webhook)).toBe(200);
+  });
+
+  it.each(['other.test', PUBLIC])('is refused with a certificate for another name than %s', async (host) => {
+    expect(await outcome(open, secure.replace('good.test', host), webhook)).toBe('tls_error');
+    expect(requests).toBe(0);
+  });
+
+  it('is refused with a certificate of no known authority', async () => {
+    tls.setDefaultCACertificates(defaultAuthorities);
+    expect(await outcome(open, secure, webhook)).toBe('tls_error');
+    expect(requests).toBe(0);
+  });
+
+  it('is refused so even where Node is told to accept all', async () => {
+    // In a process of its own: Node does not see the environment that Jest gives to tests.
+    const script = `
+      const { connectTo } = await import(process.argv[1]);
+      const rules = { outboundAllowCidrs: ['${PUBLIC}/32'], outboundAllowHttp: false };
+      const connected = connectTo(new URL('${secure}'), ['${PUBLIC}'], rules, AbortSignal.timeout(5000));
+      console.log(await connected.then(() => 'connected', (error) => error.kind));
+      process.exit();`;
+    const flags = ['--experimental-transform-types', '--input-type=module', '--eval', script];
+    const file = new URL('../../src/platform/outbound/connect.ts', import.meta.url).href;
+    const env = { ...process.env, NODE_OPTIONS: '', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, file], { env });
+    expect(stdout.trim()).toBe('tls_error');
+  });
+
+  it('is missed where plain HTTP is spoken', async () => {
+    answer = (_request, response) => response.end();
+    expect(await outcome(open, base.replace('http:', 'https:'), webhook)).toBe('tls_error');
+  });
+});
+
+/** One byte at a time, more slowly than any test waits. */
+function drip(stream: { write(text: string): boolean; once(event: 'close', listener: () => void): unknown }): void {
+  const timer = setInterval(() => stream.write('x'), 50);
+  stream.once('close', () => clearInterval(timer));
+}
+
+/** Leaves out what is no header value, the address that stands for the public one, and what reads as a relative path. */
+function leadsElsewhere(target: string): boolean {
+  if (/[^\u0020-\u007e]/.test(target) || target.includes(PUBLIC)) return false;
+  return URL.parse(target, base)?.origin !== new URL(base).origin;
+}

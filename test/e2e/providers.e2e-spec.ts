@@ -1,0 +1,211 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/platform/config.ts';
+import { startService } from '../../src/service.ts';
+import { aCat } from '../support/api.ts';
+import { startApp, type TestApp, testEnv } from '../support/app.ts';
+import { ArkStub } from '../support/stubs/ark.stub.ts';
+import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';
+import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+import { eventually } from '../support/wait.ts';
+
+const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
+
+describe('models behind real providers', () => {
+  const openai = new OpenaiStub();
+  const ark = new ArkStub();
+  const folder = mkdtempSync(join(tmpdir(), 'darkroom-providers-'));
+  const running: TestApp[] = [];
+  beforeAll(async () => {
+    await openai.start();
+    await ark.start();
+  });
+  afterEach(async () => {
+    for (const service of running.splice(0)) await service.close();
+  });
+  afterAll(async () => {
+    await openai.stop();
+    await ark.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function start(settings: Record<string, string>, providers?: string): Promise<TestApp> {
+    const file = join(folder, 'providers.yaml');
+    if (providers) writeFileSync(file, providers);
+    const service = await startApp({
+      PROVIDER_POLL_INTERVAL_MS: '20',
+      ...(providers ? { PROVIDERS: file } : {}),
+      ...settings,
+    });
+    running.push(service);
+    return service;
+  }
+  const withOpenai = { OPENAI_API_KEY: openai.key, get OPENAI_BASE_URL() { return openai.baseUrl; } }; // prettier-ignore
+  const withArk = { ARK_API_KEY: ark.key, get ARK_BASE_URL() { return ark.baseUrl; } }; // prettier-ignore
+  const made = async (service: TestApp, body: object) => (await service.api.create(body, { prefer: 'wait=20' })).body;
+
+  it('serves a model by its provider where the key is set, and the others by the sandbox', async () => {
+    const service = await start({ ...withOpenai });
+    const before = openai.submits;
+    expect(await made(service, { ...aCat, n: 2 })).toMatchObject({ status: 'succeeded' });
+    expect(openai.submits).toBe(before + 1);
+    expect(await made(service, { model: 'nano-banana-2', prompt: 'x' })).toMatchObject({ status: 'succeeded' });
+    expect(openai.submits).toBe(before + 1);
+  });
+
+  it('with a wrong key fails provider_rejected and names no upstream', async () => {
+    const service = await start({ OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: openai.baseUrl });
+    const task = await made(service, aCat);
+    expect(task).toMatchObject({ status: 'failed', error: { code: 'provider_rejected', retryable: false } });
+    expect(JSON.stringify(task)).not.toMatch(/openai|127\.0\.0\.1|sk-wrong|401/i);
+  });
+
+  it('asks the next binding while the first surely accepted nothing', async () => {
+    const service = await start(
+      { WRONG: 'sk-wrong', ...withOpenai },
+      `models:
+  gpt-image-2:
+    - { provider: openai, model: gpt-image-2, base_url: ${openai.baseUrl}, credential: WRONG }
+    - { provider: openai, model: gpt-image-2 }`,
+    );
+    const before = openai.submits;
+    expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
+    expect(openai.submits).toBe(before + 1);
+  });
+
+  it('asks nobody else once a call may have been accepted', async () => {
+    const service = await start(
+      { SECOND: openai.key, ...withOpenai },
+      `models:
+  gpt-image-2:
+    - { provider: openai, model: gpt-image-2 }
+    - { provider: openai, model: gpt-image-2, credential: SECOND }`,
+    );
+    openai.plan(/images\/generations/, { cut: 'after' });
+    const before = openai.submits;
+    const task = await made(service, aCat);
+    expect(task.status).toBe('failed');
+    expect(openai.submits).toBe(before + 1);
+  });
+
+  it('waits as Retry-After says and tries again', async () => {
+    const service = await start({ ...withOpenai });
+    openai.plan(/images\/generations/, OPENAI_FAULTS.rateLimitedMs);
+    const startedAt = Date.now();
+    expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
+    expect(Date.now() - startedAt).toBeGreaterThan(1_400);
+  });
+
+  it('does not carry refused content to the next provider', async () => {
+    const service = await start(
+      { SECOND: openai.key, ...withOpenai },
+      `models:
+  gpt-image-2:
+    - { provider: openai, model: gpt-image-2 }
+    - { provider: openai, model: gpt-image-2, credential: SECOND }`,
+    );
+    openai.plan(/images\/generations/, OPENAI_FAULTS.moderated);
+    const before = openai.count(/images\/generations/);
+    expect((await made(service, aCat)).error?.code).toBe('content_policy_violation');
+    expect(openai.count(/images\/generations/)).toBe(before + 1);
+  });
+
+  it('polls a job to its end and keeps who made it for the operator', async () => {
+    const service = await start({ ...withArk });
+    ark.real = true;
+    const { body } = await service.api.create(aFilm);
+    expect(await service.api.untilFinal(body.task_id)).toMatchObject({ status: 'succeeded' });
+    const { DataSource } = await import('typeorm');
+    const [row] = await service.app
+      .get(DataSource)
+      .query('select provider, credential, upstream_id from tasks where id = $1', [body.task_id]);
+    expect(row).toMatchObject({
+      provider: 'ark',
+      credential: 'ARK_API_KEY',
+      upstream_id: expect.stringMatching(/^cgt-/),
+    });
+  });
+
+  it('records what a provider could only come near to', async () => {
+    const service = await start(
+      { ...withArk },
+      `models:
+  sora-2: [{ provider: ark, model: doubao-seedance-2-0-260128, duration_policy: nearest }]`,
+    );
+    ark.real = true;
+    const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
+    const task = await service.api.untilFinal(body.task_id);
+    expect(task.approximations).toEqual([{ param: 'duration', requested: '2', used: '4' }]);
+  });
+
+  it('refuses before anything is sent what no binding can express', async () => {
+    const service = await start({ ...withArk });
+    const before = ark.submits;
+    const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
+    const task = await service.api.untilFinal(body.task_id);
+    expect(task.error).toMatchObject({ code: 'provider_rejected', param: 'duration' });
+    expect(ark.submits).toBe(before);
+  });
+
+  it('tells the upstream of a cancel', async () => {
+    const service = await start({ ...withArk });
+    ark.steps = { queued: 1_000_000, running: 1 };
+    try {
+      const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
+      const { body } = await service.api.create(aFilm);
+      await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
+      await service.api.cancel(body.task_id);
+      await eventually('the upstream to be told', async () => ark.count(/^DELETE/) > before);
+    } finally {
+      ark.steps = { queued: 1, running: 1 };
+    }
+  });
+
+  it('keeps the bound on calls at once over all processes', async () => {
+    const providers = `models:
+  gpt-image-2: [{ provider: openai, model: gpt-image-2, concurrency: 2 }]`;
+    const service = await start({ ...withOpenai }, providers);
+    const { env } = await testEnv(service.database.url, {
+      ...withOpenai,
+      PROVIDERS: join(folder, 'providers.yaml'),
+      BOOTSTRAP_API_KEY: service.api.key as string,
+    });
+    const other = await startService(loadConfig(env));
+    try {
+      openai.plan(/images\/generations/, ...Array.from({ length: 8 }, () => ({ delayMs: 150 })));
+      const first = openai.requests.length;
+      const startedAt = performance.now();
+      const tasks = await Promise.all(Array.from({ length: 8 }, () => made(service, aCat)));
+      expect(tasks.map(({ status }) => status)).toEqual(Array(8).fill('succeeded'));
+      expect(performance.now() - startedAt).toBeGreaterThan(4 * 150);
+      const starts = openai.requests.slice(first).map(({ at }) => at).toSorted((a, b) => a - b); // prettier-ignore
+      for (const [at, start] of starts.entries()) {
+        expect(starts.slice(at + 1).filter((later) => later < start + 145).length).toBeLessThan(2);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it.each([
+    [
+      'an unknown provider',
+      'models:\n  gpt-image-2:\n    - { provider: midjourney, model: x }',
+      /line 3: unknown provider "midjourney"/,
+    ],
+    [
+      'an unknown model',
+      'models:\n  dall-e-2:\n    - { provider: openai, model: x }',
+      /line 2: unknown model "dall-e-2"/,
+    ],
+    [
+      'an unknown field',
+      'models:\n  gpt-image-2:\n    - provider: openai\n      model: x\n      speed: 2',
+      /line 5: unknown field "speed"/,
+    ],
+    ['broken YAML', 'models: [', /line 1/],
+  ])('does not start with %s in the PROVIDERS file, and names the line', async (_, providers, message) => {
+    await expect(start({}, providers)).rejects.toThrow(message);
+  });
+});

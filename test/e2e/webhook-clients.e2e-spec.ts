@@ -1,0 +1,56 @@
+import OpenAI from 'openai';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { aFailure } from '../support/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { type Received, Receiver } from '../support/receiver.ts';
+import { WebhookClient } from '../support/webhook-client.ts';
+
+type Verify = (received: Received, secret: string) => unknown;
+type Headers = Record<string, string>;
+
+/** Each reads the request as its documentation tells a receiver to. */
+const CLIENTS: [string, Verify][] = [
+  ['standardwebhooks', ({ body, headers }, secret) => new StandardWebhook(secret).verify(body, headers as Headers)],
+  [
+    'svix',
+    ({ body, headers }, secret) => {
+      new SvixWebhook(secret).verify(body, headers as Headers); // throws, or says nothing
+      return JSON.parse(body) as unknown;
+    },
+  ],
+  [
+    'openai',
+    ({ body, headers }, secret) => new OpenAI({ apiKey: 'none' }).webhooks.unwrap(body, headers as Headers, secret),
+  ],
+];
+
+describe.each(CLIENTS)('the npm client %s', (_name, verify) => {
+  let service: TestApp;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    service = await startApp();
+    receiver = await Receiver.start();
+  });
+  afterAll(async () => {
+    await service.close();
+    await receiver.stop();
+  });
+
+  it('verifies body and headers unchanged, also while a rotation overlaps, and no other secret', async () => {
+    const hooks = new WebhookClient(service.api);
+    const { id, secret } = await hooks.endpoint(receiver.url);
+    await service.api.create({ ...aFailure, metadata: { title: 'Ω ✓ 漢 🙂' } });
+    const [first] = await receiver.until(1);
+    expect(await verify(first, secret)).toEqual(first.event);
+    expect(first.event).toMatchObject({ type: 'task.failed', data: { metadata: { title: 'Ω ✓ 漢 🙂' } } });
+
+    const next = (await hooks.rotate(id, { keep_old_secret_for_hours: 1 })).body.secret as string;
+    await service.api.create(aFailure);
+    const [, second] = await receiver.until(2);
+    for (const known of [secret, next]) expect(await verify(second, known)).toEqual(second.event);
+    const refused = async () => await verify(first, next);
+    await expect(refused()).rejects.toThrow();
+    await expect((async () => await verify({ ...second, body: `${second.body} ` }, next))()).rejects.toThrow();
+  });
+});

@@ -1,0 +1,88 @@
+import { jest } from '@jest/globals';
+import { listen } from '../../src/cli/listen-run.ts';
+import { aFailure, aHang } from '../support/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { Receiver, verified } from '../support/receiver.ts';
+import { eventually } from '../support/wait.ts';
+import { WebhookClient } from '../support/webhook-client.ts';
+
+describe('darkroom listen', () => {
+  let service: TestApp;
+  let laptop: Receiver;
+  let address: string;
+  let news: string[];
+  let interrupted: AbortController;
+  let listening: Promise<void>;
+  beforeAll(async () => (service = await startApp()));
+  afterAll(() => service.close());
+  beforeEach(async () => {
+    laptop = await Receiver.start();
+    address = laptop.url;
+    interrupted = new AbortController();
+    news = [];
+    for (const stream of ['log', 'error'] as const) {
+      jest.spyOn(console, stream).mockImplementation((line) => void news.push(String(line)));
+    }
+  });
+  afterEach(async () => {
+    interrupted.abort();
+    await listening.catch(() => undefined);
+    jest.restoreAllMocks();
+    await laptop.stop();
+  });
+
+  const run = (more: object = {}) => {
+    const options = { url: service.baseUrl, key: service.api.key ?? undefined, forwardTo: address, ...more };
+    return (listening = listen(options, interrupted.signal));
+  };
+  const started = () => eventually('the stream to open', async () => news.some((line) => line.startsWith('Listening')));
+  const secretShown = () => /whsec_\S+/.exec(news.join('\n'))?.[0] as string;
+
+  it('sends what the service itself would send, signed with the secret it shows, final states only', async () => {
+    const real = await Receiver.start();
+    await new WebhookClient(service.api).endpoint(real.url);
+    void run();
+    await started();
+    const { body: hanging } = await service.api.create(aHang);
+    await service.api.create({ ...aFailure, metadata: { order: '7' } });
+    const [[mine], [theirs]] = [await laptop.until(1), await real.until(1)];
+    const event = verified(mine, secretShown());
+    expect(event).toMatchObject({ object: 'event', type: 'task.failed', id: expect.stringMatching(/^evt_/) });
+    expect(event.data).toEqual(theirs.event.data);
+    expect(Object.keys(event)).toEqual(Object.keys(theirs.event));
+    await service.api.cancel(hanging.task_id);
+    await laptop.until(2);
+    await eventually(
+      'a line about each',
+      async () => news.filter((line) => line.startsWith('task.failed')).length === 2,
+    );
+    expect(news.at(-1)).toMatch(/^task\.failed {2}evt_\S+ {2}task_\S+ {2}200 {2}\d+ ms$/);
+    await real.stop();
+  });
+
+  it('sends only the events asked for, and says when nobody takes them', async () => {
+    void run({ events: ['task.completed'], secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz' });
+    await started();
+    expect(secretShown()).toBe('whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz');
+    await service.api.untilFinal((await service.api.create(aFailure)).body.task_id);
+    interrupted.abort();
+    await listening;
+    expect(laptop.received).toEqual([]);
+
+    interrupted = new AbortController();
+    await laptop.stop();
+    news.length = 0;
+    void run();
+    await started();
+    await service.api.create(aFailure);
+    await eventually('a line', async () => news.some((line) => line.includes('connect_failed')));
+    laptop = await Receiver.start();
+  });
+
+  it('ends with the words of the service when the key is refused', async () => {
+    await expect(run({ key: `dr_${'x'.repeat(46)}` })).rejects.toThrow(/invalid_api_key/);
+    await expect(run({ key: undefined })).rejects.toThrow(/DARKROOM_API_KEY/);
+    await expect(run({ forwardTo: 'localhost:3000' })).rejects.toThrow(/--forward-to/);
+    await expect(run({ events: ['task.started'] })).rejects.toThrow(/task.completed and task.failed/);
+  });
+});

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { createSurely, quantile, type Seen, tryCreate } from '../support/fault-client.ts';
+import { FaultFleet } from '../support/fault-fleet.ts';
+import { FaultPostgres } from '../support/fault-postgres.ts';
+import { ask, TaskWatch } from '../support/fault-watch.ts';
+import { ArkStub } from '../support/stubs/ark.stub.ts';
+import { eventually } from '../support/wait.ts';
+
+const LONG = process.env.DARKROOM_TEST_LONG === '1';
+const AWAY_MS = LONG ? 10_000 : 3_000;
+/** Within this the API refuses, whatever became of the database. */
+const REFUSED_WITHIN_MS = 2_500;
+const BACK_WITHIN_MS = 10_000;
+
+const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
+const aRefusal = { model: 'nano-banana-2', prompt: '#fail:content_policy_violation' };
+
+describe('the database goes away under load, and comes back', () => {
+  let postgres: FaultPostgres;
+  let fleet: FaultFleet;
+  const ark = new ArkStub();
+  beforeAll(async () => {
+    [postgres] = await Promise.all([FaultPostgres.start(), ark.start()]);
+    ark.real = true;
+    ark.steps = { queued: 1, running: 15 };
+    await migrate(postgres.url);
+    fleet = await FaultFleet.on(postgres.url, {
+      TASK_LEASE_S: '3',
+      TASK_HEARTBEAT_S: '0.5',
+      TASK_SWEEP_S: '0.5',
+      TASK_MAX_ATTEMPTS: '50',
+      PROVIDER_POLL_INTERVAL_MS: '150',
+      LOG_LEVEL: 'warn',
+      ARK_API_KEY: ark.key,
+      ARK_BASE_URL: ark.baseUrl,
+    });
+    await Promise.all([fleet.add('api'), fleet.add('worker')]);
+  }, 60_000);
+  afterAll(async () => {
+    await fleet?.end();
+    await postgres.remove();
+    await ark.stop();
+  });
+
+  afterEach(() => postgres.thaw());
+
+  const api = () => fleet.clientOf(fleet.apis[0]!);
+  const apis = () => [api()];
+
+  /** Load and questions while `absence` lasts; everything that was asked, with what came of it. */
+  async function through(name: string, leave: () => Promise<void>, comeBack: () => Promise<void>) {
+    const watch = new TaskWatch(postgres.url);
+    const films = await Promise.all(
+      [1, 2, 3, 4].map((nth) => createSurely(apis, aFilm, `${name}-${nth}`).then(({ taskId }) => taskId)),
+    );
+    for (const id of films) await api().until(id, 'running');
+
+    await leave();
+    const awaySince = performance.now();
+    const during: Seen[] = [];
+    const health: number[] = [];
+    const ready: number[] = [];
+    const accepted = [...films];
+    let nth = 0;
+    const askers = Array.from({ length: 4 }, async () => {
+      while (performance.now() - awaySince < AWAY_MS) {
+        during.push(await tryCreate(api(), aRefusal, `${name}-away-${(nth += 1)}`));
+        await sleep(50);
+      }
+    });
+    const looker = (async () => {
+      while (performance.now() - awaySince < AWAY_MS - 500) {
+        const startedAt = performance.now();
+        health.push((await api().get('/healthz')).status);
+        expect(performance.now() - startedAt).toBeLessThan(1_000);
+        if (performance.now() - awaySince > 2_600) ready.push((await api().get('/readyz')).status);
+        await sleep(200);
+      }
+    })();
+    await Promise.all([...askers, looker]);
+    await comeBack();
+
+    const backAt = performance.now();
+    accepted.push((await createSurely(apis, aRefusal, `${name}-back`)).taskId);
+    const backAfter = performance.now() - backAt;
+    await eventually('to be ready', async () => (await api().get('/readyz')).status === 200, BACK_WITHIN_MS);
+    // What was asked in vain is asked again, with the same keys: it may have been made after all.
+    for (let again = 1; again <= Math.min(nth, 20); again += 1) {
+      accepted.push((await createSurely(apis, aRefusal, `${name}-away-${again}`)).taskId);
+    }
+    const unfinished = `select count(*)::int as n from tasks where status in ('queued', 'running')`;
+    const noneLeft = async () => (await ask<{ n: number }>(postgres.url, unfinished))[0]!.n === 0;
+    await eventually('every task to end', noneLeft, 60_000);
+    const rows = await watch.stop();
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    process.stdout.write(
+      `${JSON.stringify({
+        name,
+        away_ms: AWAY_MS,
+        asked: during.length,
+        worst_ms: Math.round(
+          quantile(
+            during.map(({ took }) => took),
+            1,
+          ),
+        ),
+        p50_ms: Math.round(
+          quantile(
+            during.map(({ took }) => took),
+            0.5,
+          ),
+        ),
+        back_after_ms: Math.round(backAfter),
+        taken_over: rows.filter(({ losses }) => losses > 0).length,
+        submits: ark.submits,
+      })}\n`,
+    );
+
+    expect(watch.wrongs).toEqual([]);
+    expect(films.map((id) => byId.get(id)?.error ?? byId.get(id)?.status)).toEqual(films.map(() => 'succeeded'));
+    for (const id of accepted) expect(byId.has(id)).toBe(true);
+    expect(new Set(health)).toEqual(new Set([200]));
+    expect(backAfter).toBeLessThan(BACK_WITHIN_MS);
+    return { during, ready };
+  }
+
+  /** A request that was on its way when the database came back may be accepted; nothing else than 503 otherwise. */
+  function expectRefusals(during: Seen[]): void {
+    expect(during.length).toBeGreaterThan(8);
+    for (const { status, retryAfter, code, took } of during) {
+      if (status === 201) continue;
+      expect([status, code]).toEqual([503, 'service_unavailable']);
+      expect(Number(retryAfter)).toBeGreaterThan(0);
+      expect(took).toBeLessThan(REFUSED_WITHIN_MS);
+    }
+    expect(during.filter(({ status }) => status === 503).length).toBeGreaterThan(4);
+  }
+
+  it('crashed and started again', async () => {
+    const submits = ark.submits;
+    const { during, ready } = await through(
+      'crash',
+      () => postgres.stop('immediate'),
+      () => postgres.startAgain(),
+    );
+    expectRefusals(during);
+    if (ready.length > 0) expect(new Set(ready)).toEqual(new Set([503]));
+    expect(ark.submits).toBe(submits + 4);
+  }, 120_000);
+
+  it('silent: it takes connections and answers nothing', async () => {
+    const submits = ark.submits;
+    const { during } = await through(
+      'silence',
+      async () => postgres.freeze(),
+      async () => postgres.thaw(),
+    );
+    expectRefusals(during);
+    expect(ark.submits).toBe(submits + 4);
+  }, 120_000);
+
+  it('goes away between a paid call and the note of its answer: the note is written when it is back', async () => {
+    const submits = ark.submits;
+    ark.plan(/^POST .*\/contents\/generations\/tasks$/, { delayMs: 700 });
+    const { taskId } = await createSurely(apis, aFilm, 'between');
+    await eventually('the paid call', async () => ark.count(/^POST .*\/contents\/generations\/tasks$/) > submits);
+    await postgres.stop('immediate');
+    await eventually('its acceptance', async () => ark.submits === submits + 1);
+    await sleep(300);
+    await postgres.startAgain();
+    const ended = await eventually(
+      'the end',
+      async () => {
+        const [row] = await ask<{ status: string; error: unknown }>(
+          postgres.url,
+          'select status, error from tasks where id = $1',
+          [taskId],
+        );
+        return row && ['succeeded', 'failed'].includes(row.status) && row;
+      },
+      40_000,
+    );
+    expect(ended).toEqual({ status: 'succeeded', error: null });
+    expect(ark.submits).toBe(submits + 1);
+  }, 60_000);
+});

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AddressInfo } from 'node:net';
+import { Batch } from '../../src/platform/database/batch.ts';
+import { ANSWERED_WHILE_DRAINING, createEdge, type Edge } from '../../src/platform/http/edge.ts';
+import { sendError, toApiError } from '../../src/errors/error.filter.ts';
+import { HTTP_LIMITS, type HttpLimits } from '../../src/platform/http/limits.ts';
+
+describe('overload is shed before memory is used up', () => {
+  let edge: Edge | undefined;
+  let open: (() => void)[] = [];
+  afterEach(async () => {
+    for (const answer of open) answer();
+    await edge?.fastify.close();
+  });
+
+  /** The real edge with one slow route; returns where it is. */
+  async function serve(limits: Partial<HttpLimits>): Promise<string> {
+    edge = createEdge({ ...HTTP_LIMITS, ...limits });
+    const { fastify } = edge;
+    open = [];
+    fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
+    fastify.get('/healthz', { config: ANSWERED_WHILE_DRAINING }, async () => ({ status: 'ok' }));
+    fastify.all('/slow', () => new Promise((resolve) => open.push(() => resolve({ done: true }))));
+    await fastify.listen({ port: 0, host: '127.0.0.1' });
+    return `http://127.0.0.1:${(fastify.server.address() as AddressInfo).port}`;
+  }
+  const waiting = async (count: number) => {
+    while (open.length < count) await sleep(5);
+  };
+
+  it('past the bound of requests: 503, Retry-After, at once; health answers; those inside are served', async () => {
+    const url = await serve({ requestsAtOnce: 100 });
+    const inside = Array.from({ length: 100 }, () => fetch(`${url}/slow`));
+    await waiting(100);
+    const startedAt = performance.now();
+    const outside = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/slow`)));
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    for (const reply of outside) {
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await reply.json()).toMatchObject({ error: { type: 'server_error', code: 'service_unavailable' } });
+    }
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const answer of open.splice(0)) answer();
+    expect((await Promise.all(inside)).map(({ status }) => status)).toEqual(inside.map(() => 200));
+    const again = fetch(`${url}/slow`);
+    await waiting(1);
+    for (const answer of open.splice(0)) answer();
+    expect((await again).status).toBe(200);
+  });
+
+  it('clients who hang up give their places back', async () => {
+    const url = await serve({ requestsAtOnce: 10 });
+    const gone = new AbortController();
+    const left = Array.from({ length: 10 }, () => fetch(`${url}/slow`, { signal: gone.signal }).catch(() => null));
+    await waiting(10);
+    expect((await fetch(`${url}/slow`)).status).toBe(503);
+    gone.abort();
+    await Promise.all(left);
+    await sleep(100);
+    const next = fetch(`${url}/slow`);
+    await waiting(11);
+    for (const answer of open.splice(0)) answer();
+    expect((await next).status).toBe(200);
+  });
+
+  it('past the bound of bytes: large bodies are refused as well', async () => {
+    const url = await serve({ bodyBytesAtOnce: 2_000_000 });
+    const body = JSON.stringify({ filling: 'x'.repeat(900_000) });
+    const send = () => fetch(`${url}/slow`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    const inside = [send(), send(), send()];
+    await waiting(3);
+    expect((await send()).status).toBe(503);
+    for (const answer of open.splice(0)) answer();
+    expect((await Promise.all(inside)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('what waits for the database is bounded too', async () => {
+    const gate = Promise.withResolvers<void>();
+    const batch = new Batch<number, number>(
+      async (items) => {
+        await gate.promise;
+        return items;
+      },
+      { maxItems: 10, maxWaiting: 100 },
+    );
+    const first = batch.add(0);
+    await sleep(10); // it flies; the rest wait
+    const asked = Array.from({ length: 150 }, (_, nth) =>
+      batch.add(nth).catch((error: { code: string }) => error.code),
+    );
+    gate.resolve();
+    const answers = await Promise.all(asked);
+    expect(answers.filter((answer) => answer === 'service_unavailable')).toHaveLength(50);
+    expect(await first).toBe(0);
+  });
+});

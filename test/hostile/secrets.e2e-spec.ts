@@ -1,0 +1,232 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newApiKey } from '../../src/auth/api-key-format.ts';
+import { Api } from '../support/api.ts';
+import { SECRET_KEY, testEnv } from '../support/app.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { anotherKey } from '../support/graphql-keys.ts';
+import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { Receiver } from '../support/receiver.ts';
+import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+
+const PROMPT = 'An unmistakable okapi of 7421 stripes';
+const HOOK_TOKEN = 'hooktoken-93c1';
+const PICTURE_TOKEN = 'picturetoken-55d0';
+const UPSTREAM_KEYS = {
+  GEMINI_API_KEY: 'AIzaSy-upstream-one',
+  ARK_API_KEY: 'ark-upstream-two',
+  FAL_KEY: 'fal-upstream:three',
+  REPLICATE_API_TOKEN: 'r8_upstream-four',
+};
+
+/** A day in the life of a service that logs all it can, things going wrong included; what it told is searched afterwards. */
+describe('secrets', () => {
+  const openai = new OpenaiStub();
+  const database = { current: null as TestDatabase | null };
+  /** What was found out while it ran, by name. */
+  const secrets = new Map<string, string>();
+  /** Bodies of every failure, of every GraphQL answer, and the metrics. */
+  const told: string[] = [];
+  let service: ServiceProcess;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    await openai.start();
+    const db = await cloneDatabase();
+    database.current = db;
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const { env, dataDir: folder } = await testEnv(db.url, {
+      LOG_LEVEL: 'trace',
+      PROVIDER_POLL_INTERVAL_MS: '20',
+      WEBHOOK_RETRY_SCHEDULE: '0.1,0.1',
+      OPENAI_API_KEY: openai.key,
+      OPENAI_BASE_URL: openai.baseUrl,
+      ...UPSTREAM_KEYS,
+      GEMINI_BASE_URL: nowhere,
+      ARK_BASE_URL: `${nowhere}/api/v3`,
+    });
+    dataDir = folder;
+    service = await spawnService(env);
+    secrets.set('API key', env.BOOTSTRAP_API_KEY!).set('SECRET_KEY', SECRET_KEY).set('OpenAI', openai.key);
+    secrets
+      .set('prompt', PROMPT)
+      .set('token in a webhook address', HOOK_TOKEN)
+      .set('token of a picture', PICTURE_TOKEN);
+    for (const [name, key] of Object.entries(UPSTREAM_KEYS)) secrets.set(name, key);
+    secrets.set('DATABASE_URL', db.url).set('database password', decodeURIComponent(new URL(db.url).password));
+    await liveThrough(service);
+  }, 90_000);
+  afterAll(async () => {
+    await service?.kill('SIGTERM');
+    await openai.stop();
+    await database.current?.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function liveThrough({ api }: ServiceProcess): Promise<void> {
+    const receiver = await Receiver.start((_received, response) => void response.writeHead(500).end('no'));
+    const note = async <Body extends { text: string; status: number }>(asking: Promise<Body>): Promise<Body> => {
+      const answer = await asking;
+      if (answer.status >= 400) told.push(answer.text);
+      return answer;
+    };
+    const post = <Body>(path: string, body?: unknown, headers = {}) =>
+      note(api.call<Body>('POST', path, body, headers));
+    const create = (body: object, waitS = 10) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${told.length}` }); // prettier-ignore
+    const graphql = async (query: string, variables = {}) => {
+      told.push((await api.call('POST', '/graphql', { query, variables })).text);
+    };
+
+    const hook = await post<{ id: string; secret: string }>('/v1/webhook_endpoints', {
+      url: `${receiver.url}?token=${HOOK_TOKEN}`,
+    });
+    const dead = `http://127.0.0.1:${await freePort()}/hook?token=${HOOK_TOKEN}`;
+    const deadHook = await post<{ secret: string }>('/v1/webhook_endpoints', { url: dead });
+    const rotated = await post<{ secret: string }>(`/v1/webhook_endpoints/${hook.body.id}/rotate_secret`, { keep_old_secret_for_hours: 1 }); // prettier-ignore
+    for (const [name, { body }] of Object.entries({ hook, deadHook, rotated })) {
+      secrets.set(`webhook secret, ${name}`, body.secret.replace('whsec_', ''));
+    }
+
+    const { body: good } = await create({ model: 'gpt-image-2' });
+    const link = good.result!.outputs[0]!.url;
+    secrets.set('signature of a link', new URL(link).searchParams.get('signature')!);
+    await note(api.get(link));
+    await note(api.get(link.replace('/content', 'x/content')));
+    await note(api.get(`${link}x`));
+    await note(api.get(link, { range: 'bytes=999999999-' }));
+    await note(api.call('PUT', link));
+
+    openai.plan(
+      /POST \/v1\/images\/generations/,
+      {
+        reply: {
+          status: 401,
+          body: { error: { message: `Incorrect API key provided: ${openai.key}`, code: 'invalid_api_key' } },
+        },
+      },
+      { reply: { status: 400, body: { error: { message: `Refused: ${PROMPT} with Bearer ${openai.key}` } } } },
+      { reply: { status: 200, body: `${openai.key} ${PROMPT}` } },
+    );
+    for (let time = 0; time < 3; time++) told.push((await create({ model: 'gpt-image-2', n: 1 + time })).text.replaceAll(JSON.stringify(PROMPT), '')); // prettier-ignore
+    await create({ model: 'gpt-image-2', reference_images: [`${dead}&token=${PICTURE_TOKEN}`] });
+    const away = [create({ model: 'nano-banana-2' }, 2), create({ model: 'seedance-2', duration: 4 }, 2)];
+
+    const spare = await anotherKey(api);
+    const again = await post<{ key: string }>(`/v1/api_keys/${spare.id}/rotate`, { overlap_hours: 1 });
+    secrets.set('second key', spare.key).set('rotated key', again.body.key);
+    const stranger = newApiKey();
+    secrets.set('key of a stranger', stranger);
+    await note(new Api(api.baseUrl, stranger).get('/v1/models'));
+    await note(new Api(api.baseUrl, stranger.slice(0, -1)).get('/v1/models'));
+    await note(new Api(api.baseUrl, null).get(`/v1/models?api_key=${stranger}`));
+    await note(api.get(`/v1/tasks/${spare.key}`));
+    await note(api.get(`/v1/tasks?after=${spare.key}`));
+    await note(api.get(`/nowhere/${spare.key}?token=${spare.key}`));
+    await note(api.call('DELETE', `/v1/api_keys/${spare.key}`));
+    await post('/v1/generations', `{"model":"gpt-image-2","prompt":"${PROMPT}`);
+    for (const extra of [{ n: 'x' }, { n: 99 }, { model: 'none' }, { extra: PROMPT }, { metadata: { a: 1 } }])
+      await post('/v1/generations', { model: 'gpt-image-2', prompt: PROMPT, ...extra });
+    await post('/v1/generations', { model: 'gpt-image-2', prompt: `${PROMPT} `.repeat(2_000) });
+
+    const mutation = 'mutation ($input: CreateGenerationInput!) { createGeneration(input: $input) { taskId } }';
+    await graphql(mutation, { input: { model: 'none', prompt: PROMPT } });
+    await graphql(mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, n: 99 } });
+    await graphql(mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, cake: 1 } });
+    await graphql(mutation, { input: { prompt: PROMPT } });
+    await graphql(mutation, { input: { model: 'gpt-image-2', prompt: [PROMPT] } });
+    await graphql(`{ task(taskId: "${spare.key}") { taskId } }`);
+    await graphql(
+      '{ viewer { id hint key } webhookEndpoints { id secret url } tasks { edges { node { taskId error { message } } } } }',
+    );
+    await graphql(`mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}", cake: 1 }) { taskId } }`);
+
+    for (const { body } of await Promise.all(away)) await note(api.get(`/v1/tasks/${body.task_id}`));
+    await receiver.until(2);
+    await sleep(500); // the other attempts
+    told.push((await api.get('/metrics')).text, (await api.get('/readyz')).text, (await api.get('/openapi.json')).text);
+    await receiver.stop();
+
+    await database.current!.drop(); // and now everything fails
+    await note(api.get('/v1/tasks'));
+    await create({ model: 'gpt-image-2' });
+    await graphql('{ tasks { edges { cursor } } }');
+    told.push((await api.get('/readyz')).text);
+    await sleep(500); // the log is written every 200 ms
+  }
+
+  it('were at stake: the log is full, and much went wrong', () => {
+    expect(service.output().split('\n').length).toBeGreaterThan(80);
+    expect(told.length).toBeGreaterThan(35);
+    expect(service.output()).toMatch(/"level":"(warn|error)"/);
+    expect(told.join()).toContain('service_unavailable');
+    expect(secrets.size).toBeGreaterThan(15);
+    for (const [name, secret] of secrets) expect([name, secret.length > 9]).toEqual([name, true]);
+  });
+
+  it('are in no line of the log', () => expect(traces([service.output()])).toEqual([]));
+
+  it('are in no failure, no answer of GraphQL, no metric', () => {
+    // The owner of an endpoint may read its address back.
+    const bodies = told.map((text) => text.replaceAll(new RegExp(`http[^"]*token=${HOOK_TOKEN}`, 'g'), ''));
+    expect(traces(bodies)).toEqual([]);
+  });
+
+  it('do not show when the start fails', async () => {
+    const url = new URL(database.current!.url);
+    url.password = 'wrong-pass-8812';
+    url.port = String(await freePort());
+    const { env, dataDir: folder } = await testEnv(url.href, { LOG_LEVEL: 'trace' });
+    const words = [url.password, env.BOOTSTRAP_API_KEY!, SECRET_KEY];
+    const flaws: Record<string, string>[] = [
+      {}, // nobody listens there
+      // Every bad value is told in one message.
+      { PORT: 'x', SECRET_KEY: `${SECRET_KEY}x`, BOOTSTRAP_API_KEY: `${env.BOOTSTRAP_API_KEY}x`, DATABASE_URL: url.href.replace('postgres', 'cake') }, // prettier-ignore
+    ];
+    const messages = await Promise.all(
+      flaws.map((flaw) =>
+        spawnService({ ...env, ...flaw }).then(
+          () => 'started',
+          (error: Error) => error.message,
+        ),
+      ),
+    );
+    for (const message of messages) {
+      expect(message).toContain('did not start');
+      for (const word of words) expect(message).not.toContain(word);
+    }
+    await rm(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  it('the first key is printed by the first start, and by no other', async () => {
+    const own = await cloneDatabase();
+    const { env, dataDir: folder } = await testEnv(own.url, { LOG_LEVEL: 'trace' });
+    delete env.BOOTSTRAP_API_KEY;
+    const first = await spawnService(env);
+    const keys = new Set(first.output().match(/dr_\w{46}/g));
+    expect(keys.size).toBe(1);
+    const [key] = keys;
+    expect((await new Api(env.PUBLIC_URL!, key!).get('/v1/models')).status).toBe(200);
+    await first.kill('SIGTERM');
+    const lines = first
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(key!));
+    for (const line of lines) expect(line).not.toMatch(/^\{/); // the welcome, never the log
+    const second = await spawnService(env);
+    await second.kill('SIGTERM');
+    expect(second.output()).not.toMatch(/dr_\w{46}/);
+    await own.drop();
+    await rm(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  /** Which secrets show, each with its surroundings. */
+  function traces(texts: readonly string[]): string[] {
+    return [...secrets].flatMap(([name, secret]) =>
+      texts.flatMap((text) => {
+        const at = text.indexOf(secret);
+        return at < 0 ? [] : [`${name}: ${text.slice(Math.max(0, at - 150), at + secret.length + 50)}`];
+      }),
+    );
+  }
+});

@@ -1,0 +1,69 @@
+import 'reflect-metadata';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { newApiKey } from '../../src/auth/api-key-format.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { startService } from '../../src/service.ts';
+import { Api } from './api.ts';
+import { cloneDatabase, type TestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
+
+export interface TestApp {
+  app: NestFastifyApplication;
+  database: TestDatabase;
+  /** With the bootstrap key: all scopes. */
+  api: Api;
+  baseUrl: string;
+  /** The environment it was started with, for a second process on the same ground. */
+  env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+export const SECRET_KEY = '0123456789abcdef'.repeat(4);
+
+/**
+ * The whole service in this process: real HTTP on a free port, a database of its own.
+ * @param settings environment variables that matter to the test
+ */
+export async function startApp(settings: Record<string, string> = {}): Promise<TestApp> {
+  const database = await cloneDatabase();
+  const { env, dataDir } = await testEnv(database.url, settings);
+  const service = await startService(loadConfig(env));
+  return {
+    app: service.app,
+    database,
+    api: new Api(env.PUBLIC_URL as string, env.BOOTSTRAP_API_KEY as string),
+    baseUrl: env.PUBLIC_URL as string,
+    env,
+    close: async () => {
+      await service.stop();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Short times, no limits, loopback allowed: what most tests want. */
+export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
+  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'darkroom-data-'));
+  const port = settings.PORT ?? String(await freePort());
+  const env: Record<string, string> = {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    SECRET_KEY,
+    BOOTSTRAP_API_KEY: newApiKey(),
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    LOG_LEVEL: 'silent',
+    SHUTDOWN_GRACE_S: '1',
+    RATE_CREATE_PER_MIN: '0',
+    RATE_READ_PER_MIN: '0',
+    OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
+    OUTBOUND_ALLOW_HTTP: 'true',
+    ...settings,
+  };
+  return { env, dataDir };
+}

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.ts';
+import { withExclusiveFile } from '../../src/platform/database/exclusive-file.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { TEST_GROUND } from './test-ground.ts';
+
+export interface TestDatabase {
+  url: string;
+  /** Also when connections to it are still open: they are cut. */
+  drop(): Promise<void>;
+}
+
+const TEMPLATE = 'darkroom_template';
+
+/** A migrated database of one's own, copied from a template that is migrated once a test run. */
+export async function cloneDatabase(): Promise<TestDatabase> {
+  const server = await testServer();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(server, `create database ${name} template ${TEMPLATE}`);
+  return { url: inDatabase(server, name), drop: () => execute(server, `drop database if exists ${name} with (force)`) };
+}
+
+/** The connection string of the run's one server; the first file that asks starts it and builds the template. */
+async function testServer(): Promise<string> {
+  const ground = process.env[TEST_GROUND];
+  if (!ground) throw new Error('jest.config.js must name test/support/global-setup.ts as its globalSetup.');
+  const urlFile = join(ground, 'url');
+  if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
+  return withExclusiveFile(join(ground, 'template.lock'), 120_000, async () => {
+    if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
+    const { url } = await startEmbeddedPostgres(join(ground, 'data'), { fsync: false });
+    await execute(url, `drop database if exists ${TEMPLATE} with (force)`);
+    await execute(url, `create database ${TEMPLATE}`);
+    await migrate(inDatabase(url, TEMPLATE));
+    writeFileSync(urlFile, url, { mode: 0o600 });
+    return url;
+  });
+}
+
+function inDatabase(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

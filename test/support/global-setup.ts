@@ -1,0 +1,7 @@
+import { makeGround, removeAbandonedGrounds, TEST_GROUND } from './test-ground.ts';
+
+/** Only makes the folder: the database in it starts with the first `cloneDatabase()`, so unit tests alone pay nothing. */
+export default async function globalSetup(): Promise<void> {
+  await removeAbandonedGrounds();
+  process.env[TEST_GROUND] = makeGround();
+}

@@ -1,0 +1,6 @@
+import { removeGround, TEST_GROUND } from './test-ground.ts';
+
+export default async function globalTeardown(): Promise<void> {
+  const ground = process.env[TEST_GROUND];
+  if (ground) await removeGround(ground);
+}

@@ -1,0 +1,11 @@
+import type { Api } from './api.ts';
+
+/** A further API key, made by one that may. */
+export async function anotherKey(api: Api, settings: object = {}): Promise<{ id: string; key: string }> {
+  const { status, body, text } = await api.call<{ id: string; key: string }>('POST', '/v1/api_keys', {
+    name: 'another',
+    ...settings,
+  });
+  if (status !== 201) throw new Error(`No key was made: ${text}`);
+  return body;
+}

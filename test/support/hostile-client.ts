@@ -1,0 +1,141 @@
+import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+
+export interface Attack {
+  method: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+export interface Outcome {
+  attack: Attack;
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  ms: number;
+}
+
+/** No answer to anything may take longer, unless the client asked to wait. */
+export const HANG_MS = 2_000;
+const GIVE_UP_MS = 10_000;
+/** Requests under way at once. */
+const ABREAST = 8;
+
+/** Sends what a well-meaning client library would refuse to send, over connections that are kept. */
+export class HostileClient {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: ABREAST });
+
+  constructor(
+    private readonly port: number,
+    private readonly key: string | null,
+  ) {}
+
+  async send(attack: Attack): Promise<Outcome> {
+    const first = await this.once(attack);
+    // On a machine that is busy with other tests, a single slow answer says nothing of the service.
+    return first.ms < HANG_MS ? first : this.once(attack);
+  }
+
+  /** All of them, several abreast; `judge` throws for an answer that must not be. */
+  async storm(attacks: readonly Attack[], judge: (outcome: Outcome) => void): Promise<void> {
+    const rest = attacks[Symbol.iterator]();
+    const lane = async (): Promise<void> => {
+      for (const attack of rest) judge(await this.send(attack));
+    };
+    await Promise.all(Array.from({ length: ABREAST }, lane));
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private once(attack: Attack): Promise<Outcome> {
+    const { method, path, body } = attack;
+    const startedAt = performance.now();
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => reject(new Error(`${describe(attack)}: ${error.message}`));
+      const request = httpRequest(
+        {
+          agent: this.agent,
+          host: '127.0.0.1',
+          port: this.port,
+          method,
+          path,
+          timeout: GIVE_UP_MS,
+          headers: {
+            ...(this.key !== null && { authorization: `Bearer ${this.key}` }),
+            ...(body !== undefined && {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(body),
+            }),
+            ...attack.headers,
+          },
+        },
+        (response) => {
+          const { statusCode: status = 0, headers } = response;
+          const done = (text: string): void =>
+            resolve({ attack, status, headers, text, ms: performance.now() - startedAt });
+          let text = '';
+          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+          response.on('end', () => done(text)).on('error', fail);
+          if (status < 300 && headers['content-type']?.startsWith('text/event-stream')) {
+            done(''); // a stream that opens is a good answer; it would go on for ever
+            response.removeAllListeners('error').on('error', () => undefined);
+            request.destroy();
+          }
+        },
+      );
+      request.on('error', fail).on('timeout', () => request.destroy(new Error(`no answer in ${GIVE_UP_MS} ms`)));
+      request.end(body);
+    });
+  }
+}
+
+/** Traces of our own insides. */
+const INSIDES =
+  /\n\s+at |node_modules|\/(src|dist)\/[\w/.-]+\.[jt]s|\b(?:Type|Range|Reference|Syntax|Aggregate)Error\b|QueryFailed|postgres/;
+
+/** Throws unless the answer is one that the contract knows: no 5xx, no stack, no HTML, our envelope, in time. */
+export function mustBeOrderly(outcome: Outcome): void {
+  const { attack, status, headers, text, ms } = outcome;
+  const faults = [
+    (status >= 500 || /"code":"internal_error"/.test(text)) && 'a server error',
+    ms > HANG_MS && `took ${Math.round(ms)} ms`,
+    headers['x-request-id'] === undefined && 'no x-request-id',
+    headers['x-content-type-options'] !== 'nosniff' && 'no nosniff',
+    (headers.server ?? headers['x-powered-by']) !== undefined && 'a banner',
+    headers['content-type']?.startsWith('text/html') && 'an HTML page',
+    Object.keys(headers).some((name) => name.startsWith('access-control-')) && 'open to other origins',
+    status >= 400 && attack.method !== 'HEAD' && faultOfBody(outcome),
+    status >= 400 && !echoes(attack, text) && INSIDES.test(text) && 'shows insides',
+  ].filter(Boolean);
+  if (faults.length > 0)
+    throw new Error(`${describe(attack)}\n-> ${status} ${text.slice(0, 500)}\n${faults.join(', ')}`);
+}
+
+/** A message may repeat a value of the client's, and with it words that look like ours. */
+function echoes({ path, body = '' }: Attack, text: string): boolean {
+  const found = INSIDES.exec(text)?.[0];
+  return found !== undefined && (path.includes(found) || body.includes(found));
+}
+
+function faultOfBody({ headers, text }: Outcome): string | false {
+  if (headers['content-type'] !== 'application/json; charset=utf-8') return `of type ${headers['content-type']}`;
+  const body = JSON.parse(text) as { error?: object; errors?: { extensions?: { code?: unknown } }[] };
+  if (body.errors)
+    return body.errors.every(({ extensions }) => typeof extensions?.code === 'string') ? false : 'no code';
+  const names = Object.keys(body.error ?? {}).toSorted();
+  return names.join() === 'code,message,param,request_id,type' ? false : 'not our envelope';
+}
+
+export function codeOf({ text }: Outcome): string | undefined {
+  const body = JSON.parse(text || '{}') as {
+    error?: { code: string };
+    errors?: { extensions: { code: string } }[];
+  };
+  return body.error?.code ?? body.errors?.[0]?.extensions.code;
+}
+
+export function describe({ method, path, headers, body }: Attack): string {
+  return `${method} ${path.slice(0, 300)} ${JSON.stringify(headers ?? {}).slice(0, 300)} ${String(body ?? '').slice(0, 300)}`;
+}

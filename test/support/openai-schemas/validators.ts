@@ -1,0 +1,58 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { readFileSync } from 'node:fs';
+
+/** Our names to those of OpenAI's published file. */
+export const PUBLISHED = {
+  generationRequest: 'CreateImageRequest',
+  editRequest: 'CreateImageEditRequest',
+  answer: 'ImagesResponse',
+  failure: 'ErrorResponse',
+  createRequest: 'CreateVideoMultipartBody',
+  video: 'VideoResource',
+  deleted: 'DeletedVideoResource',
+} as const;
+
+type Validators = Record<keyof typeof PUBLISHED, ValidateFunction>;
+type Schema = Record<string, unknown>;
+
+/** Our own schemas, which need no file from elsewhere. */
+export function ownSchemas(): Validators {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  for (const file of ['images.json', 'videos.json']) ajv.addSchema(read(new URL(file, import.meta.url)));
+  return validators(
+    (name) => ajv.getSchema(`openai-images#/$defs/${name}`) ?? ajv.getSchema(`openai-videos#/$defs/${name}`),
+  );
+}
+
+/**
+ * The schemas of OpenAI's openapi.json, less what is wrong in it: `nullable`, which its version of the format does not know,
+ * and the sizes of the answer, which are those of an older model.
+ */
+export function publishedSchemas(path: string): Validators {
+  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+  const { components } = read(path) as { components: { schemas: Record<string, { properties?: Schema }> } };
+  const sizes = components.schemas.ImagesResponse?.properties;
+  if (sizes) sizes.size = { type: 'string' };
+  ajv.addSchema({ $id: 'published', components: withoutNullable(components) as Schema });
+  return validators((name) => ajv.getSchema(`published#/components/schemas/${PUBLISHED[name]}`));
+}
+
+function validators(find: (name: keyof typeof PUBLISHED) => ValidateFunction | undefined): Validators {
+  const names = Object.keys(PUBLISHED) as (keyof typeof PUBLISHED)[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const validate = find(name);
+      if (!validate) throw new Error(`There is no schema for ${name}.`);
+      return [name, validate];
+    }),
+  ) as Validators;
+}
+
+function withoutNullable(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutNullable);
+  if (typeof node !== 'object' || node === null) return node;
+  const kept = Object.entries(node).filter(([name, value]) => !(name === 'nullable' && typeof value === 'boolean'));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullable(value)]));
+}
+
+const read = (path: string | URL): Schema => JSON.parse(readFileSync(path, 'utf8')) as Schema;

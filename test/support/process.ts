@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Api } from './api.ts';
+import { eventually } from './wait.ts';
+
+/** The built program, as an operator runs it: a process of its own, which a test may kill. */
+export interface ServiceProcess {
+  child: ChildProcess;
+  api: Api;
+  /** What it wrote so far, both streams. */
+  output(): string;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+
+/** Starts dist/main.js and waits until it says that it is ready. */
+export async function spawnService(env: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    cwd: env.DATA_DIR,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, 'exit');
+
+  const service: ServiceProcess = {
+    child,
+    api: new Api(env.PUBLIC_URL as string, env.BOOTSTRAP_API_KEY as string),
+    output: () => output,
+    kill: async (signal) => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal);
+        await ended;
+      }
+    },
+  };
+  await eventually(
+    'the service to start',
+    async () => {
+      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${output}`);
+      return output.includes('Darkroom is ready');
+    },
+    30_000,
+  );
+  return service;
+}

@@ -1,0 +1,195 @@
+import sharp from 'sharp';
+
+interface Node {
+  class_type: string;
+  inputs: Record<string, unknown>;
+}
+
+export type Graph = Record<string, Node>;
+
+export interface QueueItem {
+  number: number;
+  id: string;
+  graph: Graph;
+  clientId: string | undefined;
+}
+
+interface FileRef {
+  filename: string;
+  subfolder: string;
+  type: string;
+}
+
+type Tell = (clientId: string | undefined, type: string, data: Record<string, unknown>) => void;
+
+/** The executing half of ComfyUI: one queue, one run at a time, node by node, and what is kept of it afterwards. */
+export class ComfyuiEngine {
+  readonly files = new Map<string, Buffer>();
+  readonly pending: QueueItem[] = [];
+  running: QueueItem | null = null;
+  history: Record<string, object> = {};
+  /** Milliseconds for each node. */
+  nodeMs = 5;
+  /** Steps a sampler takes. */
+  steps = 4;
+  /** No run ends before it is let go. */
+  held = false;
+  /** The next run fails in its sampler. */
+  failing = false;
+  /** How the files of the next results are damaged. */
+  outputs: 'as asked' | 'none' | 'temp' | 'one less' = 'as asked';
+  /** Pictures of 8x8 pixels, whatever is asked for. */
+  tiny = false;
+  /** What a video node saves. */
+  film = Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1');
+  /** Ended runs, in order: how. */
+  readonly ends: { id: string; how: 'success' | 'error' | 'interrupted' }[] = [];
+  private interrupted = false;
+  private made = 0;
+  private closed = false;
+
+  private readonly tell: Tell;
+
+  constructor(tell: Tell) {
+    this.tell = tell;
+  }
+
+  put(item: QueueItem): void {
+    this.pending.push(item);
+    void this.work();
+  }
+
+  /** Out of the queue, if it has not begun. */
+  delete(id: string): boolean {
+    const at = this.pending.findIndex((item) => item.id === id);
+    if (at >= 0) this.pending.splice(at, 1);
+    return at >= 0;
+  }
+
+  interrupt(): void {
+    this.interrupted = true;
+  }
+
+  /** As after a restart of the server: it knows of nothing. */
+  forget(): void {
+    this.pending.length = 0;
+    this.interrupted = true;
+    this.history = {};
+    this.running = null;
+  }
+
+  close(): void {
+    this.closed = true;
+    this.pending.length = 0;
+    this.interrupted = true;
+  }
+
+  private async work(): Promise<void> {
+    if (this.running) return;
+    for (let item = this.pending.shift(); item; item = this.pending.shift()) {
+      this.running = item;
+      this.interrupted = false;
+      await this.execute(item);
+      if (this.running === item) this.running = null;
+    }
+  }
+
+  private async execute(item: QueueItem): Promise<void> {
+    const { id, graph, clientId } = item;
+    const say = (type: string, data: Record<string, unknown>) => this.tell(clientId, type, { ...data, prompt_id: id });
+    const messages: unknown[] = [];
+    const note = (event: string, data: Record<string, unknown>) => {
+      messages.push([event, { ...data, prompt_id: id }]);
+      say(event, data);
+    };
+    const outputs: Record<string, unknown> = {};
+    const nodes: Record<string, unknown> = {};
+    note('execution_start', {});
+    note('execution_cached', { nodes: [] });
+    let how: 'success' | 'error' | 'interrupted' = 'success';
+    for (const [node, { class_type: type, inputs }] of Object.entries(graph)) {
+      say('executing', { node });
+      const steps = /Sampler/.test(type) && type !== 'KSamplerSelect' ? this.steps : 1;
+      for (let value = 1; value <= steps; value++) {
+        await this.pass(this.nodeMs);
+        if (this.interrupted) break;
+        if (steps === 1) continue;
+        say('progress', { value, max: steps, node });
+        nodes[node] = { value, max: steps, state: 'running', node_id: node, prompt_id: id };
+        say('progress_state', { nodes: { ...nodes } });
+      }
+      if (steps > 1) await this.letGo();
+      if (this.interrupted) {
+        note('execution_interrupted', { node_id: node, node_type: type, executed: [] });
+        how = 'interrupted';
+      } else if (this.failing && steps > 1) {
+        this.failing = false;
+        note('execution_error', {
+          node_id: node,
+          node_type: type,
+          exception_type: 'torch.OutOfMemoryError',
+          exception_message: 'Allocation on device 0 would exceed allowed memory.',
+          traceback: ['…'],
+        });
+        how = 'error';
+      }
+      if (how !== 'success') break;
+      nodes[node] = { value: 1, max: 1, state: 'finished', node_id: node, prompt_id: id };
+      say('progress_state', { nodes: { ...nodes } });
+      const output = await this.save(type, inputs, graph);
+      if (output) {
+        outputs[node] = output;
+        say('executed', { node, output });
+      }
+    }
+    if (how === 'success') note('execution_success', {});
+    // The history is written a moment after the last word on the socket, and "executing nothing" comes after it.
+    await this.pass(3);
+    if (this.running !== item || this.closed) return; // forgotten
+    const status = { status_str: how === 'success' ? 'success' : 'error', completed: how === 'success', messages };
+    this.history[id] = { prompt: [item.number, id, graph, {}, []], outputs, status };
+    this.ends.push({ id, how });
+    this.running = null;
+    say('executing', { node: null });
+  }
+
+  private async letGo(): Promise<void> {
+    while (this.held && !this.interrupted) await this.pass(5);
+  }
+
+  private pass(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  private async save(type: string, inputs: Record<string, unknown>, graph: Graph): Promise<object | null> {
+    if (type === 'SaveVideo') {
+      const images = this.outputs === 'none' ? [] : [this.keep('mp4', this.film)];
+      return { images, animated: [true] };
+    }
+    if (type !== 'SaveImage') return null;
+    const latent = Object.values(graph).find(({ class_type }) => /^Empty.*Latent/.test(class_type))?.inputs ?? {};
+    const { width = 64, height = 64, batch_size: batch = 1 } = latent as Record<string, number>;
+    const count = { 'as asked': batch, none: 0, temp: batch, 'one less': batch - 1 }[this.outputs];
+    const images: FileRef[] = [];
+    for (let i = 0; i < count; i++) {
+      const shade = (this.made * 40) % 255;
+      const background = { r: shade, g: 80, b: 120 };
+      const size = this.tiny ? { width: 8, height: 8 } : { width, height };
+      const png = await sharp({ create: { ...size, channels: 3, background } })
+        .png({ compressionLevel: 1 })
+        .toBuffer();
+      images.push(this.keep('png', png, String(inputs.filename_prefix ?? 'ComfyUI')));
+    }
+    return { images };
+  }
+
+  private keep(extension: string, bytes: Buffer, prefix = 'video/ComfyUI'): FileRef {
+    const at = prefix.lastIndexOf('/');
+    this.made += 1;
+    const filename = `${prefix.slice(at + 1)}_${String(this.made).padStart(5, '0')}_.${extension}`;
+    const subfolder = at < 0 ? '' : prefix.slice(0, at);
+    const type = this.outputs === 'temp' ? 'temp' : 'output';
+    this.files.set(`${type}/${subfolder}/${filename}`, bytes);
+    return { filename, subfolder, type };
+  }
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/generation/provider.ts';
+
+/** A run without a record: writes down what a provider tells it. */
+export class RecordedRun implements Run {
+  readonly scratchDir = mkdtempSync(join(tmpdir(), 'darkroom-spec-'));
+  /** `submitting`, `submitted <id>`, in order. */
+  readonly told: string[] = [];
+  readonly percents: number[] = [];
+  requestId: string | null = null;
+  private readonly controller = new AbortController();
+
+  constructor(
+    readonly upstreamId: string | null = null,
+    readonly submittedBefore = false,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  progress(percent: number): void {
+    this.percents.push(percent);
+  }
+
+  async submitting(): Promise<void> {
+    this.told.push('submitting');
+  }
+
+  async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
+    this.told.push(`submitted ${upstreamId}`);
+    this.requestId = requestId;
+  }
+
+  stop(reason: unknown): void {
+    this.controller.abort(reason);
+  }
+
+  close(): void {
+    rmSync(this.scratchDir, { recursive: true, force: true });
+  }
+}
+
+/** A picture as a client's, fetched and checked. */
+export async function inputImage(
+  width: number,
+  height: number,
+  format: 'png' | 'jpeg' | 'webp' = 'png',
+): Promise<InputImage> {
+  const canvas = sharp({ create: { width, height, channels: 3, background: '#3366aa' } });
+  return { bytes: await canvas.toFormat(format).toBuffer(), contentType: `image/${format}`, width, height };
+}
+
+type Changes = Partial<Omit<ProviderRequest, 'input' | 'upstream'>> & {
+  input?: Partial<ProviderRequest['input']>;
+  upstream?: Partial<ProviderRequest['upstream']>;
+};
+
+/** A request whose every value is fine, changed where the test says. */
+export function requestFor(base: ProviderRequest, { input, upstream, ...rest }: Changes = {}): ProviderRequest {
+  return { ...base, ...rest, input: { ...base.input, ...input }, upstream: { ...base.upstream, ...upstream } };
+}
+
+/** What a generation failed with. @throws when it did not fail */
+export async function failureOf(generation: Promise<unknown>): Promise<ProviderError> {
+  const made = await generation.then(
+    () => 'made' as const,
+    (error: unknown) => error as ProviderError,
+  );
+  if (made === 'made') throw new Error('It was made, and should have failed.');
+  return made;
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One request as it arrived. */
+export interface StubRequest {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  /** Without those that carry a key. */
+  headers: Record<string, string>;
+  /** Whether it came with the stub's key, another, or none. */
+  key: 'right' | 'wrong' | 'none';
+  /** JSON, or the text parts of a form. */
+  fields: Record<string, unknown>;
+  /** The file parts of a form, in order. */
+  files: { field: string; name: string; type: string; bytes: Buffer }[];
+  /** SHA-256 of the body in hex. */
+  bodyHash: string;
+  /** On the monotonic clock, milliseconds. */
+  at: number;
+}
+
+export interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  /** An object goes out as JSON. */
+  body: object | string | Buffer;
+}
+
+/**
+ * What goes wrong with the next request: it is answered so instead; or the connection is cut before the body is read, after
+ * the request was taken, or half through the answer; or no answer ever comes; or a good one comes late.
+ */
+export type Fault = { reply: Reply } | { cut: 'before' | 'after' | 'midway' } | 'hang' | { delayMs: number };
+
+/** An upstream on loopback: records what it is sent and does what the test has planned, else what `answer` says. */
+export abstract class StubHttp {
+  readonly requests: StubRequest[] = [];
+  /** Every JSON answer of success, with its request: for checking against the published schemas. */
+  readonly answers: { request: StubRequest; body: object }[] = [];
+  /** Requests that cost money and were taken, whether or not the answer arrived. */
+  submits = 0;
+  readonly key = 'stub-key-5f2c9e';
+
+  private readonly faults: { pattern: RegExp; fault: Fault }[] = [];
+  private readonly server: Server = createServer((incoming, outgoing) => {
+    this.take(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+
+  /** The good answer. Throw a `Reply` to refuse. */
+  protected abstract answer(request: StubRequest): Promise<Reply> | Reply;
+  protected abstract keyOf(headers: IncomingMessage['headers']): string | undefined;
+  protected abstract isSubmit(request: StubRequest): boolean;
+
+  async start(): Promise<this> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Plans faults for the coming requests whose `METHOD /path` matches, one each, in order. */
+  plan(pattern: RegExp, ...faults: Fault[]): void {
+    for (const fault of faults) this.faults.push({ pattern, fault });
+  }
+
+  count(pattern: RegExp): number {
+    return this.requests.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length;
+  }
+
+  private async take(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://stub');
+    const fault = this.faultFor(`${incoming.method} ${pathname}`);
+    const early = isCut(fault, 'before');
+    const body = early ? Buffer.alloc(0) : await buffer(incoming);
+    const request: StubRequest = {
+      method: incoming.method ?? '',
+      path: pathname,
+      query: Object.fromEntries(searchParams),
+      headers: withoutKeys(incoming.headers),
+      key: this.judgeKey(incoming.headers),
+      ...(await parse(body, incoming.headers['content-type'])),
+      bodyHash: createHash('sha256').update(body).digest('hex'),
+      at: performance.now(),
+    };
+    this.requests.push(request);
+    if (early) return void incoming.socket.destroy();
+    if (fault === 'hang') return;
+    if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs, undefined, { ref: false });
+    await this.reply(request, outgoing, fault);
+  }
+
+  private async reply(request: StubRequest, outgoing: ServerResponse, fault: Fault | undefined): Promise<void> {
+    const planned = typeof fault === 'object' && 'reply' in fault ? fault.reply : null;
+    const { status, headers = {}, body } = planned ?? (await this.answer(request));
+    if (!planned && status < 300 && this.isSubmit(request)) this.submits += 1;
+    if (isCut(fault, 'after')) return void outgoing.destroy();
+    const json = typeof body === 'object' && !Buffer.isBuffer(body);
+    if (json && status < 300 && !planned) this.answers.push({ request, body });
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(json ? JSON.stringify(body) : body);
+    outgoing.writeHead(status, {
+      ...(json ? { 'content-type': 'application/json' } : {}),
+      'x-request-id': `req_${this.requests.length}`,
+      'content-length': bytes.length,
+      ...headers,
+    });
+    if (!isCut(fault, 'midway')) return void outgoing.end(bytes);
+    outgoing.write(bytes.subarray(0, bytes.length / 2), () => outgoing.destroy());
+  }
+
+  private faultFor(line: string): Fault | undefined {
+    const at = this.faults.findIndex(({ pattern }) => pattern.test(line));
+    return at === -1 ? undefined : this.faults.splice(at, 1)[0]?.fault;
+  }
+
+  private judgeKey(headers: IncomingMessage['headers']): StubRequest['key'] {
+    const key = this.keyOf(headers);
+    return key === undefined ? 'none' : key === this.key ? 'right' : 'wrong';
+  }
+}
+
+const isCut = (fault: Fault | undefined, when: string): boolean =>
+  typeof fault === 'object' && 'cut' in fault && fault.cut === when;
+
+function withoutKeys(headers: IncomingMessage['headers']): Record<string, string> {
+  const shown = Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'x-goog-api-key');
+  return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]));
+}
+
+async function parse(body: Buffer, type = ''): Promise<Pick<StubRequest, 'fields' | 'files'>> {
+  if (body.length === 0) return { fields: {}, files: [] };
+  if (type.startsWith('application/json')) return { fields: JSON.parse(body.toString()), files: [] };
+  if (!type.startsWith('multipart/form-data')) return { fields: {}, files: [] };
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+  const fields: StubRequest['fields'] = {};
+  const files: StubRequest['files'] = [];
+  for (const [field, value] of form) {
+    if (typeof value === 'string') fields[field] = value;
+    else files.push({ field, name: value.name, type: value.type, bytes: Buffer.from(await value.arrayBuffer()) });
+  }
+  return { fields, files };
+}
