@@ -1,0 +1,91 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
+
+/** A database of its own, with any number of processes on it; `npm run build` comes first. */
+export class Bench {
+  private readonly children: ChildProcess[] = [];
+  private readonly folder: string;
+  private readonly database: { url: string; leave(): Promise<void> };
+  readonly apiKey: string;
+
+  private constructor(folder: string, database: { url: string; leave(): Promise<void> }, apiKey: string) {
+    this.folder = folder;
+    this.database = database;
+    this.apiKey = apiKey;
+  }
+
+  static async open(): Promise<Bench> {
+    const [{ startEmbeddedPostgres }, { newApiKey }] = await Promise.all([
+      built('platform/database/embedded-postgres.js'),
+      built('auth/api-key-format.js'),
+    ]);
+    const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-'));
+    await chmod(folder, 0o711); // as root the database runs as another user
+    return new Bench(folder, await startEmbeddedPostgres(join(folder, 'data')), newApiKey());
+  }
+
+  get databaseUrl(): string {
+    return this.database.url;
+  }
+
+  /** dist/main.js on this database, without limits. @returns its address */
+  async service(settings: Record<string, string> = {}): Promise<string> {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const child = spawn(process.execPath, [new URL('../../dist/main.js', import.meta.url).pathname], {
+      cwd: this.folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        PATH: process.env.PATH,
+        PORT: String(port),
+        DATABASE_URL: this.database.url,
+        DATA_DIR: join(this.folder, 'files'),
+        SECRET_KEY: '0'.repeat(64),
+        BOOTSTRAP_API_KEY: this.apiKey,
+        LOG_LEVEL: 'warn',
+        RATE_CREATE_PER_MIN: '0',
+        RATE_READ_PER_MIN: '0',
+        MAX_QUEUED_PER_KEY: '0',
+        MAX_RUNNING_PER_KEY: '0',
+        ...settings,
+      },
+    });
+    this.children.push(child);
+    while (!(await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false))) await sleep(50); // prettier-ignore
+    return url;
+  }
+
+  /** benchmarks/baseline/server.ts on the same database. @returns its address */
+  async baseline(): Promise<string> {
+    const port = await freePort();
+    const child = fork(new URL('../baseline/server.ts', import.meta.url), [String(port), this.database.url]);
+    this.children.push(child);
+    await once(child, 'message');
+    return `http://127.0.0.1:${port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.children) {
+      child.kill('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+    await this.database.leave();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
