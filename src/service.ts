@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.ts';
 import { Bootstrap } from './auth/bootstrap.ts';
+import { Dispatcher } from './generation/dispatcher.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedPostgres } from './platform/database/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
@@ -20,7 +21,7 @@ export interface Service {
 
 /** The workers first: Nest would end what they stand on while they still run. */
 async function stop(app: NestFastifyApplication): Promise<void> {
-  await app.get(Jobs).stop();
+  await Promise.all([app.get(Dispatcher).stop(), app.get(Jobs).stop()]);
   await app.close();
 }
 

@@ -1,16 +1,15 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { findModel } from '../models/catalog.ts';
 import { imageUrlsOf } from '../models/image-urls.ts';
 import type { Model } from '../models/model.ts';
-import { Jobs } from '../platform/jobs/jobs.ts';
-import { type ClaimedTask, ClaimTasks } from '../tasks/acts/claim-tasks.ts';
+import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
 import type { Ending } from '../tasks/acts/end-tasks.ts';
 import { RenewLeases } from '../tasks/acts/renew-leases.ts';
-import { generateJob } from '../tasks/generate.job.ts';
 import type { StoredOutput } from '../tasks/task.entity.ts';
 import { TaskEnds } from '../tasks/task-ends.ts';
 import { type TaskError, taskError } from '../tasks/task-error.ts';
 import { TaskFeed } from '../tasks/task-feed.ts';
+import { WorkBell } from '../tasks/work-bell.ts';
 import { ProviderError, type ProviderRequest, type ResolvedInput } from './provider.ts';
 import { ReferenceImages } from './reference-images.ts';
 import { type Held, LeaseLost, RunningTasks, type StopReason } from './running-tasks.ts';
@@ -21,14 +20,12 @@ import { withoutPrompt } from './without-prompt.ts';
 
 type Outcome = Ending['outcome'];
 
-/** claim -> reference images -> provider -> storage -> end. What goes wrong on the way ends the task with its code. */
+/** A claimed task: reference images -> provider -> storage -> end. What goes wrong on the way ends it with its code. */
 @Injectable()
-export class GenerateWorker implements OnModuleInit {
+export class GenerateWorker {
   private readonly logger = new Logger('generate');
 
   constructor(
-    private readonly jobs: Jobs,
-    private readonly claims: ClaimTasks,
     private readonly leases: RenewLeases,
     private readonly running: RunningTasks,
     private readonly serving: ServeGeneration,
@@ -36,15 +33,11 @@ export class GenerateWorker implements OnModuleInit {
     private readonly outputs: StoreOutputs,
     private readonly ends: TaskEnds,
     private readonly feed: TaskFeed,
+    private readonly bell: WorkBell,
   ) {}
 
-  onModuleInit(): void {
-    this.jobs.handle(generateJob, ({ taskId }, { signal }) => this.look(taskId, signal));
-  }
-
-  private async look(taskId: string, shutdown: AbortSignal): Promise<void> {
-    const task = await this.claims.claim(taskId);
-    if (!task) return; // final, held by another, or parked
+  /** @param shutdown aborts when this process has to let go of what it could not finish */
+  async work(task: ClaimedTask, shutdown: AbortSignal): Promise<void> {
     this.feed.announce([task]);
     await this.running.hold(task, shutdown, async (held) => {
       const outcome = await this.outcomeOf(task, held);
@@ -103,7 +96,7 @@ export class GenerateWorker implements OnModuleInit {
   private async handOver(held: Held): Promise<void> {
     const released = await this.leases.release([held]);
     if (released.length === 0) return;
-    await this.jobs.add(null, generateJob, { taskId: held.id });
+    this.bell.ring();
     this.logger.log({ event: 'task.handed_over', task_id: held.id });
   }
 

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { GenerationsController } from './generations.controller.ts';
 import { GenerationsResolver } from './generations.resolver.ts';
@@ -19,6 +20,7 @@ import { StoreOutputs } from './store-outputs.ts';
   imports: [ModelsModule, TasksModule, OutboundModule],
   controllers: [GenerationsController],
   providers: [
+    Dispatcher,
     GenerateWorker,
     GenerationsResolver,
     GenerationsService,

@@ -7,8 +7,8 @@ import { TaskEnds } from './task-ends.ts';
 import { taskError } from './task-error.ts';
 
 /**
- * Every few seconds, in every process that works: ends what is past its deadline or has lost too many workers, and gives
- * a job to what nobody holds. Two sweeps at once do no harm, since every act is guarded by the record.
+ * Every few seconds, in every process that works: ends what is past its deadline or has lost too many workers, and
+ * wakes what is parked although its key has a place. Two sweeps at once do no harm, since every act is guarded by the record.
  */
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -55,12 +55,11 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
         this.ends.end({ id, attempt, lapsed: true, outcome: { status: 'failed', error: taskError('worker_lost') } }),
       ),
     );
-    const { looked, woken } = await this.sweeps.requeue();
     const keys = await this.sweeps.keysWithParked();
     if (keys.length > 0) await this.parked.wake(keys);
-    if (overdue.length + wornOut.length + woken > 0) {
-      this.logger.log({ event: 'sweep.found', overdue: overdue.length, worker_lost: wornOut.length, requeued: woken });
+    if (overdue.length + wornOut.length > 0) {
+      this.logger.log({ event: 'sweep.found', overdue: overdue.length, worker_lost: wornOut.length });
     }
-    return Math.max(overdue.length, wornOut.length, looked);
+    return Math.max(overdue.length, wornOut.length);
   }
 }

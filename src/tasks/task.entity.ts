@@ -58,11 +58,13 @@ export class Task {
   @Column('integer') attempt: number;
   /** How many claims ended in a lost lease. */
   @Column('smallint') losses: number;
-  /** Running: the worker's lease. Queued: when the sweep makes sure that a job waits for it. Final: null. */
+  /** The worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
   @Column('text', { nullable: true }) worker_id: string | null;
-  /** Queued without a job, since its key runs as many tasks as it may; the next one of the key to end wakes it. */
+  /** Queued, but not to be taken: its key runs as many tasks as it may. The next one of the key to end wakes it. */
   @Column('boolean') parked: boolean;
+  /** Smaller first. */
+  @Column('smallint') priority: number;
 
   @Column('text', { nullable: true }) provider: string | null;
   /** The base URL asked: with the two around it, it says which binding must go on after a crash. */

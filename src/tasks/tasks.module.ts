@@ -28,6 +28,7 @@ import { TaskViews } from './task-views.ts';
 import { TasksController } from './tasks.controller.ts';
 import { TasksResolver } from './tasks.resolver.ts';
 import { TasksService } from './tasks.service.ts';
+import { WorkBell } from './work-bell.ts';
 
 const fileLinks = {
   provide: FileLinks,
@@ -64,6 +65,7 @@ const fileLinks = {
     TaskViews,
     TasksResolver,
     TasksService,
+    WorkBell,
   ],
   exports: [
     ClaimTasks,
@@ -76,6 +78,7 @@ const fileLinks = {
     TaskFeed,
     TaskViews,
     TasksService,
+    WorkBell,
   ],
 })
 export class TasksModule {}

@@ -14,6 +14,7 @@ import { taskError } from './task-error.ts';
 import { TaskFeed } from './task-feed.ts';
 import { isFinal } from './task-status.ts';
 import { untilFinal } from './until-final.ts';
+import { WorkBell } from './work-bell.ts';
 
 interface TaskRequest {
   kind: MediaKind;
@@ -43,10 +44,11 @@ export class TasksService {
     private readonly reads: ReadTasks,
     private readonly ends: TaskEnds,
     private readonly feed: TaskFeed,
+    private readonly bell: WorkBell,
   ) {}
 
   /**
-   * Stores the task with its job, and the idempotency key if there is one, in one commit.
+   * Stores the task, and the idempotency key if there is one, in one commit; then workers take it.
    * @param idempotencyOf given the new task, what a repeated key is to be answered
    * @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable
    */
@@ -74,7 +76,10 @@ export class TasksService {
       max_running: caller.limits.maxRunning,
       idempotency,
     });
-    if (!replayed) this.feed.announce([task]);
+    if (!replayed) {
+      this.feed.announce([task]);
+      this.bell.ring();
+    }
     return { task, replayed };
   }
 
@@ -144,6 +149,7 @@ export class TasksService {
       lease_until: null,
       worker_id: null,
       parked: false,
+      priority: 0,
       provider: null,
       provider_url: null,
       credential: null,

@@ -11,10 +11,11 @@ import { findPostgresBinaries } from '../../src/platform/database/postgres-binar
 import { choosePostgresUser } from '../../src/platform/database/postgres-user.ts';
 import { defineJob, Jobs } from '../../src/platform/jobs/jobs.ts';
 import { StrayJobs } from '../../src/platform/jobs/stray-jobs.ts';
+import { addJob, addJobs } from '../support/add-jobs.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { makeGround, removeGround } from '../support/test-ground.ts';
 
-const job = defineJob<{ id: number }>('test-recovery', { queue: 'generation' });
+const job = defineJob<{ id: number }>('test-recovery');
 
 async function until(met: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   for (const end = Date.now() + withinMs; !(await met()); await sleep(10)) {
@@ -31,7 +32,7 @@ describe('jobs when the database restarts', () => {
     const embedded = await startEmbeddedPostgres(dataDir); // durable, since the restart is a crash
     await migrate(embedded.url);
     const dataSource = await createDataSource(embedded.url).initialize();
-    const jobs = new Jobs(dataSource, loadConfig({ WORKER_CONCURRENCY: '20' }));
+    const jobs = new Jobs(dataSource, loadConfig({}));
     const done = new Set<number>();
     const gate = Promise.withResolvers<void>();
     jobs.handle(job, async ({ id }) => {
@@ -41,8 +42,8 @@ describe('jobs when the database restarts', () => {
     });
     try {
       await jobs.start();
-      await jobs.addMany(
-        null,
+      await addJobs(
+        dataSource,
         job,
         Array.from({ length: 1000 }, (_, id) => ({ payload: { id } })),
       );
@@ -57,7 +58,7 @@ describe('jobs when the database restarts', () => {
       await until(() => done.size === 1000, 30_000);
 
       await until(() => jobs.isHearing());
-      await jobs.add(null, job, { id: 5000 });
+      await addJob(dataSource, job, { id: 5000 });
       await until(() => done.has(5000), 2000);
     } finally {
       gate.resolve();
@@ -122,7 +123,7 @@ describe('a job whose holder is gone', () => {
       )[0]?.held;
     try {
       await jobs.start();
-      await jobs.add(null, job, { id: 1 });
+      await addJob(dataSource, job, { id: 1 });
       // One fetched but not begun would be given back by the stop.
       await until(async () => begun && (await named()) === true);
       const stopping = jobs.stop(20_000);

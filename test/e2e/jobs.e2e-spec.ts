@@ -3,15 +3,16 @@ import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createDataSource } from '../../src/platform/database/data-source.ts';
-import { defineJob, Jobs } from '../../src/platform/jobs/jobs.ts';
+import { defineJob, Jobs, JOBS_AT_ONCE } from '../../src/platform/jobs/jobs.ts';
+import { addJob, addJobs } from '../support/add-jobs.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
 const short = defineJob<{ id: string }>('test-short');
-const keyed = defineJob<{ id: string }>('test-keyed', { jobKey: ({ id }) => `keyed:${id}` });
-const long = defineJob<{ id: string }>('test-long', { queue: 'generation' });
-const all = [short, keyed, long];
+const other = defineJob<{ id: string }>('test-other');
+const long = defineJob<{ id: string }>('test-long');
+const all = [short, other, long];
 
-const config = (concurrency = 50) => loadConfig({ WORKER_CONCURRENCY: String(concurrency), DATA_DIR: '/nonexistent' });
+const config = loadConfig({ DATA_DIR: '/nonexistent' });
 
 async function until(met: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   for (const end = Date.now() + withinMs; !(await met()); await sleep(5)) {
@@ -30,7 +31,7 @@ describe('jobs', () => {
   beforeEach(async () => {
     database = await cloneDatabase();
     dataSource = await createDataSource(database.url).initialize();
-    jobs = new Jobs(dataSource, config());
+    jobs = new Jobs(dataSource, config);
     done = [];
   });
 
@@ -45,7 +46,7 @@ describe('jobs', () => {
 
   it('does not start with a job that nobody does', async () => {
     jobs.handle(short, async () => undefined);
-    await expect(jobs.start()).rejects.toThrow('No handler for the job "test-keyed", "test-long".');
+    await expect(jobs.start()).rejects.toThrow('No handler for the job "test-other", "test-long".');
   });
 
   it('refuses a second handler, a second definition and a handler that comes too late', async () => {
@@ -60,79 +61,60 @@ describe('jobs', () => {
     handleAll();
     await jobs.start();
     const broken = dataSource.transaction(async (tx) => {
-      await jobs.add(tx, short, { id: 'rolled back' });
+      await addJob(tx, short, { id: 'rolled back' });
       throw new Error('rolled back');
     });
     await expect(broken).rejects.toThrow('rolled back');
-    await dataSource.transaction((tx) => jobs.add(tx, short, { id: 'committed' }));
+    await dataSource.transaction((tx) => addJob(tx, short, { id: 'committed' }));
     await until(() => done.length > 0);
     expect(done).toEqual(['committed']);
   });
 
-  it('keeps one waiting job of a key, the last one', async () => {
-    await jobs.add(null, keyed, { id: 'a' });
-    await jobs.addMany(null, keyed, [{ payload: { id: 'a' } }, { payload: { id: 'b' } }, { payload: { id: 'a' } }]);
-    handleAll();
-    await jobs.start();
-    await until(() => done.length >= 2);
-    await sleep(50);
-    expect(done.sort()).toEqual(['a', 'b']);
-  });
-
-  it('waits for its time, and runs the smaller priority first, however large the larger one is', async () => {
+  it('waits for its time', async () => {
     const startedAt = Date.now();
-    await jobs.add(null, short, { id: 'later' }, { runAt: new Date(startedAt + 700) });
-    jobs = new Jobs(dataSource, config(1));
-    await jobs.addMany(null, long, [
-      { payload: { id: 'large' }, priority: 1_000_000 },
-      { payload: { id: 'small' }, priority: 1 },
-    ]);
+    await addJob(dataSource, short, { id: 'later' }, { runAt: new Date(startedAt + 700) });
+    await addJob(dataSource, short, { id: 'now' });
     handleAll();
     await jobs.start();
-    await until(() => done.length === 3);
-    expect(done).toEqual(['small', 'large', 'later']);
+    await until(() => done.length === 2);
+    expect(done).toEqual(['now', 'later']);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(700);
   });
 
   it('runs a failed job again, and says which attempt it is', async () => {
     const attempts: number[] = [];
-    [keyed, long].forEach((job) => jobs.handle(job, async () => undefined));
+    [other, long].forEach((job) => jobs.handle(job, async () => undefined));
     jobs.handle(short, async (_payload, { attempt }) => {
       attempts.push(attempt);
       if (attempt === 1) throw new Error('first attempt fails');
     });
     await jobs.start();
-    await jobs.add(null, short, { id: 'a' });
+    await addJob(dataSource, short, { id: 'a' });
     await until(() => attempts.length === 2);
     expect(attempts).toEqual([1, 2]);
   });
 
-  it('runs no more generation jobs at once than configured, and other jobs beside them', async () => {
-    jobs = new Jobs(dataSource, config(3));
-    let running = 0;
-    let most = 0;
+  it('gives back what a full process fetched but cannot begin, so that another can run it', async () => {
     const gate = Promise.withResolvers<void>();
-    [short, keyed].forEach((job) => jobs.handle(job, async ({ id }) => void done.push(id)));
-    jobs.handle(long, async ({ id }) => {
-      most = Math.max(most, ++running);
+    handleAll(async ({ id }) => {
       await gate.promise;
-      running--;
       done.push(id);
     });
     await jobs.start();
-    await jobs.addMany(
-      null,
+    await addJobs(
+      dataSource,
       long,
-      Array.from({ length: 8 }, (_, i) => ({ payload: { id: `long ${i}` } })),
+      Array.from({ length: 45 }, (_, i) => ({ payload: { id: `${i}` } })),
     );
-    await until(() => running === 3);
-    await jobs.add(null, short, { id: 'short' });
-    await until(() => done.includes('short'));
-    // What the full process fetched but cannot begin goes back, so that another process can run it.
-    await until(async () => (await lockedJobs()) === 3);
+    await until(async () => (await lockedJobs()) === JOBS_AT_ONCE);
+    const neighbour = new Jobs(dataSource, config);
+    const begun: string[] = [];
+    all.forEach((job) => neighbour.handle(job, async ({ id }) => void begun.push(id)));
+    await neighbour.start();
+    await until(() => begun.length === 45 - JOBS_AT_ONCE);
     gate.resolve();
-    await until(() => done.length === 9);
-    expect(most).toBe(3);
+    await until(() => done.length === JOBS_AT_ONCE);
+    await neighbour.stop(0);
   });
 
   const lockedJobs = async () =>
@@ -148,10 +130,10 @@ describe('jobs', () => {
       done.push(id);
     });
     await jobs.start();
-    await jobs.add(null, long, { id: 'running' });
+    await addJob(dataSource, long, { id: 'running' });
     await until(async () => (await lockedJobs()) === 1);
     const stopping = jobs.stop(5000);
-    await jobs.add(null, short, { id: 'too late' });
+    await addJob(dataSource, short, { id: 'too late' });
     await stopping;
     expect(done).toEqual(['running']);
     const left = await dataSource.query('select locked_at from graphile_worker.jobs');
@@ -160,14 +142,14 @@ describe('jobs', () => {
 
   it('tells running jobs at once that it stops, and aborts them after the grace period', async () => {
     const heard: string[] = [];
-    [short, keyed].forEach((job) => jobs.handle(job, async () => undefined));
+    [short, other].forEach((job) => jobs.handle(job, async () => undefined));
     jobs.handle(long, async (_payload, { draining, signal }) => {
       draining.addEventListener('abort', () => heard.push('draining'));
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       heard.push('aborted');
     });
     await jobs.start();
-    await jobs.add(null, long, { id: 'endless' });
+    await addJob(dataSource, long, { id: 'endless' });
     await until(async () => (await lockedJobs()) === 1);
     const stoppingAt = Date.now();
     const stopping = jobs.stop(300);
@@ -184,7 +166,7 @@ describe('jobs', () => {
     const latencies: number[] = [];
     for (let i = 0; i < 40; i++) {
       await sleep(40); // idle again
-      await jobs.add(null, i % 2 ? short : long, { id: `${i}` });
+      await addJob(dataSource, i % 2 ? short : long, { id: `${i}` });
       const committedAt = performance.now();
       await until(() => startedAt.has(`${i}`));
       latencies.push(Math.max(0, startedAt.get(`${i}`)! - committedAt));

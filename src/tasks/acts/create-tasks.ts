@@ -3,7 +3,6 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { MediaKind } from '../../models/media-kind.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { generateJob } from '../generate.job.ts';
 
 export interface NewTask {
   id: string;
@@ -41,10 +40,10 @@ export interface Creation {
 type Verdict = 'made' | 'known_key' | 'queue_full';
 
 /**
- * Task, idempotency key, load of the key and job in one statement, thus one commit, for many requests at once.
- * Rows of `key_load` are locked first and in order, so two processes cannot lock each other out, and the unique index
- * of `idempotency_keys` makes concurrent twins wait for the first one's commit. A job's priority is the number of
- * unfinished tasks the key has: a backlog of one key does not delay another's single task.
+ * Task, idempotency key and load of the key in one statement, thus one commit, for many requests at once; the row is its
+ * own place in the queue. Rows of `key_load` are locked first and in order, so two processes cannot lock each other out,
+ * and the unique index of `idempotency_keys` makes concurrent twins wait for the first one's commit. The priority is the
+ * number of unfinished tasks the key has: a backlog of one key does not delay another's single task.
  */
 const CREATE: Statement = {
   name: 'tasks.create',
@@ -57,7 +56,7 @@ const CREATE: Statement = {
     ), load as (
       select * from key_load where api_key_id in (select api_key_id from wanted) order by api_key_id for update
     ), admitted as (
-      select w.*, least(l.queued + l.running + w.place, 32000)::int as unfinished
+      select w.*, least(l.queued + l.running + w.place, 32000) as unfinished
       from wanted w join load l using (api_key_id)
       where w.max_queued = 0 or l.queued + w.place <= w.max_queued
     ), keyed as (
@@ -72,9 +71,9 @@ const CREATE: Statement = {
         where k.expires_at < now()
       returning task_id
     ), made as (
-      insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, expires_at, deadline_at, lease_until)
+      insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, expires_at, deadline_at, priority)
       select id, api_key_id, kind, model, 'queued', input, metadata, created_at, expires_at,
-             now() + make_interval(secs => deadline_s), now() + make_interval(secs => $2)
+             now() + make_interval(secs => deadline_s), unfinished
       from admitted
       where json_typeof(idempotency) is distinct from 'object' or id in (select task_id from keyed)
       returning id, api_key_id
@@ -83,14 +82,8 @@ const CREATE: Statement = {
       from (select api_key_id, count(*) as tasks, max(a.max_running) as max_running
             from made join admitted a using (id, api_key_id) group by api_key_id) m
       where l.api_key_id = m.api_key_id
-    ), woken as (
-      select count(*) as jobs from graphile_worker.add_jobs(coalesce((
-        select array_agg(row('${generateJob.name}', json_build_object('taskId', id), null, null, null,
-                             'generate:' || id, a.unfinished, null)::graphile_worker.job_spec)
-        from made join admitted a using (id)), '{}'))
     )
-    select case when made.id is not null then 'made' when a.id is not null then 'known_key' else 'queue_full' end as verdict,
-           (select jobs from woken) as jobs
+    select case when made.id is not null then 'made' when a.id is not null then 'known_key' else 'queue_full' end as verdict
     from wanted w left join made using (id) left join admitted a using (id)
     order by w.nth`,
 };
@@ -115,9 +108,6 @@ const ANSWERED: Statement = {
 
 /** PostgreSQL gave up waiting for a lock (2 s): a twin of one of the batch is still under way elsewhere. */
 const LOCK_NOT_AVAILABLE = '55P03';
-
-/** Past this a queued task without a job counts as forgotten, and the sweep looks for it. */
-const FORGOTTEN_AFTER_S = 15;
 
 @Injectable()
 export class CreateTasks {
@@ -154,7 +144,7 @@ export class CreateTasks {
     await this.openLoad(tasks);
     try {
       const rows = JSON.stringify(tasks.map((task, nth) => ({ nth, ...task })));
-      const verdicts = await this.sql.run<{ verdict: Verdict }>(CREATE, [rows, FORGOTTEN_AFTER_S]);
+      const verdicts = await this.sql.run<{ verdict: Verdict }>(CREATE, [rows]);
       return verdicts.map(({ verdict }) => verdict);
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { generateJob } from '../generate.job.ts';
+import { WorkBell } from '../work-bell.ts';
 
-/** The oldest parked tasks of these keys, as many as their keys may run now, get their job again. */
+/** The oldest parked tasks of these keys, as many as their keys may run now, wait again. */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
   text: `
@@ -13,12 +13,8 @@ const WAKE: Statement = {
       select t.id from free, lateral (
         select id from tasks where api_key_id = free.api_key_id and parked order by id
         limit greatest(free.places, 0) for update skip locked) t
-    ), woken as (
-      update tasks t set parked = false from next where t.id = next.id returning t.id
     )
-    select jobs.id from graphile_worker.add_jobs(coalesce((
-      select array_agg(row('${generateJob.name}', json_build_object('taskId', id), null, null, null,
-                           'generate:' || id, null, null)::graphile_worker.job_spec) from woken), '{}')) jobs`,
+    update tasks t set parked = false from next where t.id = next.id returning t.id`,
 };
 
 /**
@@ -27,9 +23,12 @@ const WAKE: Statement = {
  */
 @Injectable()
 export class WakeParked {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly bell: WorkBell,
+  ) {}
 
   async wake(apiKeyIds: string[]): Promise<void> {
-    await this.sql.run(WAKE, [apiKeyIds]);
+    if ((await this.sql.run(WAKE, [apiKeyIds])).length > 0) this.bell.ring();
   }
 }

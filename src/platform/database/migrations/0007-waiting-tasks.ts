@@ -1,0 +1,22 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The record is the queue of generations: workers take the waiting tasks from it, and the lapsed ones. */
+export class WaitingTasks1700000000007 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table tasks add column priority smallint not null default 0');
+    await runner.query(`create index tasks_waiting on tasks (priority, id) where status = 'queued' and not parked`);
+    await runner.query('drop index tasks_lapsing');
+    await runner.query(`create index tasks_leased on tasks (lease_until) where status = 'running'`);
+    // What only finished tasks have is indexed when they finish, so that it costs creations and claims nothing.
+    await runner.query('drop index tasks_expiring');
+    await runner.query(`create index tasks_expiring on tasks (expires_at) where status in ('succeeded', 'failed')`);
+    await runner.query('drop index tasks_files_expiring');
+    await runner.query(
+      'create index tasks_files_expiring on tasks (files_expire_at) where files_expire_at is not null and not files_purged',
+    );
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}
