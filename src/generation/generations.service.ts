@@ -47,13 +47,17 @@ export class GenerationsService {
       checkOutboundUrl(url, this.config, { https: false }),
     );
     const request = { kind: model.kind, model: model.id, input, metadata };
+    let firstAnswer: string | undefined;
     const { task, replayed } = await this.tasks.create(
       caller,
       request,
-      key === null ? null : (made) => ({ key, request_hash: requestHash(body), response: this.views.json(made) }),
+      key === null
+        ? null
+        : (made) => ({ key, request_hash: requestHash(body), response: (firstAnswer = this.views.json(made)) }),
     );
     if (replayed) return { taskId: replayed.task_id, model, json: replayed.response, replayed: true, task: null };
-    if (waitS === 0) return { taskId: task.id, model, json: this.views.json(task), replayed: false, task };
+    if (waitS === 0)
+      return { taskId: task.id, model, json: firstAnswer ?? this.views.json(task), replayed: false, task };
 
     const latest = await this.tasks.findWhenFinal(caller.apiKeyId, task.id, waitS, { gone });
     const json = this.views.json(latest);

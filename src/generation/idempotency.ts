@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ApiError } from '../errors/api-error.ts';
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
@@ -18,7 +18,7 @@ export function readIdempotencyKey(header: string | undefined): string | null {
 
 /** SHA-256, in hex, of the body's canonical JSON: key order and white space do not make another request. */
 export function requestHash(body: unknown): string {
-  return createHash('sha256').update(canonicalJson(body)).digest('hex');
+  return hash('sha256', canonicalJson(body), 'hex');
 }
 
 /** Keys sorted by code unit (RFC 8785); the body is known to be at most 32 levels deep. */

@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EndTasks, type Ending } from './acts/end-tasks.ts';
 import { WakeParked } from './acts/wake-parked.ts';
 import type { Task } from './task.entity.ts';
 import { TaskFeed } from './task-feed.ts';
 
+/** A look costs as much as ending several tasks. */
+const WAKE_GATHER_MS = 20;
+
 /** Ends tasks, then tells: the watchers, and the tasks of the same key that waited for a place. */
 @Injectable()
 export class TaskEnds {
   private toWake = new Set<string>();
+  private waking = false;
 
   constructor(
     private readonly ends: EndTasks,
@@ -24,15 +29,20 @@ export class TaskEnds {
     return task;
   }
 
-  /** One look for all the ends of this turn; what it misses the sweep finds. */
+  /** The first end wakes at once, the ends that follow are gathered. What this misses the sweep finds. */
   private wakeNext(apiKeyId: string): void {
-    if (this.toWake.size === 0) {
-      setImmediate(() => {
-        const keys = [...this.toWake];
-        this.toWake = new Set();
-        this.parked.wake(keys).catch(() => undefined);
-      });
-    }
     this.toWake.add(apiKeyId);
+    if (!this.waking) void this.wakeAll();
+  }
+
+  private async wakeAll(): Promise<void> {
+    this.waking = true;
+    while (this.toWake.size > 0) {
+      const keys = [...this.toWake];
+      this.toWake = new Set();
+      await this.parked.wake(keys).catch(() => undefined);
+      await sleep(WAKE_GATHER_MS, undefined, { ref: false });
+    }
+    this.waking = false;
   }
 }

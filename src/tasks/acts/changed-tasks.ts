@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { statusOf } from './status-of.ts';
 
 /** Ids in one answer; there may be more when it is full. */
 export const MAX_CHANGED = 10_000;
@@ -34,7 +35,7 @@ const ENDED_WITHIN: Statement = {
 /** Of the tasks named, those that have ended: what a watcher may have missed for good. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
-  text: `select id from tasks where id = any($1::text[]) and status in ('succeeded', 'failed')`,
+  text: `select id from tasks where id = any($1::text[]) and ${statusOf('tasks')} in ('succeeded', 'failed')`,
 };
 
 const NOW: Statement = {

@@ -3,6 +3,7 @@ import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../task.entity.ts';
 import { WORKER_ID } from '../worker-id.ts';
+import { statusOf } from './status-of.ts';
 
 /** A task with the time it has left, by the database's clock. */
 export type ClaimedTask = Task & { remaining_s: number };
@@ -24,7 +25,7 @@ const CLAIM: Statement = {
   text: `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where $5 and status = 'running' and lease_until < now() and losses + 1 < $4
+      where $5 and lease_until < now() and losses + 1 < $4 and ${statusOf('tasks')} = 'running'
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks

@@ -52,7 +52,8 @@ const CREATE: Statement = {
       select w.*, row_number() over (partition by api_key_id order by nth) as place
       from json_to_recordset($1::json) as w(
         nth int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, created_at timestamptz,
-        expires_at timestamptz, deadline_s float8, max_queued int, max_running int, idempotency json)
+        expires_at timestamptz, deadline_s float8, max_queued int, max_running int, idempotency_key text, request_hash text,
+        response text, key_expires_at timestamptz)
     ), load as (
       select * from key_load where api_key_id in (select api_key_id from wanted) order by api_key_id for update
     ), admitted as (
@@ -61,10 +62,9 @@ const CREATE: Statement = {
       where w.max_queued = 0 or l.queued + w.place <= w.max_queued
     ), keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
-      select api_key_id, idempotency->>'key', decode(idempotency->>'request_hash', 'hex'), id,
-             idempotency->>'response', (idempotency->>'expires_at')::timestamptz
-      from admitted where json_typeof(idempotency) = 'object'
-      order by api_key_id, idempotency->>'key'
+      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, key_expires_at
+      from admitted where idempotency_key is not null
+      order by api_key_id, idempotency_key
       on conflict (api_key_id, key) do update
         set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
             created_at = now(), expires_at = excluded.expires_at
@@ -75,7 +75,7 @@ const CREATE: Statement = {
       select id, api_key_id, kind, model, 'queued', input, metadata, created_at, expires_at,
              now() + make_interval(secs => deadline_s), unfinished
       from admitted
-      where json_typeof(idempotency) is distinct from 'object' or id in (select task_id from keyed)
+      where idempotency_key is null or id in (select task_id from keyed)
       returning id, api_key_id
     ), counted as (
       update key_load l set queued = l.queued + m.tasks, max_running = m.max_running
@@ -143,7 +143,7 @@ export class CreateTasks {
   private async insert(tasks: NewTask[]): Promise<Verdict[]> {
     await this.openLoad(tasks);
     try {
-      const rows = JSON.stringify(tasks.map((task, nth) => ({ nth, ...task })));
+      const rows = JSON.stringify(tasks.map(toRow));
       const verdicts = await this.sql.run<{ verdict: Verdict }>(CREATE, [rows]);
       return verdicts.map(({ verdict }) => verdict);
     } catch (error) {
@@ -182,6 +182,13 @@ interface FirstAnswer {
 }
 
 const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
+
+/** Flat, since every look into a nested value would read all of it again. */
+function toRow({ idempotency, ...task }: NewTask, nth: number): object {
+  if (!idempotency) return { nth, ...task };
+  const { key, request_hash, response, expires_at } = idempotency;
+  return { nth, ...task, idempotency_key: key, request_hash, response, key_expires_at: expires_at };
+}
 
 /** One statement cannot insert the same key twice, so of the twins in a batch only the first is inserted. */
 function withoutTwins(tasks: NewTask[]): { firsts: NewTask[]; twins: NewTask[] } {

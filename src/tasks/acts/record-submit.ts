@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Approximation } from '../task.entity.ts';
 import type { Hold } from './renew-leases.ts';
+import { statusOf } from './status-of.ts';
 
 /** Who serves the task, pinned before anything is spent. */
 export interface Submission {
@@ -35,25 +36,25 @@ const INTENT: Statement = {
     ), noted as (
       update tasks set provider = $3, credential = $4, provider_url = $7, submitted_at = now(), upstream_id = null,
              upstream_request_id = null, approximations = $5::json
-      where id = $1 and attempt = $2 and status = 'running' and ($6::int is null or (select tasks from busy) < $6::int)
+      where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' and ($6::int is null or (select tasks from busy) < $6::int)
       returning id
     )
     select (select count(*) from noted)::int as noted,
-           exists (select 1 from tasks where id = $1 and attempt = $2 and status = 'running') as held`,
+           exists (select 1 from tasks where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running') as held`,
 };
 
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
   text: `
     update tasks set upstream_id = $3, upstream_request_id = $4
-    where id = $1 and attempt = $2 and status = 'running' returning id`,
+    where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' returning id`,
 };
 
 /** Nothing was accepted: the next provider may be asked. */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
   text: `
-    update tasks set submitted_at = null where id = $1 and attempt = $2 and status = 'running' returning id`,
+    update tasks set submitted_at = null where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' returning id`,
 };
 
 /**

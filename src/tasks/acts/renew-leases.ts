@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { statusOf } from './status-of.ts';
 
 /** Which claim of which task a worker holds. */
 export interface Hold {
@@ -13,7 +14,7 @@ const RENEW: Statement = {
   text: `
     with held as (
       select t.id from tasks t join unnest($1::text[], $2::int[]) as w(id, attempt) using (id, attempt)
-      where t.status = 'running' order by t.id for update of t
+      where ${statusOf('t')} = 'running' order by t.id for update of t
     )
     update tasks t set lease_until = now() + make_interval(secs => $3) from held where t.id = held.id
     returning t.id`,
@@ -25,7 +26,7 @@ const RELEASE: Statement = {
   text: `
     with held as (
       select t.id from tasks t join unnest($1::text[], $2::int[]) as w(id, attempt) using (id, attempt)
-      where t.status = 'running' order by t.id for update of t
+      where ${statusOf('t')} = 'running' order by t.id for update of t
     )
     update tasks t set lease_until = now() - interval '1 ms', losses = t.losses - 1 from held where t.id = held.id
     returning t.id`,
