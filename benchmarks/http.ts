@@ -7,7 +7,7 @@
  * ratio is service / baseline, above 1 is faster.
  */
 import autocannon from 'autocannon';
-import { median, report } from './support/report.ts';
+import { median, report, round2 } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
 const SECONDS = Number(process.argv[2] ?? 2);
@@ -80,8 +80,4 @@ async function load(options: autocannon.Options, connections: number): Promise<{
   const result = await autocannon({ ...options, connections, duration: SECONDS });
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} refused, ${result.errors} broken`);
   return { rate: result.requests.average, ms: result.latency.p50 };
-}
-
-function round2(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -7,6 +7,10 @@ export function median(values: number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
+export function round2(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
 /** Prints the rows and writes them with date, commit and machine to benchmarks/results/. */
 export async function report(name: string, rows: Record<string, object>, notes: object = {}): Promise<void> {
   console.table(rows);

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 
@@ -62,10 +62,10 @@ export class Bench {
     return url;
   }
 
-  /** benchmarks/baseline/server.ts on the same database. @returns its address */
-  async baseline(): Promise<string> {
+  /** A file of benchmarks/baseline/ on the same database; what it needs besides are its further arguments. @returns its address */
+  async baseline(file = 'server', ...rest: string[]): Promise<string> {
     const port = await freePort();
-    const child = fork(new URL('../baseline/server.ts', import.meta.url), [String(port), this.database.url]);
+    const child = fork(new URL(`../baseline/${file}.ts`, import.meta.url), [String(port), this.database.url, ...rest]);
     this.children.push(child);
     await once(child, 'message');
     return `http://127.0.0.1:${port}`;
@@ -79,13 +79,4 @@ export class Bench {
     await this.database.leave();
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,0 +1,141 @@
+/**
+ * How many tasks a second come from their 201 to their final state, and to the arrival of their webhook, when the provider answers at
+ * once? How long does a single one take? Against the same by hand with BullMQ and a Redis that is as durable (baseline/pipeline.ts),
+ * and against pgbench running the service's own statements for one task at a time.
+ *
+ *     npm run bench -- pipeline [tasks a round, 4000] [rounds, 5]
+ *
+ * One process with ROLE=all. Rates are by the rows' own times: tasks / (last completed_at - first created_at); webhooks by their
+ * arrival here. Needs Debian's redis-server; without pgbench its row is left out. The ratio is service / baseline.
+ */
+import autocannon from 'autocannon';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { tasksPerSecond } from './support/pgbench.ts';
+import { startRedis } from './support/redis.ts';
+import { median, report, round2 } from './support/report.ts';
+import { Bench } from './support/service.ts';
+
+const TASKS = Number(process.argv[2] ?? 4000);
+const ROUNDS = Number(process.argv[3] ?? 5);
+const CONNECTIONS = 64;
+const SINGLES = 100;
+/** Between two single tasks, so that the second finds everything idle. */
+const IDLE_MS = 15;
+
+let arrived = 0;
+let arrivedAt = 0;
+const receiver = createServer((request, reply) => {
+  request.resume().on('end', () => {
+    arrived += 1;
+    arrivedAt = Date.now();
+    reply.end();
+  });
+}).listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+
+const bench = await Bench.open();
+const redis = await startRedis();
+const files = await mkdtemp(join(tmpdir(), 'darkroom-bench-files-'));
+const database = new pg.Client({ connectionString: bench.databaseUrl });
+await database.connect();
+const rows: Record<string, object> = {};
+try {
+  const instant = new URL('support/instant-provider.ts', import.meta.url).href;
+  const service = await bench.service({
+    NODE_OPTIONS: `--import ${instant}`,
+    OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
+    OUTBOUND_ALLOW_HTTP: 'true',
+  });
+  const baseline = await bench.baseline('pipeline', redis.url, files, '');
+  const baselineTelling = await bench.baseline('pipeline', redis.url, files, receiverUrl);
+
+  const json = { 'content-type': 'application/json' };
+  const as = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
+  const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } });
+  const post = async <Reply>(url: string, headers: Record<string, string>, sent: string): Promise<Reply> => {
+    const reply = await fetch(url, { method: 'POST', headers, body: sent });
+    if (!reply.ok) throw new Error(`${url}: ${reply.status} ${await reply.text()}`);
+    return (await reply.json()) as Reply;
+  };
+  const { key } = await post<{ key: string }>(`${service}/v1/api_keys`, as(bench.apiKey), '{"name":"telling"}');
+  await post(`${service}/v1/webhook_endpoints`, as(key), JSON.stringify({ url: receiverUrl }));
+
+  const ours = { url: `${service}/v1/generations`, table: 'tasks' };
+  const theirs = { url: `${baseline}/tasks`, table: 'bullmq_tasks', headers: json };
+  const finals = { ours: [] as number[], theirs: [] as number[] };
+  const hooks = { ours: [] as number[], theirs: [] as number[] };
+  await burst({ ...ours, headers: as(bench.apiKey) }, false, 500); // warm
+  await burst(theirs, false, 500);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    finals.theirs.push(await burst(theirs, false));
+    finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, false));
+    hooks.theirs.push(await burst({ ...theirs, url: `${baselineTelling}/tasks` }, true));
+    hooks.ours.push(await burst({ ...ours, headers: as(key) }, true));
+  }
+  rows['201 to final, tasks/s'] = compared(finals);
+  rows['201 to webhook, tasks/s'] = compared(hooks);
+
+  const waits = { ours: [] as number[], theirs: [] as number[] };
+  const prefer = { prefer: 'wait=10' };
+  for (let nth = 0; nth < SINGLES; nth += 1) {
+    waits.ours.push(await timed(() => post(ours.url, { ...as(bench.apiKey), ...prefer }, body)));
+    waits.theirs.push(await timed(() => post(theirs.url, { ...json, ...prefer }, body)));
+  }
+  rows['one task when idle, POST to final, ms'] = compared(waits);
+
+  interface Side {
+    url: string;
+    table: string;
+    headers: Record<string, string>;
+  }
+
+  /** @returns a second */
+  async function burst(side: Side, withWebhooks: boolean, amount = TASKS): Promise<number> {
+    arrived = 0;
+    const since = new Date();
+    const sent = await autocannon({ ...side, method: 'POST', body, connections: CONNECTIONS, amount });
+    if (sent.non2xx > 0 || sent.errors > 0) throw new Error(`${sent.non2xx} refused, ${sent.errors} broken`);
+    for (;;) {
+      const { rows: found } = await database.query<{ done: number; first: Date; last: Date }>(
+        `select count(*)::int as done, min(created_at) as first, max(completed_at) as last from ${side.table}
+          where created_at >= $1 and status = 'succeeded'`,
+        [since],
+      );
+      const { done, first, last } = found[0]!;
+      if (done >= amount && (!withWebhooks || arrived >= amount)) {
+        return (amount * 1000) / ((withWebhooks ? arrivedAt : last.getTime()) - first.getTime());
+      }
+      await sleep(100);
+    }
+  }
+} finally {
+  await database.end();
+  await bench.close();
+  await redis.stop();
+  receiver.close();
+  await rm(files, { recursive: true, force: true });
+}
+const alone = await tasksPerSecond(16, 10);
+if (alone !== null) rows['pgbench, 16 clients, a task at a time, tasks/s'] = { baseline: Math.round(alone) };
+await report('pipeline', rows, { tasks: TASKS, rounds: ROUNDS, redis: 'appendfsync always' });
+
+function compared({ ours, theirs }: { ours: number[]; theirs: number[] }): object {
+  const ratios = ours.map((rate, at) => rate / (theirs[at] as number));
+  return { ratio: round2(median(ratios)), service: round2(median(ours)), baseline: round2(median(theirs)) };
+}
+
+/** Milliseconds. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  await sleep(IDLE_MS);
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}

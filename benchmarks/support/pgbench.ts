@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { Bench } from './service.ts';
+
+const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
+
+/** The statement that an act sends, caught on its way to the database. */
+async function statementOf(act: (sql: object) => Promise<unknown>): Promise<string> {
+  let caught = '';
+  const run = async ({ text }: { text: string }) => {
+    caught = text;
+    return [];
+  };
+  await act({ run, transaction: (work: (tx: object) => unknown) => work({ query: run }) }).catch(() => undefined);
+  return caught;
+}
+
+const ONE_TASK = `json_build_array(json_build_object(
+  'nth', 0, 'id', 'task_' || lpad(:nth::text, 26, '0'), 'api_key_id', 'key_pgbench', 'kind', 'image', 'model', 'gpt-image-2',
+  'input', '{"prompt":"A lighthouse at dusk"}'::json, 'metadata', '{"order":"42"}'::json, 'created_at', now(),
+  'expires_at', now() + interval '30 days', 'deadline_s', 600, 'max_queued', 0, 'max_running', 0))`;
+const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'status', 'succeeded',
+  'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json))`;
+
+/**
+ * The service's own statements (create, claim, end), one task in each and each its own commit, by pgbench.
+ * @returns tasks a second; null where pgbench is not installed (Debian: postgresql)
+ */
+export async function tasksPerSecond(clients: number, seconds: number): Promise<number | null> {
+  const [{ CreateTasks }, { ClaimTasks }, { EndTasks }] = await Promise.all([
+    built('tasks/acts/create-tasks.js'),
+    built('tasks/acts/claim-tasks.js'),
+    built('tasks/acts/end-tasks.js'),
+  ]);
+  const create = await statementOf(async (sql) => {
+    const acts = new CreateTasks(sql);
+    acts.opened.add('key_pgbench');
+    await acts.create({ api_key_id: 'key_pgbench', idempotency: null });
+  });
+  const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true));
+  const end = await statementOf((sql) => new EndTasks(sql, {}).end({ id: '', attempt: 1, outcome: {} }));
+
+  const bench = await Bench.open();
+  const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-pgbench-'));
+  try {
+    await (await built('platform/database/migrate.js')).migrate(bench.databaseUrl);
+    const client = new pg.Client({ connectionString: bench.databaseUrl });
+    await client.connect();
+    await client.query(`insert into key_load (api_key_id) values ('key_pgbench')`);
+    await client.end();
+    const script = join(folder, 'task.sql');
+    await writeFile(
+      script,
+      [
+        '\\set nth random(1, 1000000000000000)',
+        `${create.replace('$1', () => ONE_TASK)};`,
+        `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true'])} \\gset t_`,
+        `${withValues(end, [ONE_END, '604800'])};`,
+        '',
+      ].join('\n'),
+    );
+    const options = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '1', '-T', String(seconds), '-f', script];
+    const { stdout } = await promisify(execFile)('pgbench', [...options, bench.databaseUrl]);
+    return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    await bench.close();
+  }
+}
+
+const withValues = (text: string, values: string[]): string =>
+  values.reduceRight((filled, value, at) => filled.replaceAll(`$${at + 1}`, () => value), text);
