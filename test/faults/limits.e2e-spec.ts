@@ -65,11 +65,15 @@ describe('limits hold over processes, and one client does not harm another', () 
     expect(await inState(apis[0], 'running')).toEqual([]);
   }, 60_000);
 
-  it('rates are counted in each process: n API processes let through n times the limit, and no more', async () => {
-    const apis = await keyWith({ creates_per_minute: 5 });
+  it('rates are counted over processes: two APIs let through the limit, and no more', async () => {
+    const apis = await keyWith({ creates_per_minute: 5, reads_per_minute: 200 });
     const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => apis[nth % 2]!.create(aFailure)));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(25);
+
+    const reads = await Promise.all(Array.from({ length: 400 }, (_, nth) => apis[nth % 2]!.get('/v1/models')));
+    expect(reads.filter(({ status }) => status === 200)).toHaveLength(200);
+    expect(reads.filter(({ status }) => status === 429)).toHaveLength(200);
   });
 
   it("a flood by one key leaves another's waits under twice what they were", async () => {
