@@ -4,6 +4,7 @@ import { Batch } from '../../src/platform/database/batch.ts';
 import { ANSWERED_WHILE_DRAINING, createEdge, type Edge } from '../../src/platform/http/edge.ts';
 import { sendError, toApiError } from '../../src/errors/error.filter.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/platform/http/limits.ts';
+import { eventually, leastOf } from '../support/wait.ts';
 
 describe('overload is shed before memory is used up', () => {
   let edge: Edge | undefined;
@@ -32,9 +33,13 @@ describe('overload is shed before memory is used up', () => {
     const url = await serve({ requestsAtOnce: 100 });
     const inside = Array.from({ length: 100 }, () => fetch(`${url}/slow`));
     await waiting(100);
-    const startedAt = performance.now();
-    const outside = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/slow`)));
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    let outside: Response[] = [];
+    const refusals = async () => {
+      const startedAt = performance.now();
+      outside = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/slow`)));
+      return performance.now() - startedAt;
+    };
+    expect(await leastOf(3, 1_000, refusals)).toBeLessThan(1_000);
     for (const reply of outside) {
       expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await reply.json()).toMatchObject({ error: { type: 'server_error', code: 'service_unavailable' } });
@@ -56,11 +61,14 @@ describe('overload is shed before memory is used up', () => {
     expect((await fetch(`${url}/slow`)).status).toBe(503);
     gone.abort();
     await Promise.all(left);
-    await sleep(100);
-    const next = fetch(`${url}/slow`);
-    await waiting(11);
+    let next: Promise<Response> | undefined;
+    await eventually('a place to be free', async () => {
+      next = fetch(`${url}/slow`);
+      const isRefused = next.then(({ status }) => status === 503);
+      return !(await Promise.race([isRefused, waiting(11).then(() => false)]));
+    });
     for (const answer of open.splice(0)) answer();
-    expect((await next).status).toBe(200);
+    expect((await next!).status).toBe(200);
   });
 
   it('past the bound of bytes: large bodies are refused as well', async () => {
@@ -76,15 +84,17 @@ describe('overload is shed before memory is used up', () => {
 
   it('what waits for the database is bounded too', async () => {
     const gate = Promise.withResolvers<void>();
+    const flying = Promise.withResolvers<void>();
     const batch = new Batch<number, number>(
       async (items) => {
+        flying.resolve();
         await gate.promise;
         return items;
       },
       { maxItems: 10, maxWaiting: 100 },
     );
     const first = batch.add(0);
-    await sleep(10); // it flies; the rest wait
+    await flying.promise; // the rest wait
     const asked = Array.from({ length: 150 }, (_, nth) =>
       batch.add(nth).catch((error: { code: string }) => error.code),
     );

@@ -56,7 +56,7 @@ describe('secrets', () => {
     for (const [name, key] of Object.entries(UPSTREAM_KEYS)) secrets.set(name, key);
     secrets.set('DATABASE_URL', db.url).set('database password', decodeURIComponent(new URL(db.url).password));
     await liveThrough(service);
-  }, 90_000);
+  }, 180_000);
   afterAll(async () => {
     await service?.kill('SIGTERM');
     await openai.stop();
@@ -73,7 +73,7 @@ describe('secrets', () => {
     };
     const post = <Body>(path: string, body?: unknown, headers = {}) =>
       note(api.call<Body>('POST', path, body, headers));
-    const create = (body: object, waitS = 10) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${told.length}` }); // prettier-ignore
+    const create = (body: object, waitS = 60) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${told.length}` }); // prettier-ignore
     const graphql = async (query: string, variables = {}) => {
       told.push((await api.call('POST', '/graphql', { query, variables })).text);
     };
@@ -196,7 +196,7 @@ describe('secrets', () => {
       for (const word of words) expect(message).not.toContain(word);
     }
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 180_000);
 
   it('the first key is printed by the first start, and by no other', async () => {
     const own = await cloneDatabase();
@@ -218,7 +218,7 @@ describe('secrets', () => {
     expect(second.output()).not.toMatch(/dr_\w{46}/);
     await own.drop();
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 180_000);
 
   /** Which secrets show, each with its surroundings. */
   function traces(texts: readonly string[]): string[] {
