@@ -17,6 +17,6 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
-  testTimeout: 60_000,
+  testTimeout: 120_000, // bounds what hangs; a busy machine may take its time
   maxWorkers: 3, // most tests wait for a server; two cores serve three of them
 };

@@ -5,7 +5,8 @@ import { BUCKET, PUBLIC, SCOPE } from './access.ts';
 import { Authenticator } from './authenticator.ts';
 import type { Caller, Scope } from './caller.ts';
 import { replyOf, requestOf } from './guarded-request.ts';
-import { type RateBucket, RateLimits } from './rate-limits.ts';
+import { RateLimits } from './rate-limits.ts';
+import type { RateBucket } from './rate-window.ts';
 
 /**
  * One guard for REST, for GraphQL and for operations on a socket: asks for a key, counts the request, checks the scope.

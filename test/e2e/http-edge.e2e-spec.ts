@@ -15,13 +15,16 @@ class ThingsQuery {
   @Optional() @QueryInt(1, 100) limit?: number;
 }
 
+const slow = { begun: Promise.withResolvers<void>(), gate: Promise.withResolvers<void>() };
+
 @Controller('things')
 class ThingsController {
   @Get() list(@Query() query: ThingsQuery) {
     return { data: [], limit: query.limit ?? null };
   }
   @Get('slow') async slow() {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    slow.begun.resolve();
+    await slow.gate.promise;
     return { slow: true };
   }
   @Get('broken') broken() {
@@ -56,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 async function start(corsOrigins: string[] = [], module: Type = ThingsModule) {
-  const limits = { headersTimeoutMs: 400, requestTimeoutMs: 700, timeoutCheckMs: 50 };
+  const limits = { headersTimeoutMs: 1_500, requestTimeoutMs: 3_000, timeoutCheckMs: 50 };
   const app = await createHttpApp(module, { corsOrigins, logLevel: 'silent' }, { limits });
   await app.listen(0, '127.0.0.1');
   return { app, port: (app.getHttpServer().address() as { port: number }).port };
@@ -70,7 +73,7 @@ function raw(...pieces: string[]): Promise<string> {
     socket.on('data', (bytes) => (answer += bytes.toString()));
     socket.on('close', () => resolve(answer));
     socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)));
-    socket.setTimeout(5_000, () => socket.destroy(new Error(`hangs after ${JSON.stringify(answer)}`)));
+    socket.setTimeout(30_000, () => socket.destroy(new Error(`hangs after ${JSON.stringify(answer)}`)));
   });
 }
 
@@ -355,7 +358,7 @@ describe('around the edges', () => {
     const own = await start();
     const url = `http://127.0.0.1:${own.port}/things`;
     const underWay = fetch(`${url}/slow`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await slow.begun.promise;
     startDraining(own.app);
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get('connection'), refused.headers.get('retry-after')]).toEqual([
@@ -365,6 +368,7 @@ describe('around the edges', () => {
     ]);
     expect(((await refused.json()) as any).error.code).toBe('service_unavailable');
     const closed = own.app.close();
+    slow.gate.resolve();
     expect(await (await underWay).json()).toEqual({ slow: true });
     await closed;
   });

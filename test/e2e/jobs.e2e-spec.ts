@@ -14,7 +14,7 @@ const all = [short, other, long];
 
 const config = loadConfig({ DATA_DIR: '/nonexistent' });
 
-async function until(met: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+async function until(met: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
   for (const end = Date.now() + withinMs; !(await met()); await sleep(5)) {
     if (Date.now() > end) throw new Error(`Not met within ${withinMs} ms: ${met}`);
   }
@@ -74,11 +74,14 @@ describe('jobs', () => {
     const startedAt = Date.now();
     await addJob(dataSource, short, { id: 'later' }, { runAt: new Date(startedAt + 700) });
     await addJob(dataSource, short, { id: 'now' });
-    handleAll();
+    let laterAt = 0;
+    handleAll(async ({ id }) => {
+      if (id === 'later') laterAt = Date.now();
+      done.push(id);
+    });
     await jobs.start();
     await until(() => done.length === 2);
-    expect(done).toEqual(['now', 'later']);
-    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(700);
+    expect(laterAt - startedAt).toBeGreaterThanOrEqual(700);
   });
 
   it('runs a failed job again, and says which attempt it is', async () => {
@@ -125,13 +128,15 @@ describe('jobs', () => {
     )[0]!.n;
 
   it('lets running jobs end within the grace period when it stops, and takes no new ones', async () => {
+    let begun = false; // one fetched but not begun would be given back
     handleAll(async ({ id }) => {
+      begun = true;
       await sleep(200);
       done.push(id);
     });
     await jobs.start();
     await addJob(dataSource, long, { id: 'running' });
-    await until(async () => (await lockedJobs()) === 1);
+    await until(() => begun);
     const stopping = jobs.stop(5000);
     await addJob(dataSource, short, { id: 'too late' });
     await stopping;
@@ -143,20 +148,22 @@ describe('jobs', () => {
   it('tells running jobs at once that it stops, and aborts them after the grace period', async () => {
     const heard: string[] = [];
     [short, other].forEach((job) => jobs.handle(job, async () => undefined));
+    let begun = false;
     jobs.handle(long, async (_payload, { draining, signal }) => {
+      begun = true;
       draining.addEventListener('abort', () => heard.push('draining'));
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       heard.push('aborted');
     });
     await jobs.start();
     await addJob(dataSource, long, { id: 'endless' });
-    await until(async () => (await lockedJobs()) === 1);
+    await until(() => begun);
     const stoppingAt = Date.now();
     const stopping = jobs.stop(300);
     expect(heard).toEqual(['draining']);
     await stopping;
     expect(heard).toEqual(['draining', 'aborted']);
-    expect(Date.now() - stoppingAt).toBeLessThan(2000);
+    expect(Date.now() - stoppingAt).toBeLessThan(5_000); // when it would leave behind what does not settle
   });
 
   it('begins a job within milliseconds of its commit', async () => {
@@ -172,6 +179,6 @@ describe('jobs', () => {
       latencies.push(Math.max(0, startedAt.get(`${i}`)! - committedAt));
     }
     const median = latencies.sort((a, b) => a - b)[20]!;
-    expect(median).toBeLessThan(50); // about 1 ms on an idle machine; the bound only tells NOTIFY from polling (500 ms)
+    expect(median).toBeLessThan(150); // about 1 ms on an idle machine; the bound only tells NOTIFY from polling (250 ms)
   });
 });

@@ -43,7 +43,7 @@ describe('models behind real providers', () => {
   }
   const withOpenai = { OPENAI_API_KEY: openai.key, get OPENAI_BASE_URL() { return openai.baseUrl; } }; // prettier-ignore
   const withArk = { ARK_API_KEY: ark.key, get ARK_BASE_URL() { return ark.baseUrl; } }; // prettier-ignore
-  const made = async (service: TestApp, body: object) => (await service.api.create(body, { prefer: 'wait=20' })).body;
+  const made = async (service: TestApp, body: object) => (await service.api.create(body, { prefer: 'wait=60' })).body;
 
   it('serves a model by its provider where the key is set, and the others by the sandbox', async () => {
     const service = await start({ ...withOpenai });

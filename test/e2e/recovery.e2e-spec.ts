@@ -42,21 +42,22 @@ describe('a task survives the processes that work on it', () => {
       expect(ended.status).toBe(body.kind === 'video' ? 'succeeded' : 'failed');
     }
     expect((await api.api.get(`/v1/tasks/${film}`)).body.started_at).toBe(before.started_at);
-  }, 90_000);
+  }, 180_000);
 
   it('hands a running task over on SIGTERM, without counting it as a loss', async () => {
-    const first = await start({ TASK_MAX_ATTEMPTS: '1' });
+    const first = await start({ TASK_MAX_ATTEMPTS: '1', TASK_LEASE_S: '30' });
     const { body } = await first.api.create(aFilm);
     await first.api.until(body.task_id, 'running');
     const { env } = first;
     await first.kill('SIGTERM');
     const second = await start({
       TASK_MAX_ATTEMPTS: '1',
+      TASK_LEASE_S: '30',
       BOOTSTRAP_API_KEY: env.BOOTSTRAP_API_KEY as string,
       DATA_DIR: env.DATA_DIR as string,
     });
     expect((await second.api.untilFinalWithin(body.task_id, 60_000)).status).toBe('succeeded');
-  }, 90_000);
+  }, 180_000);
 
   it('fails with worker_lost what has lost too many workers', async () => {
     const first = await start({ TASK_MAX_ATTEMPTS: '1' });
@@ -71,7 +72,7 @@ describe('a task survives the processes that work on it', () => {
     });
     const ended = await second.api.untilFinal(body.task_id);
     expect(ended.error?.code).toBe('worker_lost');
-  }, 60_000);
+  }, 180_000);
 
   it('ends at its deadline what hangs, running or queued', async () => {
     const service = await start({ TASK_DEADLINE_IMAGE_S: '1', MAX_RUNNING_PER_KEY: '1' });
@@ -80,7 +81,7 @@ describe('a task survives the processes that work on it', () => {
     for (const { body } of made) {
       expect((await service.api.untilFinal(body.task_id)).error?.code).toBe('task_deadline_exceeded');
     }
-  }, 60_000);
+  }, 180_000);
 
   it('ends every accepted task after kill -9 of the whole service, its embedded database included', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'darkroom-whole-'));
@@ -101,5 +102,5 @@ describe('a task survives the processes that work on it', () => {
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
     }
-  }, 120_000);
+  }, 240_000);
 });

@@ -7,7 +7,7 @@ import { eventually } from '../support/wait.ts';
 import { WebhookClient } from '../support/webhook-client.ts';
 
 /** A lost attempt is noticed after the time-out, 5 s of grace, and a look of the sweep. */
-const QUICK = { WEBHOOK_TIMEOUT_MS: '1000', TASK_SWEEP_S: '0.5', WEBHOOK_RETRY_SCHEDULE: '1,1,1,1' };
+const QUICK = { WEBHOOK_TIMEOUT_MS: '4000', TASK_SWEEP_S: '0.5', WEBHOOK_RETRY_SCHEDULE: '1,1,1,1' };
 
 let database: TestDatabase;
 let receiver: Receiver;
@@ -57,15 +57,15 @@ it('kill -9 between the 200 and our commit: at most one more, of the same id, an
   const made = await createAll(api, 30);
   await eventually('the worker to be killed', async () => worker.child.signalCode === 'SIGKILL');
   await startWorker();
-  await eventually('every task to be told', async () => timesTold().size === made.length, 30_000);
-  await new Promise((resolve) => setTimeout(resolve, 8000)); // longer than a lease: a late repetition would show
+  await eventually('every task to be told', async () => timesTold().size === made.length, 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 11_000)); // longer than a lease: a late repetition would show
   for (const id of made) expect(timesTold().get(id)).toBeLessThanOrEqual(2);
   const repeated = receiver.received.length - made.length;
   expect(repeated).toBeLessThanOrEqual(10); // what was under way
   const idOf = new Map(receiver.received.map(({ event, headers }) => [event.data.task_id, headers['webhook-id']]));
   for (const { event, headers } of receiver.received) expect(headers['webhook-id']).toBe(idOf.get(event.data.task_id));
   expect(new Set(receiver.ids).size).toBe(made.length);
-}, 90_000);
+}, 180_000);
 
 it('kill -9 while the receiver still thinks: the attempt is logged as broken and made again', async () => {
   const { api, hooks, startWorker, worker } = await apiAndWorker();
@@ -76,13 +76,13 @@ it('kill -9 while the receiver still thinks: the attempt is logged as broken and
   await worker.kill('SIGKILL');
   receiver.answer = (_received, response) => void response.end();
   await startWorker();
-  await receiver.until(2, 30_000);
+  await receiver.until(2, 60_000);
   expect(await hooks.ended(id, 2)).toMatchObject([
     { attempt: 1, error: 'connect_failed', status_code: null },
     { attempt: 2, error: null, status_code: 200 },
   ]);
   expect(receiver.received[1].body).toBe(receiver.received[0].body);
-}, 90_000);
+}, 180_000);
 
 it('SIGTERM hands over what is under way, without using up the schedule', async () => {
   const { api, hooks, startWorker, worker } = await apiAndWorker();
@@ -94,11 +94,11 @@ it('SIGTERM hands over what is under way, without using up the schedule', async 
   receiver.answer = (_received, response) => void response.end();
   await Promise.all([worker, other].map((process) => process.kill('SIGTERM')));
   await startWorker();
-  await receiver.until(16, 30_000);
+  await receiver.until(16, 60_000);
   await hooks.ended(id, 16);
   expect(timesTold().size).toBe(8);
   expect([...timesTold().values()].every((times) => times === 2)).toBe(true);
-}, 90_000);
+}, 180_000);
 
 it('two workers never make two attempts of one event at once, nor more than ten at one endpoint', async () => {
   const { api, hooks, startWorker } = await apiAndWorker();
@@ -115,7 +115,7 @@ it('two workers never make two attempts of one event at once, nor more than ten 
     }, 20);
   };
   await createAll(api, 200);
-  await eventually('every task to be told', async () => timesTold().size === 200, 45_000);
+  await eventually('every task to be told', async () => timesTold().size === 200, 90_000);
   expect(twice).toBe(0);
   expect(receiver.mostOpen).toBeLessThanOrEqual(10);
-}, 90_000);
+}, 180_000);

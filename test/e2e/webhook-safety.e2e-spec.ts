@@ -71,7 +71,7 @@ it('reaches a canary on every address of this machine zero times, by the whole a
   }
   expect(outcomes.filter((outcome) => 'refused' in outcome).length).toBeGreaterThan(100);
   expect(canary).toMatchObject({ connections: 0, bytes: 0 });
-}, 60_000);
+}, 180_000);
 
 it.each(['loopback', 'mixed', 'metadata', 'mapped', 'cname', 'unknown'])(
   'judges the name %s.test at the attempt, and says no more than the class',

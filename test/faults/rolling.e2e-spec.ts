@@ -30,7 +30,7 @@ describe('processes come and go in order, under load', () => {
       ARK_BASE_URL: ark.baseUrl,
     });
     await Promise.all([fleet.add('api'), fleet.add('api'), fleet.add('worker'), fleet.add('worker')]);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await fleet?.end();
     await ark.stop();
@@ -107,7 +107,7 @@ describe('processes come and go in order, under load', () => {
     });
     expect(counts(tries.map(({ status }) => status))).toEqual({ 201: tries.length });
     expect(counts(reads)).toEqual({ 200: reads.length });
-  }, 60_000);
+  }, 180_000);
 
   it('a newer version adds a column and an index under the old one: no request fails, no task', async () => {
     const { tries, reads, rows } = await underLoad('newer', async () => {
@@ -122,5 +122,5 @@ describe('processes come and go in order, under load', () => {
     expect(counts(reads)).toEqual({ 200: reads.length });
     expect(films(rows).filter(({ status }) => status !== 'succeeded')).toEqual([]);
     expect(fleet.output()).not.toContain('internal_error');
-  }, 60_000);
+  }, 180_000);
 });

@@ -50,7 +50,7 @@ describe('hostile REST requests', () => {
 
   it('with bodies that are JSON are read, whatever they say', async () => {
     await storm(VALID_JSON.flatMap(toReaders), (outcome) => expect(codeOf(outcome)).not.toBe('invalid_json'));
-  }, 120_000);
+  }, 240_000);
 
   it('with bodies that are no JSON are 400 invalid_json', async () => {
     await storm(INVALID_JSON.flatMap(toReaders), (outcome) =>
@@ -60,7 +60,7 @@ describe('hostile REST requests', () => {
         'invalid_json',
       ]),
     );
-  }, 120_000);
+  }, 240_000);
 
   it('with JSON that we cannot keep are 400 with the reason', async () => {
     for (const [body, code] of REFUSED_JSON) {

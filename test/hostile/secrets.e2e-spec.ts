@@ -4,9 +4,11 @@ import { newApiKey } from '../../src/auth/api-key-format.ts';
 import { Api } from '../support/api.ts';
 import { SECRET_KEY, testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { EventReader } from '../support/event-reader.ts';
 import { freePort } from '../support/free-port.ts';
 import { anotherKey } from '../support/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { RawSocket } from '../support/raw-socket.ts';
 import { Receiver } from '../support/receiver.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 
@@ -20,14 +22,21 @@ const UPSTREAM_KEYS = {
   REPLICATE_API_TOKEN: 'r8_upstream-four',
 };
 
+/** What the owner of a task may read back: its prompt, and the links to what was made. */
+const withoutOwn = (text: string): string =>
+  text.replaceAll(`"prompt":${JSON.stringify(PROMPT)}`, '').replaceAll(/"url":"[^"]*"/g, '');
+
 /** A day in the life of a service that logs all it can, things going wrong included; what it told is searched afterwards. */
 describe('secrets', () => {
   const openai = new OpenaiStub();
   const database = { current: null as TestDatabase | null };
   /** What was found out while it ran, by name. */
   const secrets = new Map<string, string>();
-  /** Bodies of every failure, of every GraphQL answer, and the metrics. */
+  /** Bodies of every failure, of every GraphQL answer, all that sockets and streams said, and the metrics. */
   const told: string[] = [];
+  /** Texts heard over sockets, and events over streams. */
+  let sockets = 0;
+  let streamed = 0;
   let service: ServiceProcess;
   let dataDir: string;
 
@@ -56,7 +65,7 @@ describe('secrets', () => {
     for (const [name, key] of Object.entries(UPSTREAM_KEYS)) secrets.set(name, key);
     secrets.set('DATABASE_URL', db.url).set('database password', decodeURIComponent(new URL(db.url).password));
     await liveThrough(service);
-  }, 90_000);
+  }, 180_000);
   afterAll(async () => {
     await service?.kill('SIGTERM');
     await openai.stop();
@@ -73,7 +82,7 @@ describe('secrets', () => {
     };
     const post = <Body>(path: string, body?: unknown, headers = {}) =>
       note(api.call<Body>('POST', path, body, headers));
-    const create = (body: object, waitS = 10) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${told.length}` }); // prettier-ignore
+    const create = (body: object, waitS = 60) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${told.length}` }); // prettier-ignore
     const graphql = async (query: string, variables = {}) => {
       told.push((await api.call('POST', '/graphql', { query, variables })).text);
     };
@@ -141,6 +150,8 @@ describe('secrets', () => {
     );
     await graphql(`mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}", cake: 1 }) { taskId } }`);
 
+    await overSockets(api, spare, stranger, good.task_id);
+
     for (const { body } of await Promise.all(away)) await note(api.get(`/v1/tasks/${body.task_id}`));
     await receiver.until(2);
     await sleep(500); // the other attempts
@@ -151,8 +162,55 @@ describe('secrets', () => {
     await note(api.get('/v1/tasks'));
     await create({ model: 'gpt-image-2' });
     await graphql('{ tasks { edges { cursor } } }');
-    told.push((await api.get('/readyz')).text);
+    const late = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
+    await late.ask('late', '{ tasks { edges { cursor } } }');
+    late.close();
+    told.push(...late.texts, (await api.get('/readyz')).text);
+    for (const path of ['/v1/events', `/v1/tasks/${good.task_id}/events`]) await note(api.get(path));
     await sleep(500); // the log is written every 200 ms
+  }
+
+  /** What its owner may follow, and what goes wrong over sockets and streams. */
+  async function overSockets(api: Api, spare: { id: string; key: string }, stranger: string, madeId: string) {
+    const events = 'subscription { tasksUpdated { taskId status progress error { code message } } }';
+    const mine = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
+    await mine.ask('query', '{ viewer { id hint key } webhookEndpoints { id secret url } }');
+    await mine.ask('misspelt', `{ task(taskId: "${spare.key}") { taskId tale } }`);
+    await mine.ask('unknown', `subscription { taskUpdated(taskId: "${spare.key}") { taskId } }`);
+    await mine.ask('broken', `mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}" `);
+    const mutation = 'mutation ($input: CreateGenerationInput!) { createGeneration(input: $input) { taskId } }';
+    for (const [nth, flaw] of [{ n: 99 }, { cake: 1 }, { prompt: [PROMPT] }].entries()) {
+      await mine.ask(`flaw ${nth}`, mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, ...flaw } });
+    }
+    await mine.ask('made', `subscription { taskUpdated(taskId: "${madeId}") { taskId status error { message } } }`);
+    mine.say({ id: 'all', type: 'subscribe', payload: { query: events } });
+    const reader = await EventReader.open(api.baseUrl, '/v1/events', api.key!);
+    openai.plan(/POST \/v1\/images\/generations/, {
+      reply: { status: 400, body: { error: { message: `Refused: ${PROMPT} with Bearer ${openai.key}` } } },
+    });
+    const failing = await api.create({ model: 'gpt-image-2', prompt: PROMPT });
+    await mine.heard('the end over the socket', `"taskId":"${failing.body.task_id}","status":"FAILED"`);
+    await reader.until('the end over the stream', () => reader.of(failing.body.task_id).at(-1)?.status === 'failed');
+    const one = await EventReader.open(api.baseUrl, `/v1/tasks/${failing.body.task_id}/events`, api.key!);
+    await one.ended;
+    for (const { reply, events: seen, comments } of [reader, one]) {
+      told.push(withoutOwn(JSON.stringify([Object.fromEntries(reply.headers), seen, comments])));
+    }
+    reader.close();
+
+    mine.say(`{"type":"subscribe","id":"x","payload":{"query":"${PROMPT}`); // nonsense ends the socket
+    await mine.closed;
+    const refused = new RawSocket(api.baseUrl, `Bearer ${stranger}`);
+    await refused.closed;
+    const revoked = new RawSocket(api.baseUrl, `Bearer ${spare.key}`);
+    await revoked.ask('query', '{ viewer { id } }');
+    const shut = await EventReader.open(api.baseUrl, '/v1/events', spare.key);
+    await api.call('DELETE', `/v1/api_keys/${spare.id}`);
+    await Promise.all([revoked.closed, shut.ended.catch(() => undefined)]);
+    for (const { texts } of [mine, refused, revoked]) told.push(...texts.map(withoutOwn));
+    told.push(JSON.stringify([shut.events, shut.comments]));
+    sockets = mine.texts.length + refused.texts.length + revoked.texts.length;
+    streamed = reader.events.length + one.events.length;
   }
 
   it('were at stake: the log is full, and much went wrong', () => {
@@ -160,13 +218,16 @@ describe('secrets', () => {
     expect(told.length).toBeGreaterThan(35);
     expect(service.output()).toMatch(/"level":"(warn|error)"/);
     expect(told.join()).toContain('service_unavailable');
+    expect(sockets).toBeGreaterThan(15);
+    expect(streamed).toBeGreaterThan(2);
+    for (const word of ['"type":"error"', '"type":"next"', '4403', '4400']) expect(told.join()).toContain(word);
     expect(secrets.size).toBeGreaterThan(15);
     for (const [name, secret] of secrets) expect([name, secret.length > 9]).toEqual([name, true]);
   });
 
   it('are in no line of the log', () => expect(traces([service.output()])).toEqual([]));
 
-  it('are in no failure, no answer of GraphQL, no metric', () => {
+  it('are in no failure, no answer of GraphQL, no message of a socket, no event, no metric', () => {
     // The owner of an endpoint may read its address back.
     const bodies = told.map((text) => text.replaceAll(new RegExp(`http[^"]*token=${HOOK_TOKEN}`, 'g'), ''));
     expect(traces(bodies)).toEqual([]);
@@ -196,7 +257,7 @@ describe('secrets', () => {
       for (const word of words) expect(message).not.toContain(word);
     }
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 180_000);
 
   it('the first key is printed by the first start, and by no other', async () => {
     const own = await cloneDatabase();
@@ -218,7 +279,7 @@ describe('secrets', () => {
     expect(second.output()).not.toMatch(/dr_\w{46}/);
     await own.drop();
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 180_000);
 
   /** Which secrets show, each with its surroundings. */
   function traces(texts: readonly string[]): string[] {

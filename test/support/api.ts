@@ -84,7 +84,7 @@ export class Api {
 
   /** Reads the task until it stands where the test wants it. */
   until(taskId: string, ...statuses: string[]): Promise<TaskBody> {
-    return this.untilWithin(15_000, taskId, ...statuses);
+    return this.untilWithin(30_000, taskId, ...statuses);
   }
 
   untilFinal(taskId: string): Promise<TaskBody> {

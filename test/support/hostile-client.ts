@@ -17,7 +17,7 @@ export interface Outcome {
 
 /** No answer to anything may take longer, unless the client asked to wait. */
 export const HANG_MS = 2_000;
-const GIVE_UP_MS = 10_000;
+const GIVE_UP_MS = 30_000;
 /** Requests under way at once. */
 const ABREAST = 8;
 

@@ -9,7 +9,7 @@ export interface WireAnswer {
 }
 
 /** Writes bytes as they are and reads until the server hangs up or the answer is whole. */
-export function sayOnWire(port: number, pieces: readonly (string | Buffer)[], withinMs = 5_000): Promise<WireAnswer> {
+export function sayOnWire(port: number, pieces: readonly (string | Buffer)[], withinMs = 20_000): Promise<WireAnswer> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     let text = '';

@@ -43,7 +43,7 @@ export async function spawnService(env: Record<string, string>): Promise<Service
       if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${output}`);
       return output.includes('Darkroom is ready');
     },
-    30_000,
+    90_000,
   );
   return service;
 }

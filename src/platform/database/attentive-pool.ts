@@ -51,6 +51,11 @@ export class AttentivePool extends SteadyPool {
     return callback ? super.end(callback) : super.end();
   }
 
+  /** For a connection that is held for long on purpose, to listen say: nothing is concluded from that. */
+  protected keep(client: PoolClient): void {
+    this.#held.delete(client);
+  }
+
   async #look(): Promise<void> {
     const suspectSince = performance.now() - SUSPECT_AFTER_MS;
     const isSuspect = [...this.#held.values()].some((since) => since < suspectSince);

@@ -16,6 +16,8 @@ const POOL: pg.PoolConfig = {
   statement_timeout: 30_000,
   query_timeout: 35_000, // the server has given up by then, so the connection is dead
   lock_timeout: 2_000,
+  // A process that stands still inside a transaction would keep everybody from what it has locked, a key's creates among it.
+  idle_in_transaction_session_timeout: 5_000,
   connectionTimeoutMillis: 2_000,
   application_name: 'darkroom',
   keepAlive: true,

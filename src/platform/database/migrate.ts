@@ -34,7 +34,13 @@ export async function migrate(url: string): Promise<void> {
 }
 
 async function runOurs(url: string): Promise<void> {
-  const dataSource = createDataSource(url, { max: 2, statement_timeout: 0, query_timeout: 0, lock_timeout: 0 });
+  const dataSource = createDataSource(url, {
+    max: 2,
+    statement_timeout: 0,
+    query_timeout: 0,
+    lock_timeout: 0,
+    idle_in_transaction_session_timeout: 0,
+  });
   await dataSource.initialize();
   try {
     await dataSource.runMigrations();

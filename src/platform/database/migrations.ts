@@ -4,6 +4,7 @@ import { Tasks1700000000002 } from './migrations/0002-tasks.ts';
 import { Webhooks1700000000003 } from './migrations/0003-webhooks.ts';
 import { EndedTasks1700000000004 } from './migrations/0004-ended-tasks.ts';
 import { ProviderPlaces1700000000005 } from './migrations/0005-provider-places.ts';
+import { RateWindows1700000000006 } from './migrations/0006-rate-windows.ts';
 import { WaitingTasks1700000000007 } from './migrations/0007-waiting-tasks.ts';
 
 /** To add one: write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and name its class here, last. */
@@ -13,5 +14,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Webhooks1700000000003,
   EndedTasks1700000000004,
   ProviderPlaces1700000000005,
+  RateWindows1700000000006,
   WaitingTasks1700000000007,
 ];

@@ -3,6 +3,7 @@ import { fastify as createFastify, type FastifyInstance, type FastifyReply, type
 import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/error.filter.ts';
 import { currentRequestId } from '../request-context.ts';
+import { IncomingBodies } from './incoming-bodies.ts';
 import { acceptJsonBodiesOnly, refuseEncodedBody } from './json-body.ts';
 import { KnownRoutes } from './known-routes.ts';
 import type { HttpLimits } from './limits.ts';
@@ -60,6 +61,7 @@ export function createEdge(limits: HttpLimits): Edge {
     }
     currentRequestId.run(request.id, done);
   });
+  new IncomingBodies(limits).watch(fastify);
   load.count(fastify, isAnsweredWhileDraining);
 
   const sockets = new Set<Socket>();

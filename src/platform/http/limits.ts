@@ -14,6 +14,8 @@ export interface HttpLimits {
   requestsAtOnce: number;
   /** The bodies of those, together. */
   bodyBytesAtOnce: number;
+  /** Of bodies that are still coming in; past that the one longest on its way is refused with 503. */
+  incomingBytesAtOnce: number;
 }
 
 export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
@@ -24,4 +26,5 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   timeoutCheckMs: 2_000,
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
+  incomingBytesAtOnce: 64 * 1024 * 1024,
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { isDatabaseAway } from '../../errors/database-away.ts';
-import { SteadyPool } from '../database/pool.ts';
+import { AttentivePool } from '../database/attentive-pool.ts';
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1000;
@@ -18,9 +18,10 @@ type ConnectCallback = (
 /**
  * A pool for the job queue, whose single statements wait for a database that is away instead of failing. The queue gives
  * up its whole runner, and everything it runs, over one failed "job done"; a restart of the database must not cost that.
+ * One that answers nothing counts as away, since the pool is an attentive one (the queue polls, so it notices soon).
  * A statement that was interrupted is sent again; all the queue's own ones may be. Transactions are not sent again.
  */
-export class PatientPool extends SteadyPool {
+export class PatientPool extends AttentivePool {
   #patienceMs = PATIENCE_MS;
 
   /** From now on failures come soon, because the process is stopping. What stays locked is freed by stray-jobs.ts. */
@@ -44,6 +45,7 @@ export class PatientPool extends SteadyPool {
       callback(error as Error, undefined, () => undefined);
       return;
     }
+    this.keep(client);
     callback(undefined, client, client.release.bind(client));
   }
 

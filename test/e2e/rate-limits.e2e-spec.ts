@@ -1,0 +1,145 @@
+import type { DataSource } from 'typeorm';
+import type { ApiError } from '../../src/errors/api-error.ts';
+import type { Caller } from '../../src/auth/caller.ts';
+import { RateLimits } from '../../src/auth/rate-limits.ts';
+import type { RateBucket } from '../../src/auth/rate-window.ts';
+import { createDataSource } from '../../src/platform/database/data-source.ts';
+import { Sql, type Statement } from '../../src/platform/database/sql.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/wait.ts';
+
+/** Counts the statements, and fails them while `isAway`. */
+class CountedSql extends Sql {
+  statements = 0;
+  isAway = false;
+
+  override run<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    this.statements += 1;
+    if (this.isAway) return Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+    return super.run<Row>(statement, values);
+  }
+}
+
+describe('rates of several processes on one database', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let nextKey = 0;
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    dataSource = await createDataSource(database.url).initialize();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  /** As many processes as asked for; what they know of each other is in the database alone. */
+  function processes(count: number) {
+    return Array.from({ length: count }, () => {
+      const sql = new CountedSql(dataSource);
+      return { sql, limits: new RateLimits(sql) };
+    });
+  }
+  const caller = (limit: number, apiKeyId = `key_${(nextKey += 1)}`): Caller => ({
+    apiKeyId,
+    scopes: [],
+    limits: { createsPerMinute: limit, readsPerMinute: limit, maxRunning: 0, maxQueued: 0 },
+  });
+  /** The headers of what is let through; of what is refused, its error. */
+  const count = async ({ limits }: { limits: RateLimits }, who: Caller, bucket: RateBucket = 'read') => {
+    const headers = await limits.count(who, bucket).catch((error: ApiError) => error);
+    return { headers: headers as Record<string, string>, through: !(headers instanceof Error) };
+  };
+  const through = (answers: { through: boolean }[]) => answers.filter((answer) => answer.through).length;
+  /** `rounds` volleys of concurrent requests, each over all processes. */
+  async function volleys(rounds: number, size: number, all: ReturnType<typeof processes>, who: Caller) {
+    let sum = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const volley = Array.from({ length: size }, (_, nth) => count(all[(round + nth) % all.length]!, who));
+      sum += through(await Promise.all(volley));
+    }
+    return sum;
+  }
+
+  it.each([1, 5, 60, 600])('let exactly %i through in sum, whoever asks when', async (limit) => {
+    expect(await volleys(10, Math.max(4, limit / 5), processes(4), caller(limit))).toBe(limit);
+  });
+
+  it('say where the key stands, one process exactly', async () => {
+    const [one] = processes(1);
+    const who = caller(3);
+    const said = [];
+    for (let nth = 0; nth < 3; nth += 1) said.push((await count(one!, who, 'create')).headers);
+    expect(said).toEqual(
+      [2, 1, 0].map((left) => ({
+        'ratelimit-policy': '"create";q=3;w=60',
+        ratelimit: expect.stringMatching(new RegExp(`^"create";r=${left};t=\\d+$`)),
+      })),
+    );
+    await expect(one!.limits.count(who, 'create')).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/), ratelimit: expect.stringContaining('r=0;') },
+    });
+    expect((await count(one!, who, 'read')).through).toBe(true); // a budget of its own
+  });
+
+  it('ask the database once for all who wait, and never again for a window that is used up', async () => {
+    const [one] = processes(1);
+    const who = caller(40);
+    expect(through(await Promise.all(Array.from({ length: 40 }, () => count(one!, who))))).toBe(40);
+    expect(one!.sql.statements).toBe(1);
+    await count(one!, who);
+    const asked = one!.sql.statements;
+    await volleys(2, 5, [one!], who);
+    expect(one!.sql.statements).toBe(asked);
+  });
+
+  it('ask for many keys in one statement', async () => {
+    const [one] = processes(1);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => count(one!, caller(5))));
+    expect([through(answers), one!.sql.statements]).toEqual([30, 1]);
+  });
+
+  it('a limit of 0 asks nothing and says nothing', async () => {
+    const [one] = processes(1);
+    expect(await one!.limits.count(caller(0), 'read')).toBeNull();
+    expect(one!.sql.statements).toBe(0);
+  });
+
+  it('begin a new window when the old one is over, by the clock of the database', async () => {
+    const who = caller(2);
+    const windowOf = (bucket: RateBucket, ends: string) =>
+      dataSource.query(`insert into rate_windows values ($1, $2, now() + $3::interval, 2)`, [
+        who.apiKeyId,
+        bucket,
+        ends,
+      ]);
+    await windowOf('create', '1 second'); // this process hears of its end
+    await windowOf('read', '1 hour'); // and of this one not
+    const [one, two] = processes(2);
+    await eventually('the new window', async () => (await count(one!, who, 'create')).through);
+    expect((await count(one!, who)).through).toBe(false);
+    await dataSource.query(`update rate_windows set ends_at = now() where api_key_id = $1 and bucket = 'read'`, [
+      who.apiKeyId,
+    ]);
+    expect(await volleys(2, 4, [two!], who)).toBe(2);
+    const rows = await dataSource.query('select bucket from rate_windows where api_key_id = $1', [who.apiKeyId]);
+    expect(rows).toHaveLength(2); // used again, not added to
+  });
+
+  it('count alone while the database is away, and together again afterwards', async () => {
+    const [one, two] = processes(2);
+    const who = caller(100);
+    const before = await volleys(1, 10, [one!], who);
+    one!.sql.isAway = true;
+    const away = await volleys(3, 10, [one!], who);
+    expect([before, away]).toEqual([10, 30]);
+    one!.sql.isAway = false;
+    const after = (await volleys(5, 30, [one!], who)) + (await volleys(5, 30, [two!], who));
+    expect(before + away + after).toBe(100);
+
+    const other = caller(7);
+    one!.sql.isAway = true;
+    expect(await volleys(3, 10, [one!], other)).toBe(7);
+  });
+});
