@@ -65,6 +65,8 @@ export class GenerateWorker implements OnModuleInit {
         event: 'task.run_failed',
         task_id: task.id,
         model: task.model,
+        provider: task.provider, // the one asked last
+        credential: task.credential,
         code: failure.code,
         cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,
       });

@@ -61,7 +61,11 @@ export class LiveRun implements Run {
     for (;;) {
       const intent = await this.patiently(() => this.acts.submit.intent(this.held, this.submission));
       if (intent === 'lost') throw this.held.lost();
-      if (intent === 'committed') return;
+      if (intent === 'committed') {
+        this.task.provider = this.submission.provider;
+        this.task.credential = this.submission.credential;
+        return;
+      }
       await sleep(FULL_MS, undefined, { signal: this.signal });
     }
   }

@@ -157,6 +157,7 @@ function worthTelling(failures: (ProviderError | Unfit)[]): ProviderError {
   if (passing ?? errors[0]) return (passing ?? errors[0]) as ProviderError;
   const unfit = failures[0] as Unfit | undefined;
   if (!unfit) return new ProviderError('provider_rejected');
-  const message = `No provider of this model can do it: ${unfit.message}`;
+  // What it says itself names the provider, which is for the operator.
+  const message = `No provider of this model can do what ${unfit.param} asks for.`;
   return new ProviderError('provider_rejected', { message, param: unfit.param });
 }

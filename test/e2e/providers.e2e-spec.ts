@@ -144,7 +144,12 @@ describe('models behind real providers', () => {
     const before = ark.submits;
     const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
     const task = await service.api.untilFinal(body.task_id);
-    expect(task.error).toMatchObject({ code: 'provider_rejected', param: 'duration' });
+    expect(task.error).toEqual({
+      code: 'provider_rejected',
+      message: 'No provider of this model can do what duration asks for.',
+      param: 'duration',
+      retryable: false,
+    });
     expect(ark.submits).toBe(before);
   });
 
