@@ -60,7 +60,7 @@ export class LiveRun implements Run {
   async submitting(): Promise<void> {
     for (;;) {
       const intent = await this.patiently(() => this.acts.submit.intent(this.held, this.submission));
-      if (intent === 'lost') throw this.held.lost();
+      if (intent === 'lost') throw await this.held.lost();
       if (intent === 'committed') {
         this.task.provider = this.submission.provider;
         this.task.credential = this.submission.credential;
@@ -71,9 +71,9 @@ export class LiveRun implements Run {
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
+    this.task.upstream_id = upstreamId; // whether or not it can still be noted: a cancel has to name it
     const held = await this.patiently(() => this.acts.submit.accepted(this.held, upstreamId, requestId));
-    if (!held) throw this.held.lost();
-    this.task.upstream_id = upstreamId;
+    if (!held) throw await this.held.lost();
   }
 
   async close(): Promise<void> {

@@ -56,7 +56,7 @@ export class ServeGeneration {
     );
     if (!asked) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was asked is gone.' });
     if (await this.maySubmitAgain(asked, work)) {
-      if (!(await this.submits.withdrawn(held))) throw held.lost();
+      if (!(await this.submits.withdrawn(held))) throw await held.lost();
       return this.tryInTurn(bindings, work);
     }
     return this.runOn(asked, work);
@@ -71,7 +71,7 @@ export class ServeGeneration {
     if (provider.find) {
       const found = await provider.find({ ...request, upstream }, held.signal);
       if (found === null) return true;
-      if (!(await this.submits.accepted(held, found))) throw held.lost();
+      if (!(await this.submits.accepted(held, found))) throw await held.lost();
       task.upstream_id = found;
       return false;
     }

@@ -68,6 +68,7 @@ const fileLinks = {
   exports: [
     ClaimTasks,
     EndTasks,
+    ReadTasks,
     RecordProgress,
     RecordSubmit,
     RenewLeases,
