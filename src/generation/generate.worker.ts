@@ -77,27 +77,28 @@ export class GenerateWorker implements OnModuleInit {
   private async generate(task: ClaimedTask, held: Held): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
-    const request = await this.prepare(task, model, held.signal);
-    return this.serving.serve(task, held, request, (outputs) => this.outputs.store(held, outputs));
-  }
-
-  private async prepare(
-    task: ClaimedTask,
-    model: Model,
-    signal: AbortSignal,
-  ): Promise<Omit<ProviderRequest, 'upstream'>> {
-    const fields = imageUrlsOf(model, task.input);
-    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
-    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
-    return {
+    const bare = {
       taskId: task.id,
       model: task.model,
       kind: task.kind,
       input: task.input as unknown as ResolvedInput,
-      images: {
-        references: images.filter((_, at) => at !== firstFrameAt),
-        firstFrame: images[firstFrameAt] ?? null,
-      },
+    };
+    return this.serving.serve(
+      task,
+      held,
+      bare,
+      () => this.fetchImages(task, model, held.signal),
+      (outputs) => this.outputs.store(held, outputs),
+    );
+  }
+
+  private async fetchImages(task: ClaimedTask, model: Model, signal: AbortSignal): Promise<ProviderRequest['images']> {
+    const fields = imageUrlsOf(model, task.input);
+    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
+    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
+    return {
+      references: images.filter((_, at) => at !== firstFrameAt),
+      firstFrame: images[firstFrameAt] ?? null,
     };
   }
 

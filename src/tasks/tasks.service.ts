@@ -146,6 +146,7 @@ export class TasksService {
       parked: false,
       provider: null,
       provider_url: null,
+      provider_model: null,
       credential: null,
       submitted_at: null,
       upstream_id: null,

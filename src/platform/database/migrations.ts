@@ -4,6 +4,7 @@ import { Tasks1700000000002 } from './migrations/0002-tasks.ts';
 import { Webhooks1700000000003 } from './migrations/0003-webhooks.ts';
 import { EndedTasks1700000000004 } from './migrations/0004-ended-tasks.ts';
 import { ProviderPlaces1700000000005 } from './migrations/0005-provider-places.ts';
+import { ProviderModel1700000000007 } from './migrations/0007-provider-model.ts';
 
 /** To add one: write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and name its class here, last. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -12,4 +13,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Webhooks1700000000003,
   EndedTasks1700000000004,
   ProviderPlaces1700000000005,
+  ProviderModel1700000000007,
 ];
