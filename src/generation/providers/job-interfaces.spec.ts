@@ -1,12 +1,14 @@
 import { ArkStub } from '../../../test/support/stubs/ark.stub.ts';
 import { FalStub } from '../../../test/support/stubs/fal.stub.ts';
 import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { failureOf, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { ReplicateStub } from '../../../test/support/stubs/replicate.stub.ts';
 import type { Fault, StubHttp } from '../../../test/support/stubs/stub-http.ts';
 import type { Provider, ProviderRequest } from '../provider.ts';
 import { ArkProvider } from './ark.provider.ts';
 import { FalProvider } from './fal.provider.ts';
+import { OpenaiProvider } from './openai.provider.ts';
 import { ReplicateProvider } from './replicate.provider.ts';
 
 interface JobInterface {
@@ -46,6 +48,19 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
       read: /^GET .*\/status$/,
       fetch: /^GET \/files\//,
       cancel: /^PUT .*\/cancel$/,
+    },
+  ],
+  [
+    'openai',
+    {
+      provider: new OpenaiProvider(),
+      newStub: () => Object.assign(new OpenaiStub(), { sora: false }),
+      path: '/v1',
+      model: 'wan2.2',
+      submit: /^POST \/v1\/videos$/,
+      read: /^GET \/v1\/videos\/[^/]+$/,
+      fetch: /^GET .*\/content$/,
+      cancel: /^DELETE \/v1\/videos\//,
     },
   ],
   [
