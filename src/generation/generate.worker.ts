@@ -102,10 +102,13 @@ export class GenerateWorker implements OnModuleInit {
     };
   }
 
-  /** This process is shutting down: another takes the task over at once, and it counts as no loss. */
+  /**
+   * This process is shutting down: another takes the task over, and it counts as no loss. At once, unless a paid call is out:
+   * a successor would not find its job yet, and buy another.
+   */
   private async handOver(held: Held): Promise<void> {
-    const released = await this.leases.release([held]);
-    if (released.length === 0) return;
+    const released = await this.leases.release([held], !held.isCalling);
+    if (released.length === 0 || held.isCalling) return;
     await this.jobs.add(null, generateJob, { taskId: held.id });
     this.logger.log({ event: 'task.handed_over', task_id: held.id });
   }

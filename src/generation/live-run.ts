@@ -64,6 +64,7 @@ export class LiveRun implements Run {
       if (intent === 'committed') {
         this.task.provider = this.submission.provider;
         this.task.credential = this.submission.credential;
+        this.held.isCalling = true;
         return;
       }
       await sleep(FULL_MS, undefined, { signal: this.signal });
@@ -74,6 +75,7 @@ export class LiveRun implements Run {
     this.task.upstream_id = upstreamId; // whether or not it can still be noted: a cancel has to name it
     const held = await this.patiently(() => this.acts.submit.accepted(this.held, upstreamId, requestId));
     if (!held) throw await this.held.lost();
+    this.held.isCalling = false;
   }
 
   async close(): Promise<void> {

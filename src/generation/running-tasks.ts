@@ -13,6 +13,8 @@ export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 /** The hold of this process on one task, and how its run is told to stop. */
 export interface Held extends Hold {
   readonly signal: AbortSignal;
+  /** A paid call is out whose job, should there be one, nobody knows by name yet. */
+  isCalling: boolean;
   stop(reason: StopReason): void;
   /** The record did not know this claim any more: stops the run, once it has asked why. */
   lost(): Promise<LeaseLost>;
@@ -61,6 +63,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       id: task.id,
       attempt: task.attempt,
       signal: controller.signal,
+      isCalling: false,
       stop: (reason) => controller.abort(reason),
       lost: async () => {
         held.stop(await this.whyLost(held));

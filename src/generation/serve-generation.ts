@@ -75,8 +75,7 @@ export class ServeGeneration {
   private async maySubmitAgain(asked: ReadyBinding, { task, held, request }: Work<unknown>): Promise<boolean> {
     if (task.upstream_id !== null) return false;
     const { provider, upstream, onUnknownOutcome } = asked;
-    const synchronous = provider.synchronousKinds?.includes(task.kind) ?? false;
-    const mayRepeat = (onUnknownOutcome ?? (synchronous ? 'resubmit' : 'fail')) === 'resubmit';
+    const mayRepeat = (onUnknownOutcome ?? (isSynchronous(asked, task) ? 'resubmit' : 'fail')) === 'resubmit';
     try {
       if (!provider.find) throw new ProviderError('provider_outcome_unknown', { spent: 'unknown' });
       const found = await provider.find({ ...request, upstream }, held.signal);
@@ -122,9 +121,12 @@ export class ServeGeneration {
       held.signal.throwIfAborted();
       return await keep(outputs);
     } catch (error) {
+      if (isSynchronous(binding, task)) held.isCalling = false; // the call ended with the run
       if (held.signal.aborted) await this.tellUpstream(binding, request, run.upstreamId, held);
-      else if (error instanceof ProviderError && error.spent === 'nothing')
+      else if (error instanceof ProviderError && error.spent === 'nothing') {
+        held.isCalling = false;
         await patiently(held, () => this.submits.withdrawn(held));
+      }
       throw error;
     } finally {
       await run.close();
@@ -168,6 +170,9 @@ function bindingAsked(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding
   if (!binding || task.provider_model === null) return binding;
   return { ...binding, upstream: { ...binding.upstream, model: task.provider_model } };
 }
+
+const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
+  provider.synchronousKinds?.includes(kind) ?? false;
 
 /** What the record has to know, once the database is back if it is away. */
 function patiently<Result>({ signal }: Held, write: () => Promise<Result>): Promise<Result> {

@@ -34,7 +34,7 @@ export interface Reply {
 /**
  * What goes wrong with the next request: it is answered so instead; or the connection is cut before the body is read, after
  * the request was taken, or half through the answer; or no answer ever comes; or a good one comes late; or half of a good one
- * comes at once, and the rest when the test says so.
+ * comes at once, and the rest when the promise is kept.
  */
 export type Fault =
   | { reply: Reply }
