@@ -53,7 +53,7 @@ export class LiveRun implements Run {
 
   /** 100 is for the end alone, once the files are stored. */
   progress(percent: number): void {
-    this.newest = Math.max(this.newest, Math.min(99, Math.floor(percent)));
+    if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent)); // never NaN, which would stay
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
 

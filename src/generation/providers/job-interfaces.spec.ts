@@ -127,6 +127,22 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     expect(failure.message).toBe('The provider did not accept this request.');
   });
 
+  it('takes a refusal for one whatever its fields hold', async () => {
+    const odd = { of: ['an', 'unheard', 'of', 'kind'] };
+    const body = {
+      detail: [{ type: odd, msg: odd }],
+      title: odd,
+      error: { code: odd, type: odd, param: odd, message: odd },
+    };
+    stub.plan(submit, { reply: { status: 400, body } });
+    const failure = await failureOf(provider.generate(film, run));
+    expect(failure).toMatchObject({
+      code: 'provider_rejected',
+      spent: 'nothing',
+      cause: { provider: name, status: 400 },
+    });
+  });
+
   describe('polling', () => {
     it('bears what passes: broken connections, 408, 409, 425, 429, 5xx, pages and two 404', async () => {
       const passing = [404, 404, 500, 404, 404, 429, 408, 409, 425, 503].map(refused);
