@@ -29,8 +29,7 @@ export async function examine(): Promise<Finding[]> {
     config = loadConfig();
     findings.push({ check: 'configuration', ok: true, note: `role ${config.role}, data in ${config.dataDir}` });
   } catch (error) {
-    const faults = error instanceof ConfigError ? error.faults : [failureText(error)];
-    return [...findings, ...faults.map((note) => ({ check: 'configuration', ok: false, note }))];
+    return [...findings, ...faultsOf(error).map((note) => ({ check: 'configuration', ok: false, note }))];
   }
   findings.push(await finding('secret key', () => secretKey(config)));
   findings.push(...(await database(config)));
@@ -39,6 +38,9 @@ export async function examine(): Promise<Finding[]> {
   findings.push(await service(config));
   return findings;
 }
+
+const faultsOf = (error: unknown): readonly string[] =>
+  error instanceof ConfigError ? error.faults : [failureText(error)];
 
 async function finding(check: string, look: () => Promise<string>): Promise<Finding> {
   try {
@@ -98,8 +100,9 @@ async function models(config: Config): Promise<Finding[]> {
   let providers: Providers;
   try {
     providers = new Providers(config, new SandboxProvider(), new ModelAvailability());
+    providers.onModuleInit(); // what the start would refuse: a workflow file that is not there
   } catch (error) {
-    return [{ check: 'PROVIDERS', ok: false, note: (error as Error).message }];
+    return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
   }
   return MODELS.map(({ id }) => {
     const bindings = providers.bindingsOf(id);

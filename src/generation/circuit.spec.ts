@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Circuit } from './circuit.ts';
 import { ProviderError } from './provider.ts';
 
@@ -27,5 +28,52 @@ describe('the circuit before an upstream', () => {
     expect(await circuit.execute(async () => 'made')).toBe('made');
     for (let call = 0; call < 4; call += 1) await expect(circuit.execute(away)).rejects.toBeDefined();
     expect(await circuit.execute(async () => 'made again')).toBe('made again');
+  });
+
+  it('counts failures in a row: an answer between them begins anew, an abort says nothing', async () => {
+    const changes: boolean[] = [];
+    const circuit = new Circuit((open) => changes.push(open));
+    const stopped = () => Promise.reject('ended');
+    const fail = (call: () => Promise<never>) => expect(circuit.execute(call)).rejects.toBeDefined();
+    for (const call of [away, away, away, away, refused, away, away, away, away]) await fail(call);
+    expect(changes).toEqual([]);
+    await fail(stopped);
+    await fail(away);
+    expect(changes).toEqual([true]);
+  });
+
+  it('when its time is up lets all ask at once, while the first of them is still at work', async () => {
+    const now = jest.spyOn(performance, 'now');
+    const changes: boolean[] = [];
+    const circuit = new Circuit((open) => changes.push(open));
+    try {
+      now.mockReturnValue(1_000);
+      for (let call = 0; call < 5; call += 1) await expect(circuit.execute(away)).rejects.toBeDefined();
+      now.mockReturnValue(6_001);
+      const film = Promise.withResolvers<string>();
+      const going = circuit.execute(() => film.promise);
+      expect(await circuit.execute(async () => 'a picture')).toBe('a picture');
+      expect(changes).toEqual([true, false]);
+      film.resolve('a film');
+      expect(await going).toBe('a film');
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('opens again at the first failure after its time', async () => {
+    const now = jest.spyOn(performance, 'now');
+    const circuit = new Circuit(() => undefined);
+    try {
+      now.mockReturnValue(1_000);
+      for (let call = 0; call < 5; call += 1) await expect(circuit.execute(away)).rejects.toBeDefined();
+      now.mockReturnValue(6_001);
+      await expect(circuit.execute(away)).rejects.toBeDefined();
+      let sent = 0;
+      await expect(circuit.execute(async () => (sent += 1))).rejects.toMatchObject({ spent: 'nothing' });
+      expect(sent).toBe(0);
+    } finally {
+      now.mockRestore();
+    }
   });
 });

@@ -58,6 +58,8 @@ export class GenerateWorker {
         event: 'task.run_failed',
         task_id: task.id,
         model: task.model,
+        provider: task.provider, // the one asked last
+        credential: task.credential,
         code: failure.code,
         cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,
       });
@@ -68,34 +70,38 @@ export class GenerateWorker {
   private async generate(task: ClaimedTask, held: Held): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
-    const request = await this.prepare(task, model, held.signal);
-    return this.serving.serve(task, held, request, (outputs) => this.outputs.store(held, outputs));
-  }
-
-  private async prepare(
-    task: ClaimedTask,
-    model: Model,
-    signal: AbortSignal,
-  ): Promise<Omit<ProviderRequest, 'upstream'>> {
-    const fields = imageUrlsOf(model, task.input);
-    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
-    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
-    return {
+    const bare = {
       taskId: task.id,
       model: task.model,
       kind: task.kind,
       input: task.input as unknown as ResolvedInput,
-      images: {
-        references: images.filter((_, at) => at !== firstFrameAt),
-        firstFrame: images[firstFrameAt] ?? null,
-      },
+    };
+    return this.serving.serve(
+      task,
+      held,
+      bare,
+      () => this.fetchImages(task, model, held.signal),
+      (outputs) => this.outputs.store(held, outputs),
+    );
+  }
+
+  private async fetchImages(task: ClaimedTask, model: Model, signal: AbortSignal): Promise<ProviderRequest['images']> {
+    const fields = imageUrlsOf(model, task.input);
+    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
+    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
+    return {
+      references: images.filter((_, at) => at !== firstFrameAt),
+      firstFrame: images[firstFrameAt] ?? null,
     };
   }
 
-  /** This process is shutting down: another takes the task over at once, and it counts as no loss. */
+  /**
+   * This process is shutting down: another takes the task over, and it counts as no loss. At once, unless a paid call is out:
+   * a successor would not find its job yet, and buy another.
+   */
   private async handOver(held: Held): Promise<void> {
-    const released = await this.leases.release([held]);
-    if (released.length === 0) return;
+    const released = await this.leases.release([held], !held.isCalling);
+    if (released.length === 0 || held.isCalling) return;
     this.bell.ring();
     this.logger.log({ event: 'task.handed_over', task_id: held.id });
   }

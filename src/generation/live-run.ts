@@ -53,23 +53,29 @@ export class LiveRun implements Run {
 
   /** 100 is for the end alone, once the files are stored. */
   progress(percent: number): void {
-    this.newest = Math.max(this.newest, Math.min(99, Math.floor(percent)));
+    if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent)); // never NaN, which would stay
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
 
   async submitting(): Promise<void> {
     for (;;) {
       const intent = await this.patiently(() => this.acts.submit.intent(this.held, this.submission));
-      if (intent === 'lost') throw this.held.lost();
-      if (intent === 'committed') return;
+      if (intent === 'lost') throw await this.held.lost();
+      if (intent === 'committed') {
+        this.task.provider = this.submission.provider;
+        this.task.credential = this.submission.credential;
+        this.held.isCalling = true;
+        return;
+      }
       await sleep(FULL_MS, undefined, { signal: this.signal });
     }
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
+    this.task.upstream_id = upstreamId; // whether or not it can still be noted: a cancel has to name it
     const held = await this.patiently(() => this.acts.submit.accepted(this.held, upstreamId, requestId));
-    if (!held) throw this.held.lost();
-    this.task.upstream_id = upstreamId;
+    if (!held) throw await this.held.lost();
+    this.held.isCalling = false;
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,8 @@ export class LiveRuns {
 
   of(task: ClaimedTask, held: Held, binding: ReadyBinding, approximations: Approximation[]): LiveRun {
     const { name, credential, concurrency, upstream } = binding;
-    const submission = { provider: name, url: upstream.baseUrl, credential, approximations, concurrency };
+    const { baseUrl: url, model } = upstream;
+    const submission = { provider: name, url, model, credential, approximations, concurrency };
     return new LiveRun(task, held, submission, { progress: this.progress, submit: this.submit, feed: this.feed });
   }
 }

@@ -2,6 +2,8 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { Config } from '../platform/config.ts';
 import { type Hold, RenewLeases } from '../tasks/acts/renew-leases.ts';
 import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
+import { ReadTasks } from '../tasks/acts/read-tasks.ts';
+import type { Task } from '../tasks/task.entity.ts';
 import { TaskFeed } from '../tasks/task-feed.ts';
 import { isFinal } from '../tasks/task-status.ts';
 
@@ -11,9 +13,11 @@ export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 /** The hold of this process on one task, and how its run is told to stop. */
 export interface Held extends Hold {
   readonly signal: AbortSignal;
+  /** A paid call is out whose job, should there be one, nobody knows by name yet. */
+  isCalling: boolean;
   stop(reason: StopReason): void;
-  /** The record did not know this claim any more: stops the run. */
-  lost(): LeaseLost;
+  /** The record did not know this claim any more: stops the run, once it has asked why. */
+  lost(): Promise<LeaseLost>;
 }
 
 /** The claim on the task is gone; whoever meets this stops and says nothing more. */
@@ -37,6 +41,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly config: Config,
     private readonly leases: RenewLeases,
+    private readonly reads: ReadTasks,
     private readonly feed: TaskFeed,
   ) {}
 
@@ -63,16 +68,16 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       id: task.id,
       attempt: task.attempt,
       signal,
+      isCalling: false,
       stop: (reason) => controller.abort(reason),
-      lost: () => {
-        controller.abort('lease_lost' satisfies StopReason);
-        return new LeaseLost(`Task ${task.id} is held by another claim than ${task.attempt}.`);
+      lost: async () => {
+        held.stop(await this.whyLost(held));
+        return new LeaseLost(`Task ${task.id} is not held by claim ${task.attempt} any more.`);
       },
     };
     const stopWatching = this.feed.watch(task.id, (news) => {
-      // A successor's end is no end of ours to tell the upstream of: its job has been taken over, not given up.
-      if (news.attempt > held.attempt) held.stop('lease_lost');
-      else if (isFinal(news.status)) held.stop('ended');
+      const reason = reasonIn(news, held);
+      if (reason) held.stop(reason);
     });
     const remainingMs = Math.min(Math.max(task.remaining_s * 1000, 0), MAX_TIMER_MS);
     const deadline = setTimeout(() => held.stop('deadline'), remainingMs);
@@ -105,7 +110,19 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     for (const held of holds) {
-      if (!kept.has(held.id) && this.held.get(held.id) === held) held.stop('lease_lost');
+      if (!kept.has(held.id) && this.held.get(held.id) === held) void held.lost();
     }
   }
+
+  /** The news of a cancel may be late or lost, and then the upstream has to be told all the same. */
+  private async whyLost(held: Held): Promise<StopReason> {
+    const task = await this.reads.find(held.id).catch(() => null);
+    return (task && reasonIn(task, held)) ?? 'lease_lost';
+  }
+}
+
+/** A successor's end is no end of ours to tell the upstream of: its job has been taken over, not given up. */
+function reasonIn({ attempt, status }: Task, held: Held): StopReason | null {
+  if (attempt > held.attempt) return 'lease_lost';
+  return isFinal(status) ? 'ended' : null;
 }

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RecordSubmit } from '../tasks/acts/record-submit.ts';
 import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
 import { LiveRuns } from './live-runs.ts';
-import type { LiveRun } from './live-run.ts';
 import { ProviderError, type ProviderOutput, type ProviderRequest, Unfit } from './provider.ts';
 import { Providers, type ReadyBinding } from './providers.ts';
 import type { Held } from './running-tasks.ts';
+import { untilWritten } from './until-written.ts';
 import { withoutPrompt } from './without-prompt.ts';
 
+type Images = ProviderRequest['images'];
 type Unbound = Omit<ProviderRequest, 'upstream'>;
 type Keep<Kept> = (outputs: ProviderOutput[]) => Promise<Kept>;
 
@@ -18,6 +19,8 @@ interface Work<Kept> {
   request: Unbound;
   keep: Keep<Kept>;
 }
+
+const NO_IMAGES: Images = { references: [], firstFrame: null };
 
 /** Rounds through the bindings while all of them are busy or away, and the wait after the first; it doubles. */
 const ROUNDS = 5;
@@ -42,42 +45,51 @@ export class ServeGeneration {
   ) {}
 
   /**
+   * @param images fetches those the request names; called only if somebody is to be asked anew
    * @param keep takes what was made while the files of the run are still there
    * @throws ProviderError, or the signal's reason
    */
-  async serve<Kept>(task: ClaimedTask, held: Held, request: Unbound, keep: Keep<Kept>): Promise<Kept> {
+  async serve<Kept>(
+    task: ClaimedTask,
+    held: Held,
+    bare: Omit<Unbound, 'images'>,
+    images: () => Promise<Images>,
+    keep: Keep<Kept>,
+  ): Promise<Kept> {
     const bindings = this.providers.bindingsOf(task.model);
-    const work = { task, held, request, keep };
-    if (task.submitted_at === null) return this.tryInTurn(bindings, work);
+    const work = async () => ({ task, held, request: { ...bare, images: await images() }, keep });
+    if (task.submitted_at === null) return this.tryInTurn(bindings, await work());
 
-    const asked = bindings.find(
-      ({ name, credential, upstream }) =>
-        name === task.provider && credential === task.credential && upstream.baseUrl === task.provider_url,
-    );
+    const asked = bindingAsked(bindings, task);
     if (!asked) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was asked is gone.' });
-    if (await this.maySubmitAgain(asked, work)) {
-      if (!(await this.submits.withdrawn(held))) throw held.lost();
-      return this.tryInTurn(bindings, work);
+    const without = { task, held, request: { ...bare, images: NO_IMAGES }, keep };
+    if (await this.maySubmitAgain(asked, without)) {
+      if (!(await patiently(held, () => this.submits.withdrawn(held)))) throw await held.lost();
+      return this.tryInTurn(bindings, await work());
     }
-    return this.runOn(asked, work);
+    // A film is one job, and under way: what it starts from may be gone from its address by now.
+    return this.runOn(asked, task.kind === 'video' ? without : await work());
   }
 
   /** After a crash between the intent and the upstream's id: was the paid call accepted? */
-  private async maySubmitAgain(
-    { provider, upstream, onUnknownOutcome }: ReadyBinding,
-    { task, held, request }: Work<unknown>,
-  ): Promise<boolean> {
+  private async maySubmitAgain(asked: ReadyBinding, { task, held, request }: Work<unknown>): Promise<boolean> {
     if (task.upstream_id !== null) return false;
-    if (provider.find) {
+    const { provider, upstream, onUnknownOutcome } = asked;
+    const mayRepeat = (onUnknownOutcome ?? (isSynchronous(asked, task) ? 'resubmit' : 'fail')) === 'resubmit';
+    try {
+      if (!provider.find) throw new ProviderError('provider_outcome_unknown', { spent: 'unknown' });
       const found = await provider.find({ ...request, upstream }, held.signal);
       if (found === null) return true;
-      if (!(await this.submits.accepted(held, found))) throw held.lost();
       task.upstream_id = found;
-      return false;
+    } catch (error) {
+      if (mayRepeat && error instanceof ProviderError && error.spent === 'unknown') return true;
+      throw error;
     }
-    const synchronous = provider.synchronousKinds?.includes(task.kind) ?? false;
-    if ((onUnknownOutcome ?? (synchronous ? 'resubmit' : 'fail')) === 'resubmit') return true;
-    throw new ProviderError('provider_outcome_unknown');
+    const { upstream_id: id } = task;
+    if (await patiently(held, () => this.submits.accepted(held, id))) return false;
+    const lost = await held.lost();
+    await this.tellUpstream(asked, { ...request, upstream: asked.upstream }, id, held);
+    throw lost;
   }
 
   private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Kept> {
@@ -109,8 +121,12 @@ export class ServeGeneration {
       held.signal.throwIfAborted();
       return await keep(outputs);
     } catch (error) {
-      if (held.signal.aborted) await this.tellUpstream(binding, request, run, held);
-      else if (error instanceof ProviderError && error.spent === 'nothing') await this.submits.withdrawn(held);
+      if (isSynchronous(binding, task)) held.isCalling = false; // the call ended with the run
+      if (held.signal.aborted) await this.tellUpstream(binding, request, run.upstreamId, held);
+      else if (error instanceof ProviderError && error.spent === 'nothing') {
+        held.isCalling = false;
+        await patiently(held, () => this.submits.withdrawn(held));
+      }
       throw error;
     } finally {
       await run.close();
@@ -121,12 +137,12 @@ export class ServeGeneration {
   private async tellUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,
-    run: LiveRun,
+    upstreamId: string | null,
     held: Held,
   ): Promise<void> {
     const unwanted = held.signal.reason === 'ended' || held.signal.reason === 'deadline';
-    if (!unwanted || run.upstreamId === null || !provider.cancel) return;
-    await provider.cancel(request, run.upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((error: Error) => {
+    if (!unwanted || upstreamId === null || !provider.cancel) return;
+    await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((error: Error) => {
       this.logger.warn({ event: 'upstream.cancel_failed', task_id: held.id, cause: error.message });
     });
   }
@@ -144,6 +160,25 @@ export class ServeGeneration {
   }
 }
 
+/** Who was asked, under the upstream's model that was asked for: another binding of the same place may name another. */
+function bindingAsked(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding | undefined {
+  const there = bindings.filter(
+    ({ name, credential, upstream }) =>
+      name === task.provider && credential === task.credential && upstream.baseUrl === task.provider_url,
+  );
+  const binding = there.find(({ upstream }) => upstream.model === task.provider_model) ?? there[0];
+  if (!binding || task.provider_model === null) return binding;
+  return { ...binding, upstream: { ...binding.upstream, model: task.provider_model } };
+}
+
+const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
+  provider.synchronousKinds?.includes(kind) ?? false;
+
+/** What the record has to know, once the database is back if it is away. */
+function patiently<Result>({ signal }: Held, write: () => Promise<Result>): Promise<Result> {
+  return untilWritten(() => !signal.aborted, write);
+}
+
 /** A refused content is refused: it is not carried from door to door. */
 function mayGoOn(error: unknown): error is ProviderError | Unfit {
   if (error instanceof Unfit) return true;
@@ -157,6 +192,7 @@ function worthTelling(failures: (ProviderError | Unfit)[]): ProviderError {
   if (passing ?? errors[0]) return (passing ?? errors[0]) as ProviderError;
   const unfit = failures[0] as Unfit | undefined;
   if (!unfit) return new ProviderError('provider_rejected');
-  const message = `No provider of this model can do it: ${unfit.message}`;
+  // What it says itself names the provider, which is for the operator.
+  const message = `No provider of this model can do what ${unfit.param} asks for.`;
   return new ProviderError('provider_rejected', { message, param: unfit.param });
 }

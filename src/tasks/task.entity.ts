@@ -67,8 +67,10 @@ export class Task {
   @Column('smallint') priority: number;
 
   @Column('text', { nullable: true }) provider: string | null;
-  /** The base URL asked: with the two around it, it says which binding must go on after a crash. */
+  /** The base URL asked: with the provider and the credential it says which binding must go on after a crash. */
   @Column('text', { nullable: true }) provider_url: string | null;
+  /** The provider's own name of the model asked for; null in tasks submitted before this was noted. */
+  @Column('text', { nullable: true }) provider_model: string | null;
   /** The name of the environment variable, never its value. */
   @Column('text', { nullable: true }) credential: string | null;
   /** When the intent to call the provider was committed. */

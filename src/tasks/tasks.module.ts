@@ -70,6 +70,7 @@ const fileLinks = {
   exports: [
     ClaimTasks,
     EndTasks,
+    ReadTasks,
     RecordProgress,
     RecordSubmit,
     RenewLeases,

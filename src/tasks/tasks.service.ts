@@ -152,6 +152,7 @@ export class TasksService {
       priority: 0,
       provider: null,
       provider_url: null,
+      provider_model: null,
       credential: null,
       submitted_at: null,
       upstream_id: null,

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/platform/config.ts';
 import { startService } from '../../src/service.ts';
+import { EndTasks } from '../../src/tasks/acts/end-tasks.ts';
+import { taskError } from '../../src/tasks/task-error.ts';
 import { aCat } from '../support/api.ts';
 import { startApp, type TestApp, testEnv } from '../support/app.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
@@ -144,7 +146,12 @@ describe('models behind real providers', () => {
     const before = ark.submits;
     const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
     const task = await service.api.untilFinal(body.task_id);
-    expect(task.error).toMatchObject({ code: 'provider_rejected', param: 'duration' });
+    expect(task.error).toEqual({
+      code: 'provider_rejected',
+      message: 'No provider of this model can do what duration asks for.',
+      param: 'duration',
+      retryable: false,
+    });
     expect(ark.submits).toBe(before);
   });
 
@@ -160,6 +167,39 @@ describe('models behind real providers', () => {
     } finally {
       ark.steps = { queued: 1, running: 1 };
     }
+  });
+
+  describe('tells the upstream of a cancel whose news does not come', () => {
+    /** As if the process that took the cancel died before it could tell. */
+    const cancelUnheard = (service: TestApp, id: string) => {
+      const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
+      return service.app.get(EndTasks).end({ id, attempt: null, outcome });
+    };
+    afterEach(() => {
+      ark.steps = { queued: 1, running: 1 };
+    });
+
+    it('between the answer to the paid call and its note', async () => {
+      const service = await start({ ...withArk });
+      const [told, rest] = [ark.count(/^DELETE/), Promise.withResolvers<void>()];
+      const halves = ark.halves;
+      ark.plan(/^POST .*tasks$/, { restAfter: rest.promise });
+      const { body } = await service.api.create(aFilm);
+      await eventually('half of the answer', async () => ark.halves > halves);
+      await cancelUnheard(service, body.task_id);
+      rest.resolve();
+      await eventually('the upstream to be told', async () => ark.count(/^DELETE/) > told);
+    });
+
+    it('while it is polled, at the next heartbeat', async () => {
+      const service = await start({ ...withArk, TASK_HEARTBEAT_S: '0.2' });
+      ark.steps = { queued: 1_000_000, running: 1 };
+      const [tasks, told] = [ark.tasks.size, ark.count(/^DELETE/)];
+      const { body } = await service.api.create(aFilm);
+      await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
+      await cancelUnheard(service, body.task_id);
+      await eventually('the upstream to be told', async () => ark.count(/^DELETE/) > told);
+    });
   });
 
   it('keeps the bound on calls at once over all processes', async () => {

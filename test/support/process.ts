@@ -12,6 +12,9 @@ export interface ServiceProcess {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
+/** A second on a machine of its own; many times that beside others. */
+const START_MS = 60_000;
+
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
 /** Starts dist/main.js and waits until it says that it is ready. */
@@ -43,7 +46,10 @@ export async function spawnService(env: Record<string, string>): Promise<Service
       if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${output}`);
       return output.includes('Darkroom is ready');
     },
-    90_000,
-  );
+    START_MS,
+  ).catch(async (error: unknown) => {
+    await service.kill('SIGKILL'); // nobody else knows of it
+    throw error;
+  });
   return service;
 }

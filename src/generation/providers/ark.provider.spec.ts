@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ArkStub, type ArkEnding } from '../../../test/support/stubs/ark.stub.ts';
-import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../probe.ts';
@@ -18,54 +17,26 @@ let run: RecordedRun;
 let seedance: ProviderRequest;
 let sora: ProviderRequest;
 
-const runs: RecordedRun[] = [];
-
-/** Removed after the test. */
-function freshRun(...known: ConstructorParameters<typeof RecordedRun>): RecordedRun {
-  const made = new RecordedRun(...known);
-  runs.push(made);
-  return made;
-}
-
+const ground = new JobGround({
+  provider: ark,
+  newStub: () => new ArkStub(),
+  baseUrlOf: (stub) => stub.baseUrl,
+  models: { picture: 'none', film: 'doubao-seedance-2-0-260128' },
+});
 beforeEach(async () => {
-  stub = await new ArkStub().start();
-  run = freshRun();
-  const upstream = {
-    model: 'doubao-seedance-2-0-260128',
-    baseUrl: stub.baseUrl,
-    apiKey: stub.key,
-    durationPolicy: 'exact' as const,
-    pollIntervalMs: 10,
-  };
-  const images = { references: [], firstFrame: null };
-  seedance = {
-    taskId: newTaskId(),
-    model: 'seedance-2',
-    kind: 'video',
-    input: { prompt: 'a boat', aspect_ratio: '21:9', resolution: '720p', duration: 5, reference_mode: 'omni' },
-    images,
-    upstream,
-  };
+  ({ stub, run, film: seedance } = await ground.fresh());
   sora = {
+    ...requestFor(seedance, { input: { aspect_ratio: '16:9', resolution: '1080P' } }),
     taskId: newTaskId(),
     model: 'sora-2',
-    kind: 'video',
-    input: { prompt: 'a boat', aspect_ratio: '16:9', resolution: '1080P', duration: 5, reference_mode: 'omni' },
-    images,
-    upstream,
   };
 });
+afterEach(() => ground.clear());
 
-afterEach(async () => {
-  for (const one of runs.splice(0)) one.close();
-  await stub.stop();
-});
-
-async function made(request: ProviderRequest, of = run): Promise<string> {
-  const [output, ...more] = await ark.generate(request, of);
+async function made(request: ProviderRequest, of = run): Promise<string | undefined> {
+  const [film, ...more] = await ground.made(request, of);
   expect(more).toEqual([]);
-  if (!output || Buffer.isBuffer(output)) throw new Error('a film comes as a file');
-  return (await readFile(output.path)).toString();
+  return film;
 }
 
 const sent = () => [...stub.tasks.values()].at(-1)?.fields as { content: { role?: string; text?: string }[] };
@@ -100,27 +71,19 @@ describe('a film', () => {
     });
   });
 
-  it('goes on with the task of an earlier attempt, without another submit', async () => {
-    await made(seedance);
-    const again = freshRun('cgt-20261120-00001', true);
-    expect(await made(seedance, again)).toBe('film of cgt-20261120-00001');
-    expect(stub.submits).toBe(1);
-    expect(again.told).toEqual([]);
-  });
-
   it('is exact for every ratio, resolution and duration that both models allow', async () => {
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16']) {
       for (const resolution of ['720p', '1080p'])
-        await made(requestFor(seedance, { input: { aspect_ratio, resolution } }), freshRun());
+        await made(requestFor(seedance, { input: { aspect_ratio, resolution } }), ground.freshRun());
       for (const resolution of ['720P', '1080P', '4K']) {
         const request = requestFor(sora, { input: { aspect_ratio, resolution } });
         expect(ark.plan(request)).toEqual([]);
-        await made(request, freshRun());
+        await made(request, ground.freshRun());
         expect(sent()).toMatchObject({ ratio: aspect_ratio, resolution: resolution.toLowerCase() });
       }
     }
     for (let duration = 4; duration <= 15; duration++) {
-      await made(requestFor(sora, { input: { duration } }), freshRun());
+      await made(requestFor(sora, { input: { duration } }), ground.freshRun());
       expect(sent()).toMatchObject({ duration });
     }
     expect(stub.requests.filter(({ path }) => path === TASKS)).toHaveLength(stub.submits);
@@ -242,25 +205,6 @@ describe('a refused create call', () => {
     expect(stub.count(CREATE)).toBe(1);
     expect(run.told).toEqual(['submitting']);
   });
-
-  it('never repeats the key, a signed link or the request to the log, and nothing upstream to the client', async () => {
-    const message = `key ${stub.key} https://a.example/x?signature=abc data:image/png;base64,AAAA ${'x'.repeat(900)}`;
-    stub.plan(CREATE, { reply: { status: 400, body: error('InvalidParameter', message) } });
-    const failure = await failureOf(ark.generate(seedance, run));
-    const cause = failure.cause as { message: string };
-    expect(cause.message).toContain('key [key] https://a.example/x?… data:…');
-    expect(cause.message).toHaveLength(500);
-    expect(failure.message).toBe('The provider did not accept this request.');
-  });
-
-  it('by an address where nobody listens spends nothing', async () => {
-    const away = requestFor(seedance, { upstream: { baseUrl: 'http://127.0.0.1:9/api/v3' } });
-    expect(await failureOf(ark.generate(away, run))).toMatchObject({
-      code: 'provider_unavailable',
-      spent: 'nothing',
-      cause: { provider: 'ark', code: 'ECONNREFUSED' },
-    });
-  });
 });
 
 describe('a create call whose fate is unknown', () => {
@@ -285,7 +229,7 @@ describe('a create call whose fate is unknown', () => {
     'is found and followed when the reply alone was lost (list tells seeds: %s)',
     async (listsSeeds) => {
       stub.listsSeeds = listsSeeds;
-      await made({ ...seedance, taskId: newTaskId() }, freshRun());
+      await made({ ...seedance, taskId: newTaskId() }, ground.freshRun());
       stub.plan(CREATE, { cut: 'after' });
       expect(await made(seedance)).toBe('film of cgt-20261120-00002');
       expect(stub.submits).toBe(2);
@@ -329,27 +273,6 @@ describe('find', () => {
 });
 
 describe('polling', () => {
-  it('bears what passes: broken connections, 408, 409, 425, 429, 5xx, pages and two 404', async () => {
-    const answers = [404, 404, 500, 404, 404, 429, 408, 409, 425, 503].map((status) => ({
-      reply: { status, body: 'x' },
-    }));
-    stub.plan(READ, ...answers, { cut: 'before' }, { cut: 'midway' }, { reply: { status: 200, body: '<html>' } });
-    expect(await made(seedance)).toBe('film of cgt-20261120-00001');
-    expect(stub.submits).toBe(1);
-  });
-
-  it.each([
-    [404, 'internal_error'],
-    [401, 'provider_rejected'],
-    [403, 'provider_rejected'],
-    [400, 'internal_error'],
-  ])('ends at the third %d in a row with %s', async (status, code) => {
-    const answer = { reply: { status, body: {} } };
-    stub.plan(READ, answer, answer, answer);
-    expect(await failureOf(ark.generate(seedance, run))).toMatchObject({ code, spent: 'accepted' });
-    expect(stub.count(READ)).toBe(3);
-  });
-
   it('waits as long as it is asked to', async () => {
     stub.plan(READ, { reply: { status: 429, headers: { 'retry-after': '0.3' }, body: {} } });
     const from = performance.now();
@@ -383,13 +306,6 @@ describe('polling', () => {
 });
 
 describe('the download', () => {
-  it('is tried again without another task', async () => {
-    const busy: Fault = { reply: { status: 503, body: '' } };
-    stub.plan(FETCH, busy, { cut: 'before' }, { cut: 'midway' });
-    expect(await made(seedance)).toBe('film of cgt-20261120-00001');
-    expect([stub.submits, stub.count(FETCH)]).toEqual([1, 4]);
-  });
-
   it('asks for a fresh link when the old one is dead', async () => {
     stub.plan(FETCH, { reply: { status: 403, body: '' } });
     expect(await made(seedance)).toBe('film of cgt-20261120-00001');
@@ -417,47 +333,6 @@ describe('the download', () => {
 });
 
 describe('stopping', () => {
-  it.each([
-    ['while the create call is under way', CREATE],
-    ['between polls', READ],
-    ['during the download', FETCH],
-  ])('%s settles within a second, with the reason', async (_when, pattern) => {
-    stub.plan(pattern, 'hang');
-    const going = failureOf(ark.generate(seedance, run));
-    await until(() => stub.count(pattern) === 1);
-    const from = performance.now();
-    run.stop('shutdown');
-    expect(await going).toBe('shutdown');
-    expect(performance.now() - from).toBeLessThan(1000);
-  });
-
-  it('by a user during the create call still cancels what that call made', async () => {
-    stub.plan(CREATE, { delayMs: 300 });
-    const going = failureOf(ark.generate(seedance, run));
-    await until(() => stub.count(CREATE) === 1);
-    run.stop('ended');
-    expect(await going).toBe('ended');
-    await until(() => stub.count(/^DELETE/) === 1);
-    expect(stub.tasks.get('cgt-20261120-00001')?.cancelled).toBe(true);
-    expect(run.told).toEqual(['submitting']);
-  });
-
-  it('by a shutdown during the create call notes the task for a successor', async () => {
-    stub.plan(CREATE, { delayMs: 300 });
-    const going = failureOf(ark.generate(seedance, run));
-    await until(() => stub.count(CREATE) === 1);
-    run.stop('shutdown');
-    expect(await going).toBe('shutdown');
-    expect(run.told).toEqual(['submitting', 'submitted cgt-20261120-00001']);
-    expect(stub.count(/^DELETE/)).toBe(0);
-  });
-
-  it('before the start sends nothing', async () => {
-    run.stop('deadline');
-    expect(await failureOf(ark.generate(seedance, run))).toBe('deadline');
-    expect(stub.requests).toEqual([]);
-  });
-
   it('cancel takes a queued task out, and bears the refusal of a running one', async () => {
     const { signal } = new AbortController();
     stub.endings.push('never');
@@ -469,10 +344,3 @@ describe('stopping', () => {
     await going;
   });
 });
-
-async function until(done: () => boolean): Promise<void> {
-  for (let waited = 0; !done(); waited++) {
-    if (waited > 500) throw new Error('It did not come about.');
-    await sleep(10);
-  }
-}

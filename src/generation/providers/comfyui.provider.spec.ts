@@ -16,7 +16,7 @@ import {
 } from '../provider.ts';
 import { promptId } from './comfyui/prompt-id.ts';
 import { ComfyuiProvider } from './comfyui.provider.ts';
-import { imageSize } from './sandbox/sizes.ts';
+import { imageChoice, imageSize } from './sandbox/sizes.ts';
 
 const comfyui = new ComfyuiProvider();
 const TASK = 'task_01kaaaaaaaaaaaaaaaaaaaaaaa';
@@ -182,9 +182,9 @@ describe('what it claims', () => {
     for (const model of ['gpt-image-2', 'nano-banana-2', 'nano-banana-pro']) {
       const input = { reference_images: ['https://a/1', 'https://a/2'], aspect_ratio: 'auto', resolution: '2K' };
       const request = aRequest(input, { model, images: { references, firstFrame: null } });
-      const { width, height } = imageSize(model, request.input, references[0]);
-      expect(comfyui.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: `${width}x${height}` }]);
-      expect(width).toBeGreaterThan(height);
+      const { ratio, size } = imageChoice(model, request.input, references[0]);
+      expect(comfyui.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: ratio }]);
+      expect(size.width).toBeGreaterThan(size.height);
       await comfyui.generate(request, aRun());
       const loads = Object.values(graphAt(stub.submits.length - 1)).filter(
         ({ class_type }) => class_type === 'LoadImage',

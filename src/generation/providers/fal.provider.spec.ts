@@ -1,70 +1,30 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FalStub, type FalEnding } from '../../../test/support/stubs/fal.stub.ts';
-import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
-import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../probe.ts';
 import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
 import { FalProvider } from './fal.provider.ts';
 
 const fal = new FalProvider();
 const SUBMIT = /^POST /;
-const STATUS = /^GET .*\/status$/;
 const RESULT = /^GET .*\/requests\/[^/]+$/;
-const FILE = /^GET \/files\//;
 let stub: FalStub;
 let run: RecordedRun;
 let picture: ProviderRequest;
 let film: ProviderRequest;
 
-const runs: RecordedRun[] = [];
-
-/** Removed after the test. */
-function freshRun(...known: ConstructorParameters<typeof RecordedRun>): RecordedRun {
-  const made = new RecordedRun(...known);
-  runs.push(made);
-  return made;
-}
-
+const ground = new JobGround({
+  provider: fal,
+  newStub: () => new FalStub(),
+  baseUrlOf: (stub) => stub.origin,
+  models: { picture: 'openai/gpt-image-2', film: 'bytedance/seedance-2.0' },
+});
 beforeEach(async () => {
-  stub = await new FalStub().start();
-  run = freshRun();
-  const upstream = { baseUrl: stub.origin, apiKey: stub.key, durationPolicy: 'exact' as const, pollIntervalMs: 10 };
-  const images = { references: [], firstFrame: null };
-  picture = {
-    taskId: newTaskId(),
-    model: 'gpt-image-2',
-    kind: 'image',
-    input: { prompt: 'a fox', aspect_ratio: 'auto', resolution: '1K', n: 1 },
-    images,
-    upstream: { ...upstream, model: 'openai/gpt-image-2' },
-  };
-  film = {
-    taskId: newTaskId(),
-    model: 'seedance-2',
-    kind: 'video',
-    input: { prompt: 'a boat', aspect_ratio: '21:9', resolution: '720p', duration: 5, reference_mode: 'omni' },
-    images,
-    upstream: { ...upstream, model: 'bytedance/seedance-2.0' },
-  };
+  ({ stub, run, picture, film } = await ground.fresh());
 });
-
-afterEach(async () => {
-  for (const one of runs.splice(0)) one.close();
-  await stub.stop();
-});
-
-async function made(request: ProviderRequest, of = run): Promise<string[]> {
-  const outputs = await fal.generate(request, of);
-  return Promise.all(
-    outputs.map(async (output) => {
-      if (Buffer.isBuffer(output)) throw new Error('a result comes as a file');
-      return (await readFile(output.path)).toString();
-    }),
-  );
-}
+afterEach(() => ground.clear());
 
 const jobs = () => [...stub.jobs.values()];
 const last = () => jobs().at(-1);
@@ -82,12 +42,12 @@ describe('pictures', () => {
     stub.real = true;
     const [shot] = await fal.generate(requestFor(picture, { input: { aspect_ratio: '21:9' } }), run);
     expect(await probe(shot!)).toMatchObject({ type: 'image', width: 1568, height: 672 });
-    const [reel] = await fal.generate(film, freshRun());
+    const [reel] = await fal.generate(film, ground.freshRun());
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
   });
 
   it('are submitted once, polled under the first two segments, and brought home', async () => {
-    expect(await made(requestFor(picture, { input: { n: 3 } }))).toEqual(
+    expect(await ground.made(requestFor(picture, { input: { n: 3 } }))).toEqual(
       [0, 1, 2].map((at) => `output ${at} of ${ID(1)}`),
     );
     expect(stub.submits).toBe(1);
@@ -111,7 +71,7 @@ describe('pictures', () => {
         const isChosen = ratio === 'auto' && size !== '1K';
         const noted = isChosen ? [{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }] : [];
         expect(fal.plan(request)).toEqual(noted);
-        await made(request, freshRun());
+        await ground.made(request, ground.freshRun());
       }
     }
     expect(stub.submits).toBe(33);
@@ -123,7 +83,7 @@ describe('pictures', () => {
   it('of ratio auto above 1K take the ratio nearest to the first reference image', async () => {
     const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(700, 1000)]);
     expect(fal.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '2:3' }]);
-    await made(request);
+    await ground.made(request);
     expect(last()).toMatchObject({
       endpoint: 'openai/gpt-image-2/edit',
       fields: {
@@ -141,14 +101,14 @@ describe('pictures', () => {
         for (const size of resolution?.enum ?? []) {
           const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
           expect(fal.plan(request)).toEqual([]);
-          await made(request, freshRun());
+          await ground.made(request, ground.freshRun());
           expect(last()).toMatchObject({
             endpoint: `fal-ai/${model}`,
             fields: { aspect_ratio: ratio, resolution: size },
           });
         }
       }
-      await made(withReferences(nano(model), [await inputImage(20, 20), await inputImage(30, 20, 'webp')]));
+      await ground.made(withReferences(nano(model), [await inputImage(20, 20), await inputImage(30, 20, 'webp')]));
       expect(last()?.endpoint).toBe(`fal-ai/${model}/edit`);
       expect(last()?.fields.image_urls).toHaveLength(2);
     },
@@ -159,7 +119,7 @@ describe('pictures', () => {
     [5, [4, 1]],
     [10, [4, 4, 2]],
   ])('%d at once are asked for as %j, in order, each intent noted before it is sent', async (n, parts) => {
-    const outputs = await made(requestFor(picture, { input: { n } }));
+    const outputs = await ground.made(requestFor(picture, { input: { n } }));
     expect(outputs).toHaveLength(n);
     expect(outputs[0]).toBe(`output 0 of ${ID(1)}`);
     expect(new Set(outputs).size).toBe(n);
@@ -190,9 +150,9 @@ describe('pictures', () => {
 describe('a crash among several requests', () => {
   it('after which all are known is gone on from, and what was not yet sent is sent', async () => {
     const ten = requestFor(picture, { input: { n: 10 } });
-    await made(ten);
-    const again = freshRun(`${ID(1)},${ID(2)}`, true);
-    expect(await made(ten, again)).toHaveLength(10);
+    await ground.made(ten);
+    const again = ground.freshRun(`${ID(1)},${ID(2)}`, true);
+    expect(await ground.made(ten, again)).toHaveLength(10);
     expect(stub.submits).toBe(4);
     expect(again.told).toEqual([`submitted ${ID(1)},${ID(2)},?`, `submitted ${ID(1)},${ID(2)},${ID(4)}`]);
   });
@@ -200,12 +160,12 @@ describe('a crash among several requests', () => {
   it('in the middle of a submit is an unknown outcome; what is known is cancelled', async () => {
     stub.endings.push('never');
     const ten = requestFor(picture, { input: { n: 10 } });
-    const first = freshRun();
+    const first = ground.freshRun();
     const going = failureOf(fal.generate(ten, first));
     await until(() => stub.submits === 3);
     first.stop('shutdown');
     await going;
-    const again = freshRun(`${ID(1)},?`, true);
+    const again = ground.freshRun(`${ID(1)},?`, true);
     expect(await failureOf(fal.generate(ten, again))).toMatchObject({
       code: 'provider_outcome_unknown',
       spent: 'unknown',
@@ -220,7 +180,7 @@ describe('a crash among several requests', () => {
       { delayMs: 0 },
       { reply: { status: 429, headers: { 'retry-after': '0.1' }, body: { detail: 'slow' } } },
     );
-    expect(await made(requestFor(picture, { input: { n: 5 } }))).toHaveLength(5);
+    expect(await ground.made(requestFor(picture, { input: { n: 5 } }))).toHaveLength(5);
     expect(stub.submits).toBe(2);
   });
 
@@ -268,7 +228,7 @@ describe('films', () => {
       },
     });
     expect(fal.plan(request)).toHaveLength(approximations);
-    expect(await made(request)).toEqual([`output 0 of ${ID(1)}`]);
+    expect(await ground.made(request)).toEqual([`output 0 of ${ID(1)}`]);
     expect(last()?.endpoint).toBe(`bytedance/seedance-2.0/${endpoint}`);
     if (endpoint === 'reference-to-video') {
       expect(last()?.fields.image_urls).toHaveLength(Object.keys(urls).length);
@@ -284,7 +244,7 @@ describe('films', () => {
   it('of every ratio, resolution and duration are exact', async () => {
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
       for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
-        await made(requestFor(film, { input: { aspect_ratio, resolution } }), freshRun());
+        await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
         expect(last()?.fields).toMatchObject({
           aspect_ratio,
           resolution: resolution.toLowerCase(),
@@ -292,7 +252,7 @@ describe('films', () => {
         });
       }
     for (let duration = 4; duration <= 15; duration++) {
-      await made(requestFor(film, { input: { duration } }), freshRun());
+      await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
       expect(last()?.fields.duration).toBe(String(duration));
     }
     expect(() => fal.plan(requestFor(film, { input: { duration: 16 } }))).toThrow(Unfit);
@@ -370,36 +330,32 @@ describe('a request that ends', () => {
 
   it('is read through whatever passes', async () => {
     const pass = [404, 404, 500, 429, 408].map((status) => ({ reply: { status, body: '<x>' } }));
-    stub.plan(STATUS, ...pass, { cut: 'midway' });
     stub.plan(RESULT, ...pass, { cut: 'before' });
-    stub.plan(FILE, { cut: 'midway' }, { reply: { status: 503, body: '' } }, { reply: { status: 404, body: '' } });
-    expect(await made(picture)).toEqual([`output 0 of ${ID(1)}`]);
+    expect(await ground.made(picture)).toEqual([`output 0 of ${ID(1)}`]);
     expect(stub.submits).toBe(1);
   });
 
-  it.each([STATUS, RESULT])('has lost its record when %s is 404 three times in a row', async (pattern) => {
+  it('has lost its record when the result is 404 three times in a row', async () => {
     const gone: Fault = { reply: { status: 404, body: { detail: 'no' } } };
-    stub.plan(pattern, gone, gone, gone);
+    stub.plan(RESULT, gone, gone, gone);
     expect(await failureOf(fal.generate(picture, run))).toMatchObject({ code: 'internal_error', spent: 'accepted' });
   });
 
   it('moves the progress while it runs', async () => {
     stub.steps = { queued: 2, running: 30 };
-    await made(picture);
+    await ground.made(picture);
     expect(run.percents.length).toBeGreaterThan(10);
     expect(run.percents.every((percent) => percent >= 0 && percent <= 95)).toBe(true);
   });
 });
 
 describe('stopping', () => {
-  it.each([SUBMIT, STATUS, RESULT, FILE])('while %s hangs settles within a second', async (pattern) => {
-    stub.plan(pattern, 'hang');
+  it('while the result is read settles, with the reason', async () => {
+    stub.plan(RESULT, 'hang');
     const going = failureOf(fal.generate(picture, run));
-    await until(() => stub.count(pattern) === 1);
-    const from = performance.now();
+    await until(() => stub.count(RESULT) === 1);
     run.stop('deadline');
     expect(await going).toBe('deadline');
-    expect(performance.now() - from).toBeLessThan(1000);
   });
 
   it('cancels every request of a task', async () => {
@@ -412,10 +368,3 @@ describe('stopping', () => {
     expect(jobs().map(({ cancelRequested }) => cancelRequested)).toEqual([true, true, true]);
   });
 });
-
-async function until(done: () => boolean): Promise<void> {
-  for (let waited = 0; !done(); waited++) {
-    if (waited > 500) throw new Error('It did not come about.');
-    await sleep(10);
-  }
-}

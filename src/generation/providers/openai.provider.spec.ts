@@ -62,7 +62,7 @@ describe('pictures', () => {
     const [across = 1, down = 1] = ratio === 'auto' ? [1, 1] : ratio.split(':').map(Number);
     expect(width * down).toBe(height * across);
     expect(stub.requests[0]?.fields.size).toBe(ratio === 'auto' && resolution === '1K' ? 'auto' : size);
-    const chosen = { param: 'aspect_ratio', requested: 'auto', used: size };
+    const chosen = { param: 'aspect_ratio', requested: 'auto', used: '1:1' };
     expect(near).toEqual(ratio === 'auto' && resolution !== '1K' ? [chosen] : []);
   });
 
@@ -95,7 +95,7 @@ describe('pictures', () => {
       input: { aspect_ratio: 'auto', resolution: '2K' },
       images: { references, firstFrame: null },
     });
-    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '2048x1152' }]);
+    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '16:9' }]);
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe('pictures', () => {
 
   it('sends a server of another kind a size of its own in the place of "auto", and says so', () => {
     const request = requestFor(aCat, { input: { aspect_ratio: 'auto' }, upstream: { model: 'sd3.5' } });
-    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '1024x1024' }]);
+    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }]);
   });
 
   it('fetches pictures that a server answers by link', async () => {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
 import { findModel } from '../../models/catalog.ts';
@@ -11,7 +10,6 @@ import { ReplicateProvider } from './replicate.provider.ts';
 
 const replicate = new ReplicateProvider();
 const CREATE = /^POST \/v1\/models\//;
-const READ = /^GET \/v1\/predictions\/pred/;
 const LIST = /^GET \/v1\/predictions$/;
 const DELIVER = /^GET \/delivery\//;
 let stub: ReplicateStub;
@@ -19,52 +17,16 @@ let run: RecordedRun;
 let picture: ProviderRequest;
 let film: ProviderRequest;
 
-const runs: RecordedRun[] = [];
-
-/** Removed after the test. */
-function freshRun(...known: ConstructorParameters<typeof RecordedRun>): RecordedRun {
-  const made = new RecordedRun(...known);
-  runs.push(made);
-  return made;
-}
-
+const ground = new JobGround({
+  provider: replicate,
+  newStub: () => new ReplicateStub(),
+  baseUrlOf: (stub) => stub.baseUrl,
+  models: { picture: 'openai/gpt-image-2', film: 'bytedance/seedance-2.0' },
+});
 beforeEach(async () => {
-  stub = await new ReplicateStub().start();
-  run = freshRun();
-  const upstream = { baseUrl: stub.baseUrl, apiKey: stub.key, durationPolicy: 'exact' as const, pollIntervalMs: 10 };
-  const images = { references: [], firstFrame: null };
-  picture = {
-    taskId: newTaskId(),
-    model: 'gpt-image-2',
-    kind: 'image',
-    input: { prompt: 'a fox', aspect_ratio: 'auto', resolution: '1K', n: 1 },
-    images,
-    upstream: { ...upstream, model: 'openai/gpt-image-2' },
-  };
-  film = {
-    taskId: newTaskId(),
-    model: 'seedance-2',
-    kind: 'video',
-    input: { prompt: 'a boat', aspect_ratio: '21:9', resolution: '720p', duration: 5, reference_mode: 'omni' },
-    images,
-    upstream: { ...upstream, model: 'bytedance/seedance-2.0' },
-  };
+  ({ stub, run, picture, film } = await ground.fresh());
 });
-
-afterEach(async () => {
-  for (const one of runs.splice(0)) one.close();
-  await stub.stop();
-});
-
-async function made(request: ProviderRequest, of = run): Promise<string[]> {
-  const outputs = await replicate.generate(request, of);
-  return Promise.all(
-    outputs.map(async (output) => {
-      if (Buffer.isBuffer(output)) throw new Error('a result comes as a file');
-      return (await readFile(output.path)).toString();
-    }),
-  );
-}
+afterEach(() => ground.clear());
 
 const inputs = () => [...stub.predictions.values()].map(({ input }) => input);
 const ID = (n: number) => `pred${String(n).padStart(22, '0')}`;
@@ -81,12 +43,12 @@ describe('gpt-image-2', () => {
     stub.real = true;
     const [shot] = await replicate.generate(picture, run);
     expect(await probe(shot!)).toMatchObject({ type: 'image', contentType: 'image/png' });
-    const [reel] = await replicate.generate(film, freshRun());
+    const [reel] = await replicate.generate(film, ground.freshRun());
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
   });
 
   it('makes all pictures in one prediction', async () => {
-    expect(await made(requestFor(picture, { input: { n: 10 } }))).toEqual(
+    expect(await ground.made(requestFor(picture, { input: { n: 10 } }))).toEqual(
       Array.from({ length: 10 }, (_, at) => `output ${at} of ${ID(1)}`),
     );
     expect(stub.submits).toBe(1);
@@ -108,7 +70,7 @@ describe('gpt-image-2', () => {
           expect(error).toBeInstanceOf(Unfit);
           continue;
         }
-        await made(request, freshRun());
+        await ground.made(request, ground.freshRun());
         fit.push(`${ratio} ${size} ${inputs().at(-1)?.aspect_ratio}`);
       }
     expect(fit.sort()).toEqual(
@@ -128,7 +90,7 @@ describe('gpt-image-2', () => {
   it('of ratio auto above 1K takes the nearest to the first reference image, and says so', async () => {
     const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(600, 1000)]);
     expect(replicate.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '9:16' }]);
-    await made(request);
+    await ground.made(request);
     expect(inputs()[0]).toMatchObject({
       aspect_ratio: '2160x3840',
       input_images: [expect.stringMatching(/^data:image\/png/)],
@@ -137,7 +99,7 @@ describe('gpt-image-2', () => {
 
   it('gets large images by upload, before the intent to pay is noted', async () => {
     const large: InputImage = { bytes: Buffer.alloc(300_000, 7), contentType: 'image/webp', width: 9, height: 9 };
-    await made(withReferences(picture, [await inputImage(9, 9), large]));
+    await ground.made(withReferences(picture, [await inputImage(9, 9), large]));
     const [, address] = inputs()[0]!.input_images as string[];
     expect(stub.uploads.get(address!)).toEqual({ type: 'image/webp', bytes: large.bytes });
     expect(stub.requests.map(({ path }) => path).slice(0, 2)).toEqual([
@@ -169,7 +131,7 @@ describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
     for (const ratio of aspect_ratio?.enum ?? [])
       for (const size of resolution?.enum ?? []) {
         const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
-        await made(request, freshRun());
+        await ground.made(request, ground.freshRun());
         const isPro = model === 'nano-banana-pro';
         const free = isPro ? '1:1' : undefined;
         expect(inputs().at(-1)?.aspect_ratio).toBe(ratio === 'auto' ? free : ratio);
@@ -182,13 +144,13 @@ describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
   it('of ratio auto with images matches the first', async () => {
     const request = withReferences(nano(model), [await inputImage(9, 9)]);
     expect(replicate.plan(request)).toEqual([]);
-    await made(request);
+    await ground.made(request);
     expect(inputs()[0]).toMatchObject({ aspect_ratio: 'match_input_image', image_input: [expect.any(String)] });
   });
 
   it('takes a prediction a picture, each intent noted before it is sent; output as text or list', async () => {
     stub.outputAsList = model === 'nano-banana-2';
-    expect(await made(requestFor(nano(model), { input: { n: 3 } }))).toEqual(
+    expect(await ground.made(requestFor(nano(model), { input: { n: 3 } }))).toEqual(
       [1, 2, 3].map((n) => `output 0 of ${ID(n)}`),
     );
     expect(stub.submits).toBe(3);
@@ -227,14 +189,14 @@ describe('seedance', () => {
       },
     });
     expect(replicate.plan(request)).toHaveLength(approximations);
-    expect(await made(request)).toEqual([`output 0 of ${ID(1)}`]);
+    expect(await ground.made(request)).toEqual([`output 0 of ${ID(1)}`]);
     expect(Object.keys(inputs()[0]!).filter((name) => /image/.test(name))).toEqual(fields);
   });
 
   it('has every ratio, resolution and duration', async () => {
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
       for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
-        await made(requestFor(film, { input: { aspect_ratio, resolution } }), freshRun());
+        await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
         expect(inputs().at(-1)).toMatchObject({
           aspect_ratio,
           resolution: resolution.toLowerCase(),
@@ -242,7 +204,7 @@ describe('seedance', () => {
         });
       }
     for (let duration = 4; duration <= 15; duration++) {
-      await made(requestFor(film, { input: { duration } }), freshRun());
+      await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
       expect(inputs().at(-1)).toMatchObject({ duration });
     }
     expect(() => replicate.plan(requestFor(film, { input: { duration: 3 } }))).toThrow(Unfit);
@@ -272,10 +234,10 @@ describe('a create call that is refused', () => {
   it('a lost answer is an unknown outcome for a picture; a film is found in the list', async () => {
     stub.pageSize = 1;
     stub.plan(CREATE, { cut: 'after' }, { cut: 'after' }, { delayMs: 0 });
-    expect(await failureOf(replicate.generate(picture, freshRun()))).toMatchObject({ spent: 'unknown' });
+    expect(await failureOf(replicate.generate(picture, ground.freshRun()))).toMatchObject({ spent: 'unknown' });
     const other = { ...film, taskId: newTaskId() };
-    expect(await made(film)).toEqual([`output 0 of ${ID(2)}`]);
-    await made(other, freshRun());
+    expect(await ground.made(film)).toEqual([`output 0 of ${ID(2)}`]);
+    await ground.made(other, ground.freshRun());
     expect(run.told).toEqual(['submitting', `submitted ${ID(2)}`]);
     expect(stub.submits).toBe(3);
     const { signal } = new AbortController();
@@ -320,16 +282,8 @@ describe('a prediction that ends', () => {
     expect(stub.submits).toBe(1);
   });
 
-  it('is read through whatever passes, and fetched as often as it takes', async () => {
-    const pass = [404, 404, 502, 429, 408].map((status) => ({ reply: { status, body: '<x>' } }));
-    stub.plan(READ, ...pass, { cut: 'midway' });
-    stub.plan(DELIVER, { cut: 'midway' }, { reply: { status: 500, body: '' } }, { reply: { status: 404, body: '' } });
-    expect(await made(film)).toEqual([`output 0 of ${ID(1)}`]);
-    expect(stub.submits).toBe(1);
-  });
-
   it('and is come for too late has nothing left', async () => {
-    stub.plan(DELIVER, { delayMs: 50 });
+    stub.plan(DELIVER, { delayMs: 500 });
     stub.steps = { starting: 0, processing: 0 };
     const going = failureOf(replicate.generate(film, run));
     await until(() => stub.count(DELIVER) === 1);
@@ -337,30 +291,14 @@ describe('a prediction that ends', () => {
     expect(await going).toMatchObject({ code: 'internal_error', spent: 'accepted' });
   });
 
-  it('has lost its record at the third 404 in a row', async () => {
-    const gone: Fault = { reply: { status: 404, body: {} } };
-    stub.plan(READ, gone, gone, gone);
-    expect(await failureOf(replicate.generate(film, run))).toMatchObject({ code: 'internal_error' });
-  });
-
   it('tells its progress from the bar in its logs', async () => {
     stub.steps = { starting: 2, processing: 2 };
-    await made(film);
+    await ground.made(film);
     expect(run.percents).toContain(60);
   });
 });
 
 describe('stopping', () => {
-  it.each([CREATE, READ, DELIVER])('while %s hangs settles within a second', async (pattern) => {
-    stub.plan(pattern, 'hang');
-    const going = failureOf(replicate.generate(film, run));
-    await until(() => stub.count(pattern) === 1);
-    const from = performance.now();
-    run.stop('ended');
-    expect(await going).toBe('ended');
-    expect(performance.now() - from).toBeLessThan(1000);
-  });
-
   it('cancels every prediction of a task', async () => {
     stub.endings.push('never', 'never');
     const two = requestFor(nano('nano-banana-2'), { input: { n: 2 } });
@@ -372,10 +310,3 @@ describe('stopping', () => {
     expect([...stub.predictions.values()].map(({ canceled }) => canceled)).toEqual([true, true]);
   });
 });
-
-async function until(done: () => boolean): Promise<void> {
-  for (let waited = 0; !done(); waited++) {
-    if (waited > 500) throw new Error('It did not come about.');
-    await sleep(10);
-  }
-}

@@ -5,7 +5,8 @@ import { Webhooks1700000000003 } from './migrations/0003-webhooks.ts';
 import { EndedTasks1700000000004 } from './migrations/0004-ended-tasks.ts';
 import { ProviderPlaces1700000000005 } from './migrations/0005-provider-places.ts';
 import { RateWindows1700000000006 } from './migrations/0006-rate-windows.ts';
-import { WaitingTasks1700000000007 } from './migrations/0007-waiting-tasks.ts';
+import { ProviderModel1700000000007 } from './migrations/0007-provider-model.ts';
+import { WaitingTasks1700000000008 } from './migrations/0008-waiting-tasks.ts';
 
 /** To add one: write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and name its class here, last. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -15,5 +16,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   EndedTasks1700000000004,
   ProviderPlaces1700000000005,
   RateWindows1700000000006,
-  WaitingTasks1700000000007,
+  ProviderModel1700000000007,
+  WaitingTasks1700000000008,
 ];

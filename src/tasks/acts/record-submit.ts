@@ -9,6 +9,8 @@ export interface Submission {
   provider: string;
   /** Its base URL. */
   url: string;
+  /** The provider's own name of it. */
+  model: string;
   /** The name of the environment variable that holds the key. */
   credential: string | null;
   approximations: Approximation[];
@@ -34,7 +36,7 @@ const INTENT: Statement = {
       where status = 'running' and submitted_at is not null
         and provider = $3 and credential is not distinct from $4 and provider_url = $7 and id <> $1
     ), noted as (
-      update tasks set provider = $3, credential = $4, provider_url = $7, submitted_at = now(), upstream_id = null,
+      update tasks set provider = $3, credential = $4, provider_url = $7, provider_model = $8, submitted_at = now(), upstream_id = null,
              upstream_request_id = null, approximations = $5::json
       where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' and ($6::int is null or (select tasks from busy) < $6::int)
       returning id
@@ -65,9 +67,10 @@ const WITHDRAWN: Statement = {
 export class RecordSubmit {
   constructor(private readonly sql: Sql) {}
 
-  async intent(hold: Hold, { provider, url, credential, approximations, concurrency }: Submission): Promise<Intent> {
+  async intent(hold: Hold, submission: Submission): Promise<Intent> {
+    const { provider, url, model, credential, approximations, concurrency } = submission;
     const noted = approximations.length > 0 ? JSON.stringify(approximations) : null;
-    const values = [hold.id, hold.attempt, provider, credential, noted, concurrency, url];
+    const values = [hold.id, hold.attempt, provider, credential, noted, concurrency, url, model];
     const [row] =
       concurrency === null
         ? await this.sql.run<{ noted: number; held: boolean }>(INTENT, values)

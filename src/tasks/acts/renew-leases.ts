@@ -20,7 +20,7 @@ const RENEW: Statement = {
     returning t.id`,
 };
 
-/** Lets go without counting a loss: the process is shutting down in order, and another takes over at once. */
+/** Lets go without counting a loss: the process is shutting down in order. */
 const RELEASE: Statement = {
   name: 'tasks.release',
   text: `
@@ -28,7 +28,9 @@ const RELEASE: Statement = {
       select t.id from tasks t join unnest($1::text[], $2::int[]) as w(id, attempt) using (id, attempt)
       where ${statusOf('t')} = 'running' order by t.id for update of t
     )
-    update tasks t set lease_until = now() - interval '1 ms', losses = t.losses - 1 from held where t.id = held.id
+    update tasks t set losses = t.losses - 1,
+           lease_until = case when $3::boolean then now() - interval '1 ms' else t.lease_until end
+    from held where t.id = held.id
     returning t.id`,
 };
 
@@ -46,8 +48,9 @@ export class RenewLeases {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async release(holds: Hold[]): Promise<string[]> {
-    const rows = await this.sql.run<{ id: string }>(RELEASE, columns(holds));
+  /** @param atOnce another may claim it now; otherwise when the lease lapses */
+  async release(holds: Hold[], atOnce: boolean): Promise<string[]> {
+    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(holds), atOnce]);
     return rows.map(({ id }) => id);
   }
 }

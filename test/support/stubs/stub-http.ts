@@ -33,9 +33,15 @@ export interface Reply {
 
 /**
  * What goes wrong with the next request: it is answered so instead; or the connection is cut before the body is read, after
- * the request was taken, or half through the answer; or no answer ever comes; or a good one comes late.
+ * the request was taken, or half through the answer; or no answer ever comes; or a good one comes late; or half of a good one
+ * comes at once, and the rest when the promise is kept.
  */
-export type Fault = { reply: Reply } | { cut: 'before' | 'after' | 'midway' } | 'hang' | { delayMs: number };
+export type Fault =
+  | { reply: Reply }
+  | { cut: 'before' | 'after' | 'midway' }
+  | 'hang'
+  | { delayMs: number }
+  | { restAfter: Promise<void> };
 
 /** An upstream on loopback: records what it is sent and does what the test has planned, else what `answer` says. */
 export abstract class StubHttp {
@@ -44,6 +50,8 @@ export abstract class StubHttp {
   readonly answers: { request: StubRequest; body: object }[] = [];
   /** Requests that cost money and were taken, whether or not the answer arrived. */
   submits = 0;
+  /** Answers of which half has gone out and the rest was to wait. */
+  halves = 0;
   readonly key = 'stub-key-5f2c9e';
 
   private readonly faults: { pattern: RegExp; fault: Fault }[] = [];
@@ -117,8 +125,12 @@ export abstract class StubHttp {
       'content-length': bytes.length,
       ...headers,
     });
-    if (!isCut(fault, 'midway')) return void outgoing.end(bytes);
-    outgoing.write(bytes.subarray(0, bytes.length / 2), () => outgoing.destroy());
+    const half = bytes.length / 2;
+    if (isCut(fault, 'midway')) return void outgoing.write(bytes.subarray(0, half), () => outgoing.destroy());
+    if (typeof fault !== 'object' || !('restAfter' in fault)) return void outgoing.end(bytes);
+    outgoing.write(bytes.subarray(0, half), () => (this.halves += 1));
+    await fault.restAfter;
+    outgoing.end(bytes.subarray(half));
   }
 
   private faultFor(line: string): Fault | undefined {

@@ -1,6 +1,6 @@
 import type { Approximation } from '../../../tasks/task.entity.ts';
-import { ProviderError, type ProviderRequest, Unfit } from '../../provider.ts';
-import { imageSize, type Size, videoSize } from '../sandbox/sizes.ts';
+import { type ProviderRequest, Unfit } from '../../provider.ts';
+import { imageChoice, type ImageChoice, type Size, videoSize } from '../sandbox/sizes.ts';
 import { type ImageRoles, imageRoles } from './image-roles.ts';
 import { loadTemplate } from './load-template.ts';
 import { imagesOf, type Slot, type SlotValues, slotsOf } from './slots.ts';
@@ -66,32 +66,31 @@ function templateOf({ upstream, model }: ProviderRequest): Template {
   }
 }
 
-function sizeOf({ kind, model, input, images }: ProviderRequest, { size_step = 16, max_pixels }: Template): Size {
-  try {
-    const exact = kind === 'image' ? imageSize(model, input, images.references[0]) : videoSize(input);
-    const step = (pixels: number) => Math.max(1, Math.round(pixels / size_step)) * size_step;
-    const size = { width: step(exact.width), height: step(exact.height) };
-    if (max_pixels !== undefined && size.width * size.height > max_pixels) {
-      throw new Unfit('resolution', `the workflow makes at most ${max_pixels} pixels`);
-    }
-    return size;
-  } catch (error) {
-    if (error instanceof ProviderError) throw new Unfit(error.param ?? 'resolution', 'there is no such size');
-    throw error;
+function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Template): Size {
+  const { size: exact } = exactSize(request);
+  const step = (pixels: number) => Math.max(1, Math.round(pixels / size_step)) * size_step;
+  const size = { width: step(exact.width), height: step(exact.height) };
+  if (max_pixels !== undefined && size.width * size.height > max_pixels) {
+    throw new Unfit('resolution', `the workflow makes at most ${max_pixels} pixels`);
   }
+  return size;
 }
 
-function sizeNotes({ kind, model, input, images }: ProviderRequest, { width, height }: Size): Approximation[] {
-  const exact = kind === 'image' ? imageSize(model, input, images.references[0]) : videoSize(input);
+function sizeNotes(request: ProviderRequest, { width, height }: Size): Approximation[] {
+  const { ratio, size: exact } = exactSize(request);
+  const { aspect_ratio: requested, resolution } = request.input;
   const isRounded = exact.width !== width || exact.height !== height;
   return [
-    ...(input.aspect_ratio === 'auto' ? [{ param: 'aspect_ratio', requested: 'auto', used: chosen(exact) }] : []),
-    ...(isRounded ? [{ param: 'resolution', requested: input.resolution, used: `${width}x${height}` }] : []),
+    ...(ratio === requested ? [] : [{ param: 'aspect_ratio', requested, used: ratio }]),
+    ...(isRounded ? [{ param: 'resolution', requested: resolution, used: `${width}x${height}` }] : []),
   ];
 }
 
-/** A workflow chooses no ratio of its own: "auto" became that of the first reference image, or a square. */
-const chosen = ({ width, height }: Size): string => (width === height ? '1:1' : `${width}x${height}`);
+/** A workflow chooses no ratio of its own, so "auto" is settled here. */
+function exactSize({ kind, model, input, images }: ProviderRequest): ImageChoice {
+  if (kind === 'image') return imageChoice(model, input, images.references[0]);
+  return { ratio: input.aspect_ratio, size: videoSize(input) };
+}
 
 /** In one batch where the workflow has a slot for it, otherwise picture by picture, each with a seed of its own. */
 function countsOf(n: number, { max_batch = n }: Template, slots: Set<Slot>): number[] {

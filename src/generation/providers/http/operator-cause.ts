@@ -43,7 +43,8 @@ export function junkCause(provider: string, secret: string | null, reply: Upstre
 }
 
 /** A presigned URL is a key of its own: what follows the question mark goes. */
-function clean(text: string, secret: string | null): string {
+function clean(said: unknown, secret: string | null): string {
+  const text = typeof said === 'string' ? said : (JSON.stringify(said) ?? ''); // upstreams fill their fields as they like
   const without = secret ? text.replaceAll(secret, '[key]') : text;
   return without
     .replaceAll(/(https?:\/\/[^\s"'?]+)\?[^\s"']*/g, '$1?…')

@@ -35,7 +35,7 @@ export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Up
   const facts = { status, code: code ?? type ?? undefined, requestId: requestIdOf(watched), message };
   const cause = operatorCause('openai', upstream.apiKey, facts);
   const waitMs = retryAfterMs(watched.headers);
-  return refusal({ status, code: `${code} ${type}`, param: param ?? '', message, waitMs }, job, cause);
+  return refusal({ status, code: `${code} ${type}`, param: String(param ?? ''), message, waitMs }, job, cause);
 }
 
 /** A job that the upstream accepted and could not finish. */

@@ -11,7 +11,7 @@ import {
   type Upstream,
 } from '../../provider.ts';
 import { download, MAX_RESULT_BYTES } from '../http/download.ts';
-import { imageSize } from '../sandbox/sizes.ts';
+import { imageChoice } from '../sandbox/sizes.ts';
 import { openaiClient } from './openai-client.ts';
 import { openaiFailure } from './openai-errors.ts';
 import { showingProgress } from '../http/showing-progress.ts';
@@ -46,9 +46,11 @@ export function planPictures({ model, input, images, upstream }: ProviderRequest
 
   // What OpenAI calls "auto" chooses the size too, so at a wanted size the ratio is chosen here.
   const table = GPT_MODELS.test(upstream.model) ? 'gpt-image-2' : model;
-  const { width, height } = sizeOrUnfit(() => imageSize(table, input, images.references[0]));
-  const size = `${width}x${height}`;
-  return { size, approximations: auto ? [{ param: 'aspect_ratio', requested: 'auto', used: size }] : [] };
+  const { ratio, size } = imageChoice(table, input, images.references[0]);
+  return {
+    size: `${size.width}x${size.height}`,
+    approximations: auto ? [{ param: 'aspect_ratio', requested: 'auto', used: ratio }] : [],
+  };
 }
 
 /** One call makes them all; there is no job to poll, to find or to cancel. */
@@ -84,15 +86,6 @@ function presetSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input'
   const size = ratio === 'auto' ? 'auto' : PRESETS[ratio];
   if (!size) throw new Unfit('aspect_ratio', `the model makes ${Object.keys(PRESETS).join(', ')} only`);
   return size;
-}
-
-function sizeOrUnfit<T>(size: () => T): T {
-  try {
-    return size();
-  } catch (error) {
-    if (error instanceof ProviderError) throw new Unfit(error.param ?? 'resolution', 'there is no size for this');
-    throw error;
-  }
 }
 
 function asFile({ bytes, contentType }: InputImage, index: number): File {

@@ -1,5 +1,5 @@
 import type { Approximation } from '../../../tasks/task.entity.ts';
-import { ProviderError, Unfit, type InputImage, type ProviderRequest } from '../../provider.ts';
+import { Unfit, type InputImage, type ProviderRequest } from '../../provider.ts';
 import { videoSize, type Size } from '../sandbox/sizes.ts';
 
 /** What OpenAI's own sora models took. Other servers on this wire take any size and any whole number of seconds. */
@@ -24,7 +24,7 @@ interface FilmPlan {
 export function planFilm(request: ProviderRequest): FilmPlan {
   const { input, images } = request;
   const sora = SORA.test(request.upstream.model);
-  const size = sora ? soraSize(input) : freeSize(input);
+  const size = sora ? soraSize(input) : videoSize(input);
   const seconds = sora ? soraSeconds(request) : (input.duration ?? 5);
   if (images.firstFrame && images.references.length > 0) {
     throw new Unfit('reference_image_url', 'the wire takes one picture only');
@@ -67,13 +67,4 @@ function soraSeconds({ input, upstream }: ProviderRequest): number {
   if (upstream.durationPolicy === 'exact') throw new Unfit('duration', `the model makes ${SORA_SECONDS.join(', ')} s`);
   const distance = (seconds: number) => Math.abs(seconds - wanted);
   return SORA_SECONDS.reduce((best, seconds) => (distance(seconds) <= distance(best) ? seconds : best));
-}
-
-function freeSize(input: ProviderRequest['input']): Size {
-  try {
-    return videoSize(input);
-  } catch (error) {
-    if (error instanceof ProviderError) throw new Unfit(error.param ?? 'resolution', 'there is no size for this');
-    throw error;
-  }
 }

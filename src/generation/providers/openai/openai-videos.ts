@@ -5,6 +5,8 @@ import type { InputImage, ProviderOutput, ProviderRequest, Run, Upstream } from 
 import { download, MAX_RESULT_BYTES } from '../http/download.ts';
 import { operatorCause } from '../http/operator-cause.ts';
 import { poll } from '../http/poll.ts';
+import { runJobs } from '../http/run-jobs.ts';
+import type { Accepted } from '../http/submit-once.ts';
 import { upstreamFetch, type UpstreamReply } from '../http/upstream-fetch.ts';
 import type { Size } from '../sandbox/sizes.ts';
 import { openaiClient } from './openai-client.ts';
@@ -25,28 +27,20 @@ const FAILED = new Set(['failed', 'cancelled', 'canceled', 'expired']);
 
 /** One job: submit, poll, download. */
 export async function makeFilm(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
-  const { upstream } = request;
-  const id = run.upstreamId ?? (await submit(request, run));
-  const intervalMs = upstream.pollIntervalMs ?? POLL_INTERVAL_MS;
-  const { signal } = run;
-  await poll(
-    () => upstreamFetch(placeOf(upstream, id), { headers: keyOf(upstream), timeoutMs: POLL_TIMEOUT_MS, signal }),
-    (reply) => judge(reply, upstream, run),
-    { provider: 'openai', secret: upstream.apiKey, intervalMs, signal },
-  );
-  const url = `${placeOf(upstream, id)}/content?variant=video`;
-  const film = await download({
-    provider: 'openai',
-    url,
-    path: join(run.scratchDir, 'film.mp4'),
-    maxBytes: MAX_RESULT_BYTES.video,
-    baseUrl: upstream.baseUrl,
-    headers: keyOf(upstream),
-    retryMs: intervalMs,
-    signal,
-    renew: async () => url, // it may be there a moment later; there is no other place
+  let body: Promise<VideoCreateParams> | undefined;
+  const order = () => (body ??= bodyOf(request));
+  // Before the intent is committed: until then a crash has cost nothing.
+  if (run.upstreamId === null) await order();
+  return runJobs<ProviderOutput>(run, {
+    count: 1,
+    outputs: 1,
+    retryMs: intervalOf(request.upstream),
+    submit: async () => submit(request.upstream, await order()),
+    collect: async (id, _index, signal, progress) => [
+      await collect(request.upstream, id, join(run.scratchDir, 'film.mp4'), signal, progress),
+    ],
+    cancel: (id, signal) => cancelFilm(request, id, signal),
   });
-  return [film];
 }
 
 /** Servers that can, stop the job; OpenAI's refuses while it runs, which is no failure of ours. */
@@ -55,29 +49,56 @@ export async function cancelFilm({ upstream }: ProviderRequest, id: string, sign
   await upstreamFetch(placeOf(upstream, id), { method: 'DELETE', headers, timeoutMs: CANCEL_TIMEOUT_MS, signal });
 }
 
-async function submit(request: ProviderRequest, run: Run): Promise<string> {
-  const { upstream, input } = request;
+async function bodyOf(request: ProviderRequest): Promise<VideoCreateParams> {
   const { size, seconds, firstFrame } = planFilm(request);
-  const body = {
-    model: upstream.model,
-    prompt: input.prompt,
+  return {
+    model: request.upstream.model,
+    prompt: request.input.prompt,
     seconds: String(seconds),
     size: `${size.width}x${size.height}`,
     ...(firstFrame && { input_reference: await fitted(firstFrame, size) }),
   } as VideoCreateParams; // its unions name the values of sora alone
-  const limits = { timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES, signal: run.signal };
-  const watched = new WatchedCall(limits);
-  await run.submitting();
+}
+
+async function submit(upstream: Upstream, body: VideoCreateParams): Promise<Accepted> {
+  const { signal } = new AbortController();
+  const watched = new WatchedCall({ timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES, signal });
   const video = await openaiClient(upstream, watched)
     .videos.create(body)
     .catch((error: unknown) => {
-      run.signal.throwIfAborted();
       throw openaiFailure(error, watched, upstream, true);
     });
   const id: unknown = (video as Partial<Video> | null)?.id;
   if (typeof id !== 'string' || id === '') throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');
-  await run.submitted(id, requestIdOf(watched));
-  return id;
+  return { id, requestId: requestIdOf(watched) ?? null };
+}
+
+async function collect(
+  upstream: Upstream,
+  id: string,
+  path: string,
+  signal: AbortSignal,
+  progress: (percent: number) => void,
+): Promise<ProviderOutput> {
+  const intervalMs = intervalOf(upstream);
+  const headers = keyOf(upstream);
+  await poll(
+    () => upstreamFetch(placeOf(upstream, id), { headers, timeoutMs: POLL_TIMEOUT_MS, signal }),
+    (reply) => judge(reply, upstream, progress),
+    { provider: 'openai', secret: upstream.apiKey, intervalMs, signal },
+  );
+  const url = `${placeOf(upstream, id)}/content?variant=video`;
+  return download({
+    provider: 'openai',
+    url,
+    path,
+    maxBytes: MAX_RESULT_BYTES.video,
+    baseUrl: upstream.baseUrl,
+    headers,
+    retryMs: intervalMs,
+    signal,
+    renew: async () => url, // it may be there a moment later; there is no other place
+  });
 }
 
 /** sora refuses a picture of another size than the film's, so it is cut to that. */
@@ -90,7 +111,7 @@ async function fitted({ bytes, contentType }: InputImage, { width, height }: Siz
 }
 
 /** @returns null while it is on its way @throws ProviderError for a job that failed */
-function judge(reply: UpstreamReply, upstream: Upstream, run: Run): true | null {
+function judge(reply: UpstreamReply, upstream: Upstream, tell: (percent: number) => void): true | null {
   const { status, progress, error } = reply.json as Partial<Video>;
   if (status === 'completed') return true;
   if (FAILED.has(String(status))) {
@@ -98,9 +119,11 @@ function judge(reply: UpstreamReply, upstream: Upstream, run: Run): true | null 
     const requestId = reply.headers['x-request-id'];
     throw failedJob(code, operatorCause('openai', upstream.apiKey, { code, requestId, message: error?.message }));
   }
-  if (typeof progress === 'number') run.progress(progress);
+  if (typeof progress === 'number') tell(progress);
   return null;
 }
+
+const intervalOf = ({ pollIntervalMs }: Upstream): number => pollIntervalMs ?? POLL_INTERVAL_MS;
 
 const placeOf = ({ baseUrl }: Upstream, id: string): string => `${baseUrl}/videos/${encodeURIComponent(id)}`;
 

@@ -1,5 +1,5 @@
 import type { ResolvedInput } from '../../provider.ts';
-import { imageSize, videoSize } from './sizes.ts';
+import { imageChoice, imageSize, type Size, videoSize } from './sizes.ts';
 
 const asked = (aspect_ratio: string, resolution: string): ResolvedInput => ({ prompt: 'x', aspect_ratio, resolution });
 
@@ -44,12 +44,19 @@ describe('imageSize', () => {
     expect(imageSize('nano-banana-2', asked('auto', '4K'))).toEqual({ width: 4096, height: 4096 });
   });
 
-  it('refuses what it cannot draw', () => {
-    expect(() => imageSize('nano-banana-2', asked('1:1', '1K'))).toThrow(
-      expect.objectContaining({ code: 'provider_rejected' }),
+  it('auto takes the nearest of what its provider takes, of two as near the wider', () => {
+    const auto = asked('auto', '4K');
+    const isOblong = ({ width, height }: Size) => width !== height;
+    expect(imageChoice('gpt-image-2', auto, undefined, isOblong).ratio).toBe('5:4');
+    expect(() => imageChoice('gpt-image-2', auto, undefined, () => false)).toThrow(
+      expect.objectContaining({ name: 'Unfit', param: 'resolution' }),
     );
+  });
+
+  it('refuses what there is no size for', () => {
+    expect(() => imageSize('nano-banana-2', asked('1:1', '1K'))).toThrow(expect.objectContaining({ name: 'Unfit' }));
     expect(() => imageSize('gpt-image-2', asked('toString', '1K'))).toThrow(
-      expect.objectContaining({ code: 'provider_rejected', param: 'aspect_ratio' }),
+      expect.objectContaining({ name: 'Unfit', param: 'aspect_ratio' }),
     );
   });
 });
@@ -75,6 +82,6 @@ describe('videoSize', () => {
   });
 
   it('refuses auto', () => {
-    expect(() => videoSize(asked('auto', '720p'))).toThrow(expect.objectContaining({ code: 'provider_rejected' }));
+    expect(() => videoSize(asked('auto', '720p'))).toThrow(expect.objectContaining({ name: 'Unfit' }));
   });
 });

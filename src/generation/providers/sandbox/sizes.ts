@@ -1,4 +1,4 @@
-import { ProviderError, type ResolvedInput } from '../../provider.ts';
+import { type ResolvedInput, Unfit } from '../../provider.ts';
 
 export interface Size {
   width: number;
@@ -52,20 +52,43 @@ const VIDEO_SIZES = table(
   ['720p', '1080p', '4k'],
 );
 
+export interface ImageChoice {
+  /** Of the model's own, never `auto`. */
+  ratio: string;
+  size: Size;
+}
+
+const SQUARE: Size = { width: 1, height: 1 };
+
 /**
- * Pixels of a picture. `auto` is the model's ratio nearest to the first reference image, without one a square.
- * @throws ProviderError provider_rejected for a ratio or resolution the sandbox cannot draw
+ * Ratio and pixels of a picture. `auto` is the model's ratio nearest to the first reference image, without one to a square; of
+ * two as near, the wider.
+ * @param takes whether its provider takes a size
+ * @throws Unfit for a ratio or resolution without a size
  */
-export function imageSize(model: string, input: ResolvedInput, firstReference?: Size): Size {
+export function imageChoice(
+  model: string,
+  { aspect_ratio, resolution }: ResolvedInput,
+  firstReference: Size = SQUARE,
+  takes: (size: Size) => boolean = () => true,
+): ImageChoice {
   const sizes = model === 'gpt-image-2' ? GPT_IMAGE_SIZES : GEMINI_IMAGE_SIZES;
-  const ratio =
-    input.aspect_ratio !== 'auto' ? input.aspect_ratio : firstReference ? nearest(sizes, firstReference) : '1:1';
-  return look(sizes, ratio, input.resolution);
+  const [chosen] = (aspect_ratio === 'auto' ? Object.keys(sizes) : [aspect_ratio])
+    .map((ratio) => ({ ratio, size: look(sizes, ratio, resolution) }))
+    .filter(({ size }) => takes(size))
+    .sort((a, b) => distance(a.size, firstReference) - distance(b.size, firstReference) || b.size.width - a.size.width);
+  if (!chosen) throw new Unfit('resolution', `There is no ${resolution} of ${aspect_ratio} here.`);
+  return chosen;
+}
+
+/** @throws Unfit */
+export function imageSize(model: string, input: ResolvedInput, firstReference?: Size): Size {
+  return imageChoice(model, input, firstReference).size;
 }
 
 /**
  * Pixels of a video; the resolution in either letter case.
- * @throws ProviderError provider_rejected for a ratio or resolution the sandbox cannot draw
+ * @throws Unfit for a ratio or resolution without a size
  */
 export function videoSize(input: ResolvedInput): Size {
   return look(VIDEO_SIZES, input.aspect_ratio, input.resolution.toLowerCase());
@@ -73,20 +96,15 @@ export function videoSize(input: ResolvedInput): Size {
 
 function look(sizes: SizeTable, ratio: string, resolution: string): Size {
   const row = Object.hasOwn(sizes, ratio) ? sizes[ratio] : undefined;
-  if (!row) throw new ProviderError('provider_rejected', { param: 'aspect_ratio' });
+  if (!row) throw new Unfit('aspect_ratio', `There is no size for ${ratio}.`);
   const size = Object.hasOwn(row, resolution) ? row[resolution] : undefined;
-  if (!size) throw new ProviderError('provider_rejected', { param: 'resolution' });
+  if (!size) throw new Unfit('resolution', `There is no size for ${resolution}.`);
   return size;
 }
 
-/** By the logarithm, so that twice as wide is as far off as twice as high. */
-function nearest(sizes: SizeTable, image: Size): string {
-  const distance = (ratio: string) => {
-    const [width = 1, height = 1] = ratio.split(':').map(Number);
-    return Math.abs(Math.log(image.width / image.height / (width / height)));
-  };
-  return Object.keys(sizes).reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
-}
+/** By the logarithm, so that twice as wide is as far off as twice as high; in thousandths, so that the two are really equal. */
+const distance = (a: Size, b: Size): number =>
+  Math.round(1000 * Math.abs(Math.log((a.width * b.height) / (a.height * b.width))));
 
 function table(rows: Record<string, string[]>, resolutions: string[]): SizeTable {
   const size = (text: string): Size => {

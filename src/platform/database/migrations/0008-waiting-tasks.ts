@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The record is the queue of generations: workers take the waiting tasks from it, and the lapsed ones. */
-export class WaitingTasks1700000000007 implements MigrationInterface {
+export class WaitingTasks1700000000008 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table tasks add column priority smallint not null default 0');
     await runner.query(`create index tasks_waiting on tasks (priority, id) where status = 'queued' and not parked`);

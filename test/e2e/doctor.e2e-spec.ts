@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { testEnv } from '../support/app.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+interface Finding {
+  check: string;
+  ok: boolean;
+  note: string;
+}
+
+const COMMAND = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
+const KEY = 'sk-a-key-of-the-operator-7730';
+
+describe('darkroom doctor', () => {
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    ({ env } = await testEnv(database.url));
+  });
+  afterAll(async () => {
+    await database.drop();
+    await rm(env.DATA_DIR as string, { recursive: true, force: true });
+  });
+
+  async function examine(providers: string, settings: Record<string, string> = {}) {
+    const file = join(env.DATA_DIR as string, 'providers.yaml');
+    writeFileSync(file, providers);
+    const all = { PATH: process.env.PATH, ...env, PROVIDERS: file, ...settings };
+    const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
+      execFile(process.execPath, [COMMAND, 'doctor', '--json'], { env: all, cwd: env.DATA_DIR }, (error, stdout) =>
+        resolve({ code: error?.code ?? 0, output: stdout }),
+      );
+    });
+    expect(output).not.toContain(KEY);
+    return { code, findings: JSON.parse(output) as Finding[] };
+  }
+
+  it('says who serves each model, in order, and which credential is missing', async () => {
+    const { code, findings } = await examine(
+      `models:
+  gpt-image-2:
+    - { provider: openai, model: gpt-image-2, credential: NOT_THERE }
+    - { provider: fal, model: openai/gpt-image-2, credential: THERE }
+  seedance-2: [{ provider: ark, model: seedance, credential: NOT_THERE }]`,
+      { THERE: KEY },
+    );
+    expect(findings).toContainEqual({
+      check: 'model',
+      ok: true,
+      note: 'gpt-image-2: openai (NOT_THERE is not set), then fal (THERE)',
+    });
+    expect(findings).toContainEqual({ check: 'model', ok: false, note: 'seedance-2: ark (NOT_THERE is not set)' });
+    expect(findings).toContainEqual({ check: 'model', ok: true, note: 'nano-banana-2: sandbox' });
+    expect(code).toBe(1); // nobody is left to serve seedance-2
+  }, 60_000);
+
+  it.each([
+    ['a provider that is not known', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
+    ['a workflow that is not there', '{ provider: comfyui, model: ./none.json }', 'none.json'],
+  ])(
+    'refuses what the start would refuse: %s',
+    async (_, binding, words) => {
+      const { code, findings } = await examine(`models:\n  gpt-image-2: [${binding}]`);
+      const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(words) });
+      expect(findings).toContainEqual(fault);
+      expect(code).toBe(1);
+    },
+    60_000,
+  );
+});

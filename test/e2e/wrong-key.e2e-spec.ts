@@ -1,0 +1,137 @@
+import { writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskBody } from '../support/api.ts';
+import { testEnv } from '../support/app.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { EventReader } from '../support/event-reader.ts';
+import { GraphqlClient } from '../support/graphql-client.ts';
+import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { Receiver } from '../support/receiver.ts';
+import { ArkStub } from '../support/stubs/ark.stub.ts';
+import { FalStub } from '../support/stubs/fal.stub.ts';
+import { GeminiStub } from '../support/stubs/gemini.stub.ts';
+import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+import { ReplicateStub } from '../support/stubs/replicate.stub.ts';
+import { eventually } from '../support/wait.ts';
+import { WebhookClient } from '../support/webhook-client.ts';
+
+interface LogLine {
+  event: string;
+  task_id?: string;
+  [field: string]: unknown;
+}
+
+const WRONG_KEY = 'sk-not-the-right-one-4471';
+
+describe('a key that the provider refuses', () => {
+  const stubs = [new OpenaiStub(), new GeminiStub(), new ArkStub(), new FalStub(), new ReplicateStub()] as const;
+  const [openai, gemini, ark, fal, replicate] = stubs;
+  let database: TestDatabase;
+  let dataDir: string;
+  let service: ServiceProcess;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    await Promise.all(stubs.map((stub) => stub.start()));
+    receiver = await Receiver.start();
+    database = await cloneDatabase();
+    const { env, dataDir: folder } = await testEnv(database.url, {
+      LOG_LEVEL: 'info',
+      PROVIDER_POLL_INTERVAL_MS: '20',
+    });
+    dataDir = folder;
+    env.PROVIDERS = join(dataDir, 'providers.yaml');
+    for (const name of ['FIRST', 'GEMINI', 'ARK', 'FAL', 'REPLICATE']) env[`${name}_SECRET`] = WRONG_KEY;
+    env.SECOND_SECRET = openai.key;
+    writeFileSync(
+      env.PROVIDERS,
+      `models:
+  gpt-image-2:
+    - { provider: openai, model: gpt-image-2, base_url: "${openai.baseUrl}", credential: FIRST_SECRET }
+    - { provider: openai, model: gpt-image-2, base_url: "${openai.baseUrl}", credential: SECOND_SECRET }
+  nano-banana-2: [{ provider: gemini, model: nano, base_url: "${gemini.baseUrl}", credential: GEMINI_SECRET }]
+  nano-banana-pro: [{ provider: fal, model: fal-ai/nano-banana-pro, base_url: "${fal.origin}", credential: FAL_SECRET }]
+  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}", credential: ARK_SECRET }]
+  sora-2:
+    - { provider: replicate, model: bytedance/seedance-2.0, base_url: "${replicate.baseUrl}", credential: REPLICATE_SECRET }`,
+    );
+    service = await spawnService(env);
+    await new WebhookClient(service.api).endpoint(receiver.url);
+  }, 90_000);
+  afterAll(async () => {
+    await service?.kill('SIGTERM');
+    await Promise.all([...stubs, receiver].map((server) => server.stop()));
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const ended = async (model: string): Promise<TaskBody> => {
+    const { body } = await service.api.create({ model, prompt: 'A heron at dawn' });
+    return service.api.untilFinalWithin(body.task_id, 30_000);
+  };
+  /** The line of the log, which is written in gusts. */
+  const logged = (taskId: string, event: string) =>
+    eventually(`${event} in the log`, async () => {
+      const lines = service.output().split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')); // prettier-ignore
+      return lines.map((line) => JSON.parse(line) as LogLine).find((line) => line.event === event && line.task_id === taskId); // prettier-ignore
+    });
+
+  it.each([
+    ['nano-banana-2', 'gemini', 'GEMINI_SECRET', 400], // it has no 401 for this
+    ['nano-banana-pro', 'fal', 'FAL_SECRET', 401],
+    ['seedance-2', 'ark', 'ARK_SECRET', 401],
+    ['sora-2', 'replicate', 'REPLICATE_SECRET', 401],
+  ])(
+    '%s, its only provider being %s: fails provider_rejected, and only the log says why',
+    async (model, provider, credential, status) => {
+      const task = await ended(model);
+      const error = {
+        code: 'provider_rejected',
+        message: 'The provider did not accept this request.',
+        retryable: false,
+      };
+      expect(task).toMatchObject({ status: 'failed', error });
+
+      const shown = [JSON.stringify(task), await byGraphql(task.task_id), await byStream(task.task_id)];
+      shown.push(await byWebhook(task.task_id));
+      for (const text of shown) {
+        expect(text).toMatch(/provider_rejected/i); // in capitals over GraphQL
+        expect(text).not.toMatch(
+          /\b(openai|gemini|google|ark|fal|replicate|seedance-2\.0)\b|127\.0\.0\.1|_SECRET|\b40[01]\b/i,
+        );
+        expect(text).not.toContain(WRONG_KEY);
+      }
+
+      const passed = await logged(task.task_id, 'binding.passed_over');
+      expect(passed).toMatchObject({ provider, credential, code: 'provider_rejected', reason: { provider, status } });
+      const failed = await logged(task.task_id, 'task.run_failed');
+      expect(failed).toMatchObject({ model, provider, credential, code: 'provider_rejected', cause: { status } });
+      expect(service.output()).not.toContain(WRONG_KEY);
+    },
+    60_000,
+  );
+
+  it('lets the next binding serve, and the log names the credential that was refused', async () => {
+    const task = await ended('gpt-image-2');
+    expect(task.status).toBe('succeeded');
+    const passed = await logged(task.task_id, 'binding.passed_over');
+    expect(passed).toMatchObject({ provider: 'openai', credential: 'FIRST_SECRET', reason: { status: 401 } });
+    expect(service.output()).not.toContain(WRONG_KEY);
+  }, 60_000);
+
+  async function byGraphql(taskId: string): Promise<string> {
+    const client = new GraphqlClient(service.api.baseUrl, service.api.key);
+    const query = 'query ($id: String!) { task(taskId: $id) { status error { code message param retryable } } }';
+    return JSON.stringify(await client.ask(query, { id: taskId }));
+  }
+
+  async function byStream(taskId: string): Promise<string> {
+    const { baseUrl, key } = service.api;
+    const reader = await EventReader.open(baseUrl, `/v1/tasks/${taskId}/events`, key as string);
+    await reader.ended;
+    return JSON.stringify(reader.events);
+  }
+
+  const byWebhook = (taskId: string) =>
+    eventually('the webhook', async () => receiver.received.find(({ event }) => event.data.task_id === taskId)?.body);
+});

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import type { Provider, ProviderRequest } from '../../../src/generation/provider.ts';
+import { newTaskId } from '../../../src/tasks/task-id.ts';
+import { eventually } from '../wait.ts';
+import { RecordedRun, requestFor } from './recorded-run.ts';
+import type { StubHttp } from './stub-http.ts';
+
+/** Who is tried, against which upstream. */
+interface Tried<Stub extends StubHttp> {
+  provider: Provider;
+  newStub: () => Stub;
+  baseUrlOf: (stub: Stub) => string;
+  /** The upstream's names of gpt-image-2 and of Seedance. */
+  models: { picture: string; film: string };
+}
+
+/** What the specs of job interfaces stand on: for each test a stub of its own, a run, and requests whose every value is fine. */
+export class JobGround<Stub extends StubHttp> {
+  private readonly runs: RecordedRun[] = [];
+  private stub: Stub | null = null;
+
+  constructor(private readonly tried: Tried<Stub>) {}
+
+  async fresh(): Promise<{ stub: Stub; run: RecordedRun; picture: ProviderRequest; film: ProviderRequest }> {
+    const { newStub, baseUrlOf, models } = this.tried;
+    const stub = await newStub().start();
+    this.stub = stub;
+    const picture: ProviderRequest = {
+      taskId: newTaskId(),
+      model: 'gpt-image-2',
+      kind: 'image',
+      input: { prompt: 'a fox', aspect_ratio: 'auto', resolution: '1K', n: 1 },
+      images: { references: [], firstFrame: null },
+      upstream: {
+        model: models.picture,
+        baseUrl: baseUrlOf(stub),
+        apiKey: stub.key,
+        durationPolicy: 'exact',
+        pollIntervalMs: 10,
+      },
+    };
+    const film: ProviderRequest = {
+      ...requestFor(picture, { upstream: { model: models.film } }),
+      taskId: newTaskId(),
+      model: 'seedance-2',
+      kind: 'video',
+      input: { prompt: 'a boat', aspect_ratio: '21:9', resolution: '720p', duration: 5, reference_mode: 'omni' },
+    };
+    return { stub, run: this.freshRun(), picture, film };
+  }
+
+  async clear(): Promise<void> {
+    for (const run of this.runs.splice(0)) run.close();
+    await this.stub?.stop();
+  }
+
+  /** Its files are removed after the test. */
+  freshRun(...known: ConstructorParameters<typeof RecordedRun>): RecordedRun {
+    const run = new RecordedRun(...known);
+    this.runs.push(run);
+    return run;
+  }
+
+  /** @returns the results as text; by default of the test's first run */
+  async made(request: ProviderRequest, run: RecordedRun = this.runs[0]!): Promise<string[]> {
+    const outputs = await this.tried.provider.generate(request, run);
+    return Promise.all(
+      outputs.map(async (output) => {
+        if (Buffer.isBuffer(output)) throw new Error('a result comes as a file');
+        return (await readFile(output.path)).toString();
+      }),
+    );
+  }
+}
+
+/** Waits for what the test itself sees. */
+export async function until(done: () => boolean): Promise<void> {
+  await eventually('what the test waits for', async () => done());
+}
