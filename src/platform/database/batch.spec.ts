@@ -1,0 +1,88 @@
+import { ApiError } from '../../errors/api-error.ts';
+import { Batch } from './batch.ts';
+
+const dataError = Object.assign(new Error('invalid input'), { code: '22P02' });
+const awayError = Object.assign(new Error('terminating connection'), { code: '57P01' });
+
+/** A flush that waits until the test lets it go. */
+function gated(answer: (items: number[]) => number[] = (items) => items.map((item) => item * 10)) {
+  const flushes: { items: number[]; go: () => void }[] = [];
+  const flush = async (items: number[]) => {
+    const gate = Promise.withResolvers<void>();
+    flushes.push({ items, go: gate.resolve });
+    await gate.promise;
+    return answer(items);
+  };
+  return { flushes, flush };
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a batch', () => {
+  it('answers each caller its own, in the order of the calls', async () => {
+    const seen: number[][] = [];
+    const batch = new Batch<number, string>(async (items) => {
+      seen.push(items);
+      return items.map((item) => `answer ${item}`);
+    });
+    const answers = await Promise.all([3, 1, 2].map((item) => batch.add(item)));
+    expect(answers).toEqual(['answer 3', 'answer 1', 'answer 2']);
+    expect(seen).toEqual([[3, 1, 2]]);
+  });
+
+  it('gathers what comes while a flush is under way, in no more lanes and items than it may', async () => {
+    const { flushes, flush } = gated();
+    const batch = new Batch(flush, { maxItems: 2 });
+    const answers = Promise.all([1, 2, 3, 4, 5].map((item) => batch.add(item)));
+    await turn();
+    expect(flushes.map(({ items }) => items)).toEqual([[1, 2]]);
+    for (let done = 0; done < 3; done += 1) {
+      flushes[done]!.go();
+      await turn();
+      await turn();
+    }
+    expect(flushes.map(({ items }) => items)).toEqual([[1, 2], [3, 4], [5]]);
+    expect(await answers).toEqual([10, 20, 30, 40, 50]);
+  });
+
+  it('lets a row that the database cannot take fail alone', async () => {
+    const batch = new Batch<number, number>(async (items) => {
+      if (items.includes(2)) throw dataError;
+      return items;
+    });
+    const answers = await Promise.allSettled([1, 2, 3].map((item) => batch.add(item)));
+    expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason))).toEqual([
+      1,
+      dataError,
+      3,
+    ]);
+  });
+
+  it('gives a failure of the database to every caller, and goes on with the next', async () => {
+    let isAway = true;
+    const batch = new Batch<number, number>(async (items) => {
+      if (isAway) throw awayError;
+      return items;
+    });
+    const answers = await Promise.allSettled([1, 2, 3].map((item) => batch.add(item)));
+    expect(answers.map((answer) => (answer as PromiseRejectedResult).reason)).toEqual(Array(3).fill(awayError));
+    isAway = false;
+    expect(await batch.add(4)).toBe(4);
+  });
+
+  it('refuses with 503 what is too much to wait, and keeps what waits', async () => {
+    const { flushes, flush } = gated();
+    const batch = new Batch(flush, { maxItems: 1, maxWaiting: 2 });
+    const first = batch.add(0);
+    await turn();
+    const waiting = [batch.add(1), batch.add(2)];
+    const refused = await batch.add(3).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ApiError);
+    expect(refused).toMatchObject({ code: 'service_unavailable' });
+    for (let done = 0; done < 3; done += 1) {
+      flushes[done]!.go();
+      await turn();
+      await turn();
+    }
+    expect(await Promise.all([first, ...waiting])).toEqual([0, 10, 20]);
+  });
+});

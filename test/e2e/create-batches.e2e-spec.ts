@@ -1,0 +1,132 @@
+import { Client } from 'pg';
+import { CreateTasks, type NewTask } from '../../src/tasks/acts/create-tasks.ts';
+import { newTaskId } from '../../src/tasks/task-id.ts';
+import { type ErrorBody, type TaskBody, aHang } from '../support/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/wait.ts';
+
+const WITH_KEY = (key: string) => ({ 'idempotency-key': key });
+
+describe('creations that share a statement', () => {
+  let service: TestApp;
+  let other: Client;
+  /** Its own, since a transaction sees the same activity for as long as it lasts. */
+  let looking: Client;
+  beforeAll(async () => {
+    service = await startApp({ ROLE: 'api', MAX_QUEUED_PER_KEY: '0' });
+    other = new Client({ connectionString: service.database.url });
+    looking = new Client({ connectionString: service.database.url });
+    await Promise.all([other.connect(), looking.connect()]);
+    await service.api.create(aHang); // opens the load of the key
+  });
+  afterAll(async () => {
+    await Promise.all([other.end(), looking.end()]);
+    await service.close();
+  });
+
+  const idsMade = async () => {
+    const { rows } = await other.query<{ id: string }>('select id from tasks order by id');
+    return rows.map(({ id }) => id);
+  };
+  const loads = async () => (await other.query('select queued, running from key_load where queued > 0')).rows;
+  /** Creations wait for this row, so that those that come meanwhile gather. */
+  const holdTheLoad = async () => {
+    await other.query('begin');
+    await other.query('select * from key_load for update');
+  };
+  const waitingForTheLoad = async () => {
+    const { rows } = await looking.query<{ pid: number }>(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%key_load%'`,
+    );
+    return rows.map(({ pid }) => pid);
+  };
+
+  it('are answered each with its own task, and the count of the key is exact', async () => {
+    const before = (await idsMade()).length;
+    await holdTheLoad();
+    const prompts = Array.from({ length: 40 }, (_, nth) => `#hang number ${nth}`);
+    const answers = prompts.map((prompt) => service.api.create({ ...aHang, prompt }));
+    await eventually('a batch to wait', async () => (await waitingForTheLoad()).length > 0);
+    await other.query('commit');
+    const tasks = await Promise.all(answers);
+    expect(tasks.map(({ body }) => (body.input as { prompt: string }).prompt)).toEqual(prompts);
+    expect(new Set(tasks.map(({ body }) => body.task_id)).size).toBe(40);
+    const stored = await idsMade();
+    expect(stored).toHaveLength(before + 40);
+    expect(await loads()).toEqual([{ queued: stored.length, running: 0 }]);
+  });
+
+  it('make one task of twins in the same batch, and tell another body under the key apart', async () => {
+    const before = (await idsMade()).length;
+    await holdTheLoad();
+    const first = service.api.create(aHang); // goes ahead alone, the others gather behind it
+    await eventually('a batch to wait', async () => (await waitingForTheLoad()).length > 0);
+    const twins = Array.from({ length: 10 }, () => service.api.create(aHang, WITH_KEY('twin')));
+    const liar = service.api.create<ErrorBody>({ ...aHang, n: 2 }, WITH_KEY('twin'));
+    await other.query('commit');
+    const answers = await Promise.all(twins);
+    const refused = await liar;
+    expect((await first).status).toBe(201);
+    const won = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text));
+    // Whoever came first has the key: the ten, or the other one.
+    if (refused.status === 201) expect(answers.every(({ status }) => status === 422)).toBe(true);
+    else {
+      expect([refused.status, refused.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+      expect(won.size).toBe(1);
+    }
+    expect(await idsMade()).toHaveLength(before + 2);
+  });
+
+  it('all get 503 when their commit fails, with nothing stored; repeated they succeed', async () => {
+    const before = await idsMade();
+    await holdTheLoad();
+    const keys = Array.from({ length: 20 }, (_, nth) => `failing ${nth}`);
+    let left = keys.length;
+    const answers = keys.map((key) =>
+      service.api.create<TaskBody & ErrorBody>(aHang, WITH_KEY(key)).finally(() => (left -= 1)),
+    );
+    while (left > 0) {
+      for (const pid of await waitingForTheLoad()) await looking.query('select pg_terminate_backend($1)', [pid]);
+      await eventually('the next batch, or the end', async () => left === 0 || (await waitingForTheLoad()).length > 0);
+    }
+    await other.query('commit');
+    for (const { status, headers, body } of await Promise.all(answers)) {
+      expect([status, body.error.code]).toEqual([503, 'service_unavailable']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect(await idsMade()).toEqual(before);
+    const again = await Promise.all(keys.map((key) => service.api.create(aHang, WITH_KEY(key))));
+    expect(again.map(({ status }) => status)).toEqual(Array(20).fill(201));
+    expect(await idsMade()).toHaveLength(before.length + 20);
+  });
+
+  it('are not harmed by a neighbour that the database cannot take', async () => {
+    const before = (await idsMade()).length;
+    const [{ api_key_id: apiKeyId }] = (await other.query('select api_key_id from key_load')).rows as [
+      { api_key_id: string },
+    ];
+    const creates = service.app.get(CreateTasks);
+    const aTask = (change: Partial<NewTask> = {}): NewTask => ({
+      id: newTaskId(),
+      api_key_id: apiKeyId,
+      kind: 'image',
+      model: 'gpt-image-2',
+      input: { prompt: '#hang' },
+      metadata: {},
+      created_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      deadline_s: 600,
+      max_queued: 0,
+      max_running: 0,
+      idempotency: null,
+      ...change,
+    });
+    const rows = [aTask(), aTask({ metadata: { nul: '\u0000' } }), aTask({ kind: 'sound' as 'image' }), aTask()];
+    const outcomes = await Promise.allSettled(rows.map((row) => creates.create(row)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    const stored = await idsMade();
+    expect(stored).toHaveLength(before + 2);
+    expect(stored).toEqual(expect.arrayContaining([rows[0]!.id, rows[3]!.id]));
+    expect(await loads()).toEqual([{ queued: stored.length, running: 0 }]);
+  });
+});
