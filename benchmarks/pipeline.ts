@@ -74,11 +74,15 @@ try {
   const hooks = { ours: [] as number[], theirs: [] as number[] };
   await burst({ ...ours, headers: as(bench.apiKey) }, false, 500); // warm
   await burst(theirs, false, 500);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 1; round <= ROUNDS; round += 1) {
     finals.theirs.push(await burst(theirs, false));
     finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, false));
     hooks.theirs.push(await burst({ ...theirs, url: `${baselineTelling}/tasks` }, true));
     hooks.ours.push(await burst({ ...ours, headers: as(key) }, true));
+    console.log(
+      `round ${round} of ${ROUNDS}`,
+      [finals.theirs, finals.ours, hooks.theirs, hooks.ours].map((side) => Math.round(side.at(-1)!)),
+    );
   }
   rows['201 to final, tasks/s'] = compared(finals);
   rows['201 to webhook, tasks/s'] = compared(hooks);

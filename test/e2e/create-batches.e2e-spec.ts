@@ -81,13 +81,16 @@ describe('creations that share a statement', () => {
     const before = await idsMade();
     await holdTheLoad();
     const keys = Array.from({ length: 20 }, (_, nth) => `failing ${nth}`);
-    let left = keys.length;
+    const waiting = new Set(keys);
     const answers = keys.map((key) =>
-      service.api.create<TaskBody & ErrorBody>(aHang, WITH_KEY(key)).finally(() => (left -= 1)),
+      service.api.create<TaskBody & ErrorBody>(aHang, WITH_KEY(key)).finally(() => waiting.delete(key)),
     );
-    while (left > 0) {
+    while (waiting.size > 0) {
       for (const pid of await waitingForTheLoad()) await looking.query('select pg_terminate_backend($1)', [pid]);
-      await eventually('the next batch, or the end', async () => left === 0 || (await waitingForTheLoad()).length > 0);
+      await eventually(
+        'the next batch, or the end',
+        async () => waiting.size === 0 || (await waitingForTheLoad()).length > 0,
+      );
     }
     await other.query('commit');
     for (const { status, headers, body } of await Promise.all(answers)) {
