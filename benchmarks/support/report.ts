@@ -11,13 +11,33 @@ export function round2(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Prints the rows and writes them with date, commit and machine to benchmarks/results/. */
+/**
+ * Prints the rows and writes them to benchmarks/results/, for programs (JSON) and for people (Markdown), with date, commit and machine.
+ * @param notes how it was measured
+ */
 export async function report(name: string, rows: Record<string, object>, notes: object = {}): Promise<void> {
   console.table(rows);
   const folder = new URL('../results/', import.meta.url);
   await mkdir(folder, { recursive: true });
   const about = { date: new Date().toISOString(), commit: commit(), machine: machine(), ...notes };
   await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify({ ...about, rows }, null, 2)}\n`);
+  await writeFile(new URL(`${name}.md`, folder), `# ${name}\n\n${list(about)}\n\n${table(rows)}\n`);
+}
+
+const list = (about: object): string =>
+  Object.entries(about)
+    .map(([key, value]) => `- ${key}: ${value}`)
+    .join('\n');
+
+function table(rows: Record<string, object>): string {
+  const columns = [...new Set(Object.values(rows).flatMap((row) => Object.keys(row)))];
+  const line = (cells: unknown[]) => `| ${cells.join(' | ')} |`;
+  const cellsOf = (row: object) => columns.map((column) => (row as Record<string, unknown>)[column] ?? '');
+  return [
+    line(['', ...columns]),
+    line(['---', ...columns.map(() => '---')]),
+    ...Object.entries(rows).map(([name, row]) => line([name, ...cellsOf(row)])),
+  ].join('\n');
 }
 
 const commit = (): string => execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
