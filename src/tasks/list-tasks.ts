@@ -34,9 +34,10 @@ export class ListTasks {
     const query = this.dataSource
       .getRepository(Task)
       .createQueryBuilder('task')
-      // The order of the index (api_key_id, id), and a test of expiry that no index offers itself for: whatever the planner
-      // believes of the table, a page is read from that index and costs the same at any length (measured: 0.02 ms, not 15).
-      .where(`task.api_key_id = :apiKeyId and task.expires_at + interval '0' > now()`, { apiKeyId })
+      // By the index (api_key_id, id) whatever the planner believes of the table, so that a page costs the same at any length.
+      // After `=` the first column would be no part of the order any more, and the primary key offer itself: it passes all the
+      // newer tasks of other keys (measured, 120,000 of them: 1,037 ms, not 0.2). No index offers itself for the test of expiry.
+      .where(`task.api_key_id = any(array[:apiKeyId]) and task.expires_at + interval '0' > now()`, { apiKeyId })
       .orderBy('task.api_key_id', 'DESC')
       .addOrderBy('task.id', 'DESC')
       .limit(limit + 1);

@@ -5,13 +5,17 @@ import { statusOf } from './status-of.ts';
 /** Ids in one answer; there may be more when it is full. */
 export const MAX_CHANGED = 10_000;
 
-/** By the index `tasks_unfinished_of_key`. */
+/**
+ * By the index `tasks_unfinished_of_key`, key by key and sorted only afterwards, which `offset 0` keeps apart: in one step the
+ * order would lure the planner to the primary key, which passes all finished tasks (measured, 600,000 of them: 1,504 ms).
+ */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_keys',
   text: `
-    select id from tasks
-    where api_key_id = any($1::text[]) and status in ('queued', 'running') and expires_at > now()
-    order by id limit ${MAX_CHANGED}`,
+    select t.id from unnest($1::text[]) as w(api_key_id), lateral (
+      select id from tasks
+      where api_key_id = w.api_key_id and status in ('queued', 'running') and expires_at > now() offset 0) t
+    order by t.id limit ${MAX_CHANGED}`,
 };
 
 /** By the index `tasks_ended_of_key`. */

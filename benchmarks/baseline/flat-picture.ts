@@ -1,0 +1,11 @@
+// The least a picture can cost: one colour, packed as PNG by sharp. A message is a size, the answer the seconds it took.
+import sharp from 'sharp';
+
+process.on('message', async ({ width, height }: { width: number; height: number }) => {
+  const startedAt = performance.now();
+  await sharp({ create: { width, height, channels: 3, background: '#345' } })
+    .png()
+    .toBuffer();
+  process.send?.((performance.now() - startedAt) / 1000);
+});
+process.send?.('ready');

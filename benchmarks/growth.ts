@@ -1,0 +1,200 @@
+/**
+ * Does it become slower as the tasks become many?
+ *
+ *     npm run bench -- growth [finished tasks of the largest step, 5000000] [seconds a round, 2] [rounds, 5]
+ *
+ * Two databases with one API process (ROLE=api) each. One keeps 1,000 finished tasks, the other grows: 1,000 (which shows how
+ * much of a ratio is noise), 100,000, the largest, and the largest with 100,000 queued ones besides. Half of all are the
+ * key's that asks, and the processes and their prepared statements stay the same throughout. Rounds alternate; medians; the
+ * ratio is large / small in requests a second at 64 connections, below 1 is slower.
+ *
+ * "GET finished" asks for one task again and again, "any" for up to 100,000 in turn: more than a process remembers, so it is
+ * answered from the database where there are as many, and from memory where there are 1,000.
+ *
+ * At the end both get a worker whose provider answers at once, and a key without tasks posts one at a time: tasks a second
+ * from POST to the end of the task.
+ */
+import type autocannon from 'autocannon';
+import { loadavg } from 'node:os';
+import pg from 'pg';
+import { compare } from './support/compare.ts';
+import { load } from './support/load.ts';
+import { addFinished, addQueued, countQueued } from './support/many-tasks.ts';
+import { report } from './support/report.ts';
+import { Bench } from './support/service.ts';
+
+const LARGEST = Number(process.argv[2] ?? 5_000_000);
+const SECONDS = Number(process.argv[3] ?? 2);
+const ROUNDS = Number(process.argv[4] ?? 5);
+const SMALL = 1_000;
+const QUEUED = 100_000;
+const CONNECTIONS = 64;
+/** Twice as many as a process remembers (src/tasks/tasks.service.ts). */
+const ANY = 100_000;
+const STRANGERS = 30;
+const INSTANT = new URL('support/instant-provider.ts', import.meta.url).href;
+
+const json = { 'content-type': 'application/json' };
+const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } });
+
+/** A database that is filled by hand, and the program on it. */
+class Side {
+  private finished: string[] = [];
+  private readonly unfinished: string;
+  private readonly bench: Bench;
+  private readonly db: pg.Client;
+  private readonly apiKeyId: string;
+  private readonly url: string;
+  private readonly auth: { authorization: string };
+
+  private constructor(bench: Bench, db: pg.Client, apiKeyId: string, url: string, unfinished: string) {
+    this.bench = bench;
+    this.db = db;
+    this.apiKeyId = apiKeyId;
+    this.url = url;
+    this.unfinished = unfinished;
+    this.auth = { authorization: `Bearer ${bench.apiKey}` };
+  }
+
+  static async open(): Promise<Side> {
+    const bench = await Bench.open();
+    const url = await bench.service({ ROLE: 'api' });
+    const db = new pg.Client(bench.databaseUrl);
+    await db.connect();
+    const { rows } = await db.query<{ id: string }>('select id from api_keys');
+    const { task_id } = await post<{ task_id: string }>(`${url}/v1/generations`, bench.apiKey, body);
+    return new Side(bench, db, rows[0]?.id as string, url, task_id);
+  }
+
+  async addFinished(count: number): Promise<void> {
+    await addFinished(this.db, this.apiKeyId, count);
+    await this.settle();
+    const { rows } = await this.db.query<{ id: string }>(
+      `select id from tasks where api_key_id = $1 and status = 'succeeded' order by random() limit ${ANY}`,
+      [this.apiKeyId],
+    );
+    this.finished = rows.map(({ id }) => id);
+  }
+
+  async addQueued(count: number): Promise<void> {
+    await addQueued(this.db, this.apiKeyId, count);
+    await this.settle();
+  }
+
+  getUnfinished(): Promise<number> {
+    return this.load({ url: `${this.url}/v1/tasks/${this.unfinished}` });
+  }
+
+  getFinished(): Promise<number> {
+    return this.load({ url: `${this.url}/v1/tasks/${this.finished[0]}` });
+  }
+
+  getAnyFinished(): Promise<number> {
+    let nth = 0;
+    const path = () => `/v1/tasks/${this.finished[nth++ % this.finished.length]}`;
+    return this.load({ url: this.url, requests: [{ setupRequest: (request) => ({ ...request, path: path() }) }] });
+  }
+
+  list(): Promise<number> {
+    return this.load({ url: `${this.url}/v1/tasks` });
+  }
+
+  async post(): Promise<number> {
+    const headers = { ...this.auth, ...json, 'idempotency-key': '[<id>]' };
+    return this.load({ url: `${this.url}/v1/generations`, method: 'POST', headers, idReplacement: true, body });
+  }
+
+  /** Deletes what `post` has created since, so that a side stays as large as its step says. */
+  async forgettingPosts<Result>(work: () => Promise<Result>): Promise<Result> {
+    const first = await post<{ task_id: string }>(`${this.url}/v1/generations`, this.bench.apiKey, body);
+    const result = await work();
+    await this.db.query('delete from tasks where id >= $1', [first.task_id]);
+    await this.db.query('truncate idempotency_keys');
+    await countQueued(this.db);
+    await this.settle();
+    return result;
+  }
+
+  /** @returns one round: a task of a key that has no other, from POST to its end; such tasks a second */
+  async stranger(): Promise<() => Promise<number>> {
+    await this.bench.service({ ROLE: 'worker', NODE_OPTIONS: `--import ${INSTANT}` });
+    const { key } = await post<{ key: string }>(`${this.url}/v1/api_keys`, this.bench.apiKey, '{"name":"stranger"}');
+    return async () => {
+      const startedAt = performance.now();
+      const task = await post<{ status: string }>(`${this.url}/v1/generations`, key, body, { prefer: 'wait=60' });
+      if (task.status !== 'succeeded') throw new Error(`A task is ${task.status} after 60 s.`);
+      return 1000 / (performance.now() - startedAt);
+    };
+  }
+
+  async waiting(): Promise<number> {
+    const { rows } = await this.db.query<{ tasks: number }>('select sum(queued)::int as tasks from key_load');
+    return rows[0]?.tasks ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.db.end();
+    await this.bench.close();
+  }
+
+  private load(options: autocannon.Options): Promise<number> {
+    return load({ headers: this.auth, ...options, connections: CONNECTIONS, duration: SECONDS });
+  }
+
+  /** What autovacuum does in its own time. */
+  private async settle(): Promise<void> {
+    await this.db.query('vacuum (analyze) tasks');
+  }
+}
+
+const rows: Record<string, object> = {};
+const loadBefore = loadavg()[0];
+const [small, large] = [await Side.open(), await Side.open()];
+try {
+  await small.addFinished(SMALL);
+  let size = 0;
+  for (const finished of new Set([SMALL, Math.min(100_000, LARGEST), LARGEST])) {
+    const startedAt = performance.now();
+    await large.addFinished(finished - size);
+    size = finished;
+    console.log(`${finished} finished, filled in ${Math.round((performance.now() - startedAt) / 1000)} s`);
+    await measure(`${finished.toLocaleString('en')} finished`);
+  }
+  await large.addQueued(QUEUED);
+  await measure(`${size.toLocaleString('en')} finished, ${QUEUED.toLocaleString('en')} queued`);
+
+  const [ofLarge, ofSmall] = [await large.stranger(), await small.stranger()];
+  const row = await compare(STRANGERS, ['large', ofLarge], ['small', ofSmall]);
+  rows['POST to the end of the task, another key'] = { ...row, still_queued: await large.waiting() };
+} finally {
+  await small.close();
+  await large.close();
+}
+await report('growth', rows, {
+  seconds: SECONDS,
+  rounds: ROUNDS,
+  connections: CONNECTIONS,
+  small: SMALL,
+  load_before: loadBefore,
+});
+
+async function measure(step: string): Promise<void> {
+  const ask = async (name: string, round: (side: Side) => Promise<number>) => {
+    rows[`${name}: ${step}`] = await compare(ROUNDS, ['large', () => round(large)], ['small', () => round(small)]);
+  };
+  await ask('GET unfinished', (side) => side.getUnfinished());
+  await ask('GET finished', (side) => side.getFinished());
+  await ask('GET finished, any', (side) => side.getAnyFinished());
+  await ask('list', (side) => side.list());
+  await small.forgettingPosts(() => large.forgettingPosts(() => ask('POST', (side) => side.post())));
+}
+
+async function post<Answer>(url: string, apiKey: string, body: string, headers: object = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${apiKey}`, ...headers },
+    body,
+  });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Answer;
+}

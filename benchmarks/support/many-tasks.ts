@@ -1,0 +1,83 @@
+import type { Client } from 'pg';
+
+/** Rows of one statement. */
+const CHUNK = 50_000;
+/** Keys that share a database with the one that is measured, which has every other task. */
+const NEIGHBOURS = 9;
+const DAY_MS = 86_400_000;
+/** The finished ones are spread over so many days, within the 30 they are kept; their files were deleted after 7. */
+const DAYS = 25;
+
+/** The first ten characters of a task's id are its time in milliseconds, five bits each; any sixteen more make it valid. */
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
+  .map((shift) => `substr('${DIGITS}', (ms >> ${shift} & 31)::int + 1, 1)`)
+  .join(' || ');
+
+/** $1 the key measured, $2 and $3 the first and last number, $4 and $5 the time of number 0 and from one to the next, in ms. */
+const NUMBERED = `
+  select nth, to_timestamp(ms / 1000.0) as at, 'task_' || ${TIME} || 'e' || substr(md5(nth || '/' || ms), 1, 15) as id,
+         case when nth % 2 = 0 then $1::text else 'key_neighbour_' || nth % ${NEIGHBOURS} end as api_key_id
+  from (select nth, ($4::float8 + nth * $5::float8)::bigint as ms from generate_series($2::bigint, $3::bigint) as nth) as n`;
+
+const FINISHED = `
+  insert into tasks (
+    id, api_key_id, kind, model, status, progress, sequence, input, metadata, created_at, started_at, completed_at, deadline_at,
+    expires_at, attempt, priority, provider, provider_url, submitted_at, result, error, files_expire_at, files_purged)
+  select id, api_key_id, kind, case kind when 'image' then 'gpt-image-2' else 'sora-2' end, status,
+         case status when 'failed' then 40 else 100 end, 6,
+         json_build_object('prompt', 'A lighthouse at dusk, number ' || nth || ', waves breaking on the rocks below, oil on canvas',
+                           'aspect_ratio', '16:9', 'resolution', case kind when 'image' then '1K' else '720P' end, 'n', 1),
+         case when nth % 3 = 0 then jsonb_build_object('order', nth::text) else '{}' end,
+         at, at + interval '1 s', at + interval '9 s', at + interval '1 h', at + interval '30 days', 1, 1, 'sandbox', '',
+         at + interval '1 s',
+         case status when 'succeeded' then json_build_array(json_build_object(
+           'id', 'file_' || substr(id, 6) || '_0', 'index', 0, 'type', kind, 'storage_key', id || '/1-0',
+           'content_type', case kind when 'image' then 'image/png' else 'video/mp4' end, 'size_bytes', 1000000 + nth % 1000000,
+           'width', 1536, 'height', 864, 'sha256', encode(sha256(id::bytea), 'hex'))) end,
+         case status when 'failed' then json_build_object(
+           'code', 'provider_rejected', 'message', 'The provider did not accept this request.', 'retryable', false) end,
+         case status when 'succeeded' then at + interval '7 days' end,
+         status = 'succeeded' and at < now() - interval '7 days'
+  from (select *, case when nth % 5 = 1 then 'video' else 'image' end as kind,
+               case when nth % 17 = 3 then 'failed' else 'succeeded' end as status
+        from (${NUMBERED}) as numbered) as wanted`;
+
+const QUEUED = `
+  insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, deadline_at, expires_at, priority)
+  select id, api_key_id, 'image', 'gpt-image-2', 'queued',
+         '{"prompt":"A lighthouse at dusk","aspect_ratio":"16:9","resolution":"1K","n":1}', '{"order":"42"}',
+         at, now() + interval '1 h', at + interval '30 days',
+         least(row_number() over (partition by api_key_id order by nth), 32000)
+  from (${NUMBERED}) as wanted`;
+
+/** Finished tasks by plain SQL, the newest of them a minute old; every other one is the given key's. */
+export async function addFinished(db: Client, apiKeyId: string, count: number): Promise<void> {
+  const [from, to] = [Date.now() - DAYS * DAY_MS, Date.now() - 60_000];
+  const step = (to - from) / count;
+  await db.query('set synchronous_commit = off');
+  for (let first = 1; first <= count; first += CHUNK) {
+    await db.query(FINISHED, [apiKeyId, first, Math.min(first + CHUNK - 1, count), from, step]);
+  }
+}
+
+/**
+ * Queued tasks, all in one commit, with the counts that go with them. They are an hour old, so that whoever lists the newest
+ * tasks reads the same as without them.
+ */
+export async function addQueued(db: Client, apiKeyId: string, count: number): Promise<void> {
+  await db.query('begin');
+  await db.query(QUEUED, [apiKeyId, 1, count, Date.now() - 2 * 3_600_000, 3_600_000 / count]);
+  await countQueued(db);
+  await db.query('commit');
+}
+
+/** Makes the counts of the queued tasks right again, after rows were added or deleted behind the program's back. */
+export async function countQueued(db: Client): Promise<void> {
+  await db.query(`
+    insert into key_load (api_key_id)
+    select distinct api_key_id from tasks where status = 'queued' on conflict do nothing`);
+  await db.query(`
+    update key_load l
+    set queued = (select count(*) from tasks t where t.api_key_id = l.api_key_id and t.status = 'queued')`);
+}

@@ -1,0 +1,29 @@
+// The sandbox alone, as a worker drives it: a message is a request, the answer the seconds it took.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Provider, ProviderRequest } from '../../src/generation/provider.ts';
+
+const path = '../../dist/generation/providers/sandbox.provider.js';
+const { SandboxProvider } = (await import(new URL(path, import.meta.url).href)) as {
+  SandboxProvider: new () => Provider;
+};
+const sandbox = new SandboxProvider();
+
+process.on('message', async (request: ProviderRequest) => {
+  const scratchDir = await mkdtemp(join(tmpdir(), 'darkroom-bench-'));
+  const startedAt = performance.now();
+  await sandbox.generate(request, {
+    upstreamId: null,
+    submittedBefore: false,
+    scratchDir,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    submitting: async () => undefined,
+    submitted: async () => undefined,
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  await rm(scratchDir, { recursive: true });
+  process.send?.(seconds);
+});
+process.send?.('ready');
