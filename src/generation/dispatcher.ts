@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDatabaseAway } from '../errors/database-away.ts';
 import { Config } from '../platform/config.ts';
 import { type Claim, type ClaimedTask, ClaimTasks } from '../tasks/acts/claim-tasks.ts';
 import { WorkBell } from '../tasks/work-bell.ts';
@@ -69,15 +70,18 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   private look(): void {
     this.wanted = true;
-    if (this.stopped) return;
-    this.claiming ??= this.claimAll().finally(() => (this.claiming = null));
+    if (this.stopped || this.claiming) return;
+    this.claiming = this.claimAll().finally(() => {
+      this.claiming = null;
+      if (this.wanted) this.look(); // asked for after the last claim had been decided on
+    });
   }
 
   private async claimAll(): Promise<void> {
     while (this.wanted && !this.stopped) {
+      this.wanted = false;
       const places = Math.min(this.config.workerConcurrency - this.running.size, MAX_CLAIM);
       if (places <= 0) return; // the next task to end looks again
-      this.wanted = false;
       const { tasks, full } = await this.claim(places);
       for (const task of tasks) this.run(task);
       if (full) this.wanted = true;
@@ -89,8 +93,10 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
       return await this.claims.claim(places, performance.now() >= this.mindsLapsedFromMs);
     } catch (error) {
       this.logger.warn({ event: 'claim.failed', cause: (error as Error).message });
-      // After an absence of the database every lease looks lapsed: let the living renew theirs first.
-      this.mindsLapsedFromMs = performance.now() + (this.config.taskHeartbeatS + 1) * 1000;
+      if (isDatabaseAway(error)) {
+        // When it is back every lease looks lapsed: let the living renew theirs first.
+        this.mindsLapsedFromMs = performance.now() + (this.config.taskHeartbeatS + 1) * 1000;
+      }
       return { tasks: [], full: false };
     }
   }

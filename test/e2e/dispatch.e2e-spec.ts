@@ -1,0 +1,120 @@
+import { Client } from 'pg';
+import { loadConfig } from '../../src/platform/config.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { newTaskId } from '../../src/tasks/task-id.ts';
+import { aFailure, aHang, type TaskBody } from '../support/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { freePort } from '../support/free-port.ts';
+import { eventually } from '../support/wait.ts';
+
+const PLACES = 3;
+
+describe('waiting tasks', () => {
+  let api: TestApp;
+  const workers: Service[] = [];
+  let database: Client;
+
+  beforeAll(async () => {
+    api = await startApp({ ROLE: 'api', WORKER_CONCURRENCY: String(PLACES), MAX_RUNNING_PER_KEY: '0' });
+    database = new Client({ connectionString: api.database.url });
+    await database.connect();
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    await database.query(
+      `update tasks set status = 'failed', lease_until = null where status in ('queued', 'running')`,
+    );
+    await database.query('update key_load set queued = 0, running = 0');
+  });
+  afterAll(async () => {
+    await database.end();
+    await api.close();
+  });
+
+  const work = async () => {
+    const worker = await startService(loadConfig({ ...api.env, ROLE: 'worker', PORT: String(await freePort()) }));
+    workers.push(worker);
+    return worker;
+  };
+  const create = async (amount: number, body: object) =>
+    Promise.all(Array.from({ length: amount }, async () => (await api.api.create(body)).body.task_id));
+  const running = async () => {
+    const { rows } = await database.query<{ worker_id: string }>(
+      `select worker_id from tasks where status = 'running'`,
+    );
+    return rows.map(({ worker_id: worker }) => worker);
+  };
+
+  it('are taken by a worker up to its places, and by the next worker beyond', async () => {
+    const ids = await create(2 * PLACES + 2, aHang);
+    await work();
+    await eventually('the places to be taken', async () => (await running()).length === PLACES);
+    // A process of its own has an id of its own; in this one both workers share it, so the count tells.
+    await work();
+    await eventually('the next places', async () => (await running()).length === 2 * PLACES);
+    for (let look = 0; look < 30; look += 1) expect((await running()).length).toBeLessThanOrEqual(2 * PLACES);
+    await api.api.cancel(ids.at(0) as string);
+    await api.api.cancel(ids.at(-1) as string);
+    await eventually('the free place to be taken again', async () => (await running()).length === 2 * PLACES);
+  });
+
+  it('are each claimed once, however many workers look', async () => {
+    await work();
+    await work();
+    const ids = await create(60, aFailure);
+    for (const id of ids) await api.api.untilFinal(id);
+    const { rows } = await database.query(
+      'select attempt, count(*)::int as tasks from tasks where id = any($1) group by 1',
+      [ids],
+    );
+    expect(rows).toEqual([{ attempt: 1, tasks: 60 }]);
+  });
+
+  it('are begun at once in another process, by the bell, not by its next look', async () => {
+    await work();
+    const waits: number[] = [];
+    for (let nth = 0; nth < 15; nth += 1) {
+      const { body } = await api.api.create<TaskBody>(aFailure, { prefer: 'wait=20' });
+      const { rows } = await database.query<{ ms: number }>(
+        `select extract(epoch from started_at - created_at)::float8 * 1000 as ms from tasks where id = $1`,
+        [body.task_id],
+      );
+      waits.push(rows[0]!.ms);
+    }
+    expect(waits.toSorted((a, b) => a - b)[7]).toBeLessThan(200); // some 5 ms on an idle machine; a look comes each 500
+  });
+
+  it('are found though the bell was not heard, and so is what a worker left behind', async () => {
+    await work();
+    const [unheard, abandoned] = [newTaskId(), newTaskId()];
+    await database.query(
+      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, attempt, lease_until)
+       select id, (select api_key_id from key_load limit 1), 'image', 'gpt-image-2', status, $3, now(),
+              now() + interval '1 hour', now() + interval '1 hour', attempt, lease
+         from (values ($1, 'queued', 0, null), ($2, 'running', 1, now() - interval '1 s')) as v (id, status, attempt, lease)`,
+      [unheard, abandoned, aFailure],
+    );
+    await api.api.untilFinal(unheard);
+    await api.api.untilFinal(abandoned);
+    const { rows } = await database.query('select attempt, losses from tasks where id = any($1) order by attempt', [
+      [unheard, abandoned],
+    ]);
+    expect(rows).toEqual([
+      { attempt: 1, losses: 0 },
+      { attempt: 2, losses: 1 },
+    ]);
+  });
+
+  it('stay waiting when the worker stops, and what runs is given back', async () => {
+    const worker = await work();
+    const ids = await create(PLACES + 2, aHang);
+    await eventually('the places to be taken', async () => (await running()).length === PLACES);
+    await worker.stop();
+    const { rows } = await database.query<{ status: string; lapsed: boolean | null }>(
+      'select status, lease_until < now() as lapsed from tasks where id = any($1) order by status',
+      [ids],
+    );
+    expect(rows.filter(({ status }) => status === 'queued')).toHaveLength(2);
+    expect(rows.filter(({ status, lapsed }) => status === 'running' && lapsed)).toHaveLength(PLACES);
+  });
+});
