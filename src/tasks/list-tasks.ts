@@ -56,7 +56,7 @@ function pageOf(filter: TaskFilter, after: string | undefined): { statement: Sta
   if (status) tests.push(`and status = '${status}'`);
   const names = [...asked.map(([name]) => name), ...(status ? [status] : [])];
   return {
-    statement: { name: `tasks.list ${names.join(' ')}`, text: page(tests.join(' ')) },
+    statement: { name: ['tasks.list', ...names].join(' '), text: page(tests.join(' ')) },
     values: asked.map(([, value]) => value),
   };
 }
@@ -64,7 +64,7 @@ function pageOf(filter: TaskFilter, after: string | undefined): { statement: Sta
 /**
  * By the index (api_key_id, id) whatever the planner believes of the table, so that a page costs the same at any length. After
  * `=` the first column would be no part of the order any more, and the primary key offer itself: it passes all the newer tasks
- * of other keys (measured, 120,000 of them: 1,037 ms, not 0.2). No index offers itself for the test of expiry.
+ * of other keys (measured, 60,000 of them: 99 ms, not 0.2). No index offers itself for the test of expiry.
  */
 const page = (tests: string): string => `
   select * from tasks where api_key_id = any(array[$1::text]) and expires_at + interval '0' > now() ${tests}

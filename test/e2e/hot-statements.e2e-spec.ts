@@ -17,6 +17,9 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.wake_parked': ['key_load_pkey', 'tasks_parked_of_key', 'tasks_pkey'],
   'tasks.overdue': ['tasks_due'],
   'tasks.worn_out': ['tasks_leased'],
+  'tasks.list': ['tasks_of_key'],
+  'tasks.list failed': ['tasks_failed_of_key'],
+  'tasks.unfinished_of_keys': ['tasks_unfinished_of_key'],
   'tasks.find_idempotency_keys': ['idempotency_keys_pkey'],
   'webhooks.taken': ['webhook_endpoints_of_key'],
 };
@@ -49,6 +52,15 @@ describe('the statements of the hot path', () => {
     await service.api.create(aCat, { 'idempotency-key': 'a' });
     await service.api.create(aFailure, { prefer: 'wait=20' });
     await eventually('progress', async () => (await service.api.get<TaskBody>(`/v1/tasks/${film.body.task_id}`)).body.progress > 0); // prettier-ignore
+    await service.api.get('/v1/tasks');
+    await service.api.get('/v1/tasks?status=failed');
+    const follower = new AbortController();
+    await fetch(`${service.baseUrl}/v1/events`, {
+      headers: { authorization: `Bearer ${service.api.key}` },
+      signal: follower.signal,
+    });
+    await eventually('the follower', async () => sent.has('tasks.unfinished_of_keys'));
+    follower.abort();
     await eventually('the heartbeat', async () => sent.has('tasks.renew_leases'));
     await eventually('the sweep', async () => sent.has('tasks.worn_out'));
     const nobody = { provider: 'openai', url: '', model: '', credential: null, approximations: [], concurrency: null };
