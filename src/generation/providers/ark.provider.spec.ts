@@ -428,7 +428,7 @@ describe('stopping', () => {
     const from = performance.now();
     run.stop('shutdown');
     expect(await going).toBe('shutdown');
-    expect(performance.now() - from).toBeLessThan(1000);
+    expect(performance.now() - from).toBeLessThan(5_000); // what the port allows
   });
 
   it('by a user during the create call still cancels what that call made', async () => {
