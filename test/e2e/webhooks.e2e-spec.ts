@@ -388,7 +388,7 @@ describe('an endpoint', () => {
     expect(there.received).toHaveLength(1);
     expect((await hooks.recover(id, since)).body).toEqual({ events: 2 });
     await there.until(3);
-    expect(there.ids[1]).toBe(there.ids[0]);
+    expect(there.ids.slice(1)).toContain(there.ids[0]); // in whatever order the two come
     await hooks.ended(id, 3);
     expect((await hooks.recover(id, since)).body).toEqual({ events: 0 }); // what has succeeded is skipped
   });

@@ -107,7 +107,7 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
         `${JSON.stringify({ tasks: rows.length, faults: count(faults), taken_over: rows.filter(({ losses }) => losses > 0).length, film_submits: ark.submits, picture_submits: openai.submits, pictures: pictures.length, webhooks: receiver.received.length, looks: watch.looks, failed_tries: tries.filter(({ status }) => status !== 201).length })}\n`,
       );
     },
-    LONG ? 900_000 : 120_000,
+    LONG ? 1_800_000 : 300_000,
   );
 
   it('a worker that stood still past its lease changes nothing when it comes back', async () => {

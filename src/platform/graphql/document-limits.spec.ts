@@ -66,7 +66,7 @@ describe('the limits of a document', () => {
     ).join(' ');
     const startedAt = performance.now();
     refusals(`{ me { ...f0 } } ${chain} fragment f80 on Node { leaf }`);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000); // doubled eighty times it would be for ever
     expect(refusals('{ me { ...f } } fragment f on Node { node { ...f } }')).toEqual([
       expect.stringMatching(/within itself/),
     ]);

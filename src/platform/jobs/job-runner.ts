@@ -78,6 +78,7 @@ export class JobRunner {
       max: POOL_SIZE,
       connectionTimeoutMillis: 5000,
       statement_timeout: 30_000,
+      query_timeout: 35_000, // the server has given up by then, so the connection is dead
       keepAlive: true,
       application_name: 'darkroom:jobs',
     });

@@ -8,7 +8,7 @@ export const SWEEP_ROWS = 500;
 
 const OVERDUE: Statement = {
   name: 'tasks.overdue',
-  text: `select id from tasks where status in ('queued', 'running') and deadline_at < now() order by deadline_at limit $1`,
+  text: `select id from tasks where completed_at is null and deadline_at < now() order by deadline_at limit $1`,
 };
 
 const WORN_OUT: Statement = {

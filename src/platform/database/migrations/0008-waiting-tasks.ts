@@ -7,6 +7,9 @@ export class WaitingTasks1700000000008 implements MigrationInterface {
     await runner.query(`create index tasks_waiting on tasks (priority, id) where status = 'queued' and not parked`);
     await runner.query('drop index tasks_lapsing');
     await runner.query(`create index tasks_leased on tasks (lease_until) where lease_until is not null`);
+    // Named by what no other index has: one of the states would offer itself wherever those are asked for.
+    await runner.query('drop index tasks_due');
+    await runner.query('create index tasks_due on tasks (deadline_at) where completed_at is null');
     // What only finished tasks have is indexed when they finish, so that it costs creations and claims nothing.
     await runner.query('drop index tasks_expiring');
     await runner.query(`create index tasks_expiring on tasks (expires_at) where status in ('succeeded', 'failed')`);
