@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
@@ -121,7 +122,12 @@ export class TasksService {
   /** Any key's task: for signed links, which carry their own permission. */
   async read(taskId: string): Promise<Task | null> {
     const known = this.finals.get(taskId);
-    if (known) return known.expires_at.getTime() > Date.now() ? known : null;
+    if (known) {
+      // At the end of the loop's turn, as those that ask the database: the answers to all the requests of a turn leave together,
+      // which costs both sides fewer wake-ups than one by one.
+      await endOfTurn();
+      return known.expires_at.getTime() > Date.now() ? known : null;
+    }
     const task = await this.reads.find(taskId);
     if (task && isFinal(task.status)) this.finals.set(taskId, task);
     return task;
