@@ -72,6 +72,7 @@ export class PostgresBus implements Bus {
       connectionTimeoutMillis: ANSWER_MS,
       query_timeout: ANSWER_MS,
       keepAlive: true,
+      options: '-c synchronous_commit=off', // news is fleeting: its commits need not wait for the disk
     });
     client.on('notification', ({ payload }) => this.deliver(payload ?? ''));
     client.on('error', () => this.lost(client));

@@ -43,7 +43,8 @@ type Verdict = 'made' | 'known_key' | 'queue_full';
  * Task, idempotency key and load of the key in one statement, thus one commit, for many requests at once; the row is its
  * own place in the queue. Rows of `key_load` are locked first and in order, so two processes cannot lock each other out,
  * and the unique index of `idempotency_keys` makes concurrent twins wait for the first one's commit. The priority is the
- * number of unfinished tasks the key has: a backlog of one key does not delay another's single task.
+ * number of unfinished tasks the key has: a backlog of one key does not delay another's single task. Rows of the batch are
+ * never joined with each other, which would cost their square; what is not answered found the queue full.
  */
 const CREATE: Statement = {
   name: 'tasks.create',
@@ -78,14 +79,14 @@ const CREATE: Statement = {
       where idempotency_key is null or id in (select task_id from keyed)
       returning id, api_key_id
     ), counted as (
-      update key_load l set queued = l.queued + m.tasks, max_running = m.max_running
-      from (select api_key_id, count(*) as tasks, max(a.max_running) as max_running
-            from made join admitted a using (id, api_key_id) group by api_key_id) m
-      where l.api_key_id = m.api_key_id
+      update key_load l set queued = l.queued + m.tasks, max_running = k.max_running
+      from (select api_key_id, count(*) as tasks from made group by api_key_id) m,
+           (select api_key_id, max(max_running) as max_running from wanted group by api_key_id) k
+      where l.api_key_id = m.api_key_id and k.api_key_id = m.api_key_id
     )
-    select case when made.id is not null then 'made' when a.id is not null then 'known_key' else 'queue_full' end as verdict
-    from wanted w left join made using (id) left join admitted a using (id)
-    order by w.nth`,
+    select id, 'made' as verdict from made
+    union all
+    select id, 'known_key' from admitted where idempotency_key is not null and id not in (select id from made)`,
 };
 
 const FIND_KEYS: Statement = {
@@ -144,8 +145,9 @@ export class CreateTasks {
     await this.openLoad(tasks);
     try {
       const rows = JSON.stringify(tasks.map(toRow));
-      const verdicts = await this.sql.run<{ verdict: Verdict }>(CREATE, [rows]);
-      return verdicts.map(({ verdict }) => verdict);
+      const answers = await this.sql.run<{ id: string; verdict: Verdict }>(CREATE, [rows]);
+      const verdictOf = new Map(answers.map(({ id, verdict }) => [id, verdict]));
+      return tasks.map(({ id }) => verdictOf.get(id) ?? 'queue_full');
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
       throw new ApiError(tasks.some((task) => task.idempotency) ? 'idempotency_in_progress' : 'service_unavailable', {

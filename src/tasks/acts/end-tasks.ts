@@ -30,19 +30,19 @@ const END: Statement = {
       select * from json_to_recordset($1::json) as w(
         id text, attempt int, lapsed boolean, status text, result json, error json)
     ), held as (
-      select t.id, t.status as was from tasks t join wanted w using (id)
+      select t.id, t.status as was, w.status, w.result, w.error from tasks t join wanted w using (id)
       where ${statusOf('t')} in ('queued', 'running')
         and (w.attempt is null or (${statusOf('t')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
       order by t.id for update of t
     ), ended as (
       update tasks t
-      set status = w.status, result = w.result, error = w.error, completed_at = now(), sequence = t.sequence + 1,
-          progress = case when w.status = 'succeeded' then 100
-                          when w.error->>'code' = 'task_cancelled' then 0 else t.progress end,
-          files_expire_at = case when w.status = 'succeeded' then least(now() + make_interval(secs => $2), t.expires_at) end,
+      set status = h.status, result = h.result, error = h.error, completed_at = now(), sequence = t.sequence + 1,
+          progress = case when h.status = 'succeeded' then 100
+                          when h.error->>'code' = 'task_cancelled' then 0 else t.progress end,
+          files_expire_at = case when h.status = 'succeeded' then least(now() + make_interval(secs => $2), t.expires_at) end,
           lease_until = null, parked = false
-      from wanted w, held h where t.id = h.id and w.id = h.id
+      from held h where t.id = h.id
       returning t.*, h.was
     ), freed as (
       select api_key_id, count(*) filter (where was = 'queued') as queued,
