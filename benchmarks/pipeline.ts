@@ -72,8 +72,8 @@ try {
   const theirs = { url: `${baseline}/tasks`, table: 'bullmq_tasks', headers: json };
   const finals = { ours: [] as number[], theirs: [] as number[] };
   const hooks = { ours: [] as number[], theirs: [] as number[] };
-  await burst({ ...ours, headers: as(bench.apiKey) }, false, 500); // warm
-  await burst(theirs, false, 500);
+  await burst({ ...ours, headers: as(bench.apiKey) }, false); // warm
+  await burst(theirs, false);
   for (let round = 1; round <= ROUNDS; round += 1) {
     finals.theirs.push(await burst(theirs, false));
     finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, false));

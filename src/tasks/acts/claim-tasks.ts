@@ -55,10 +55,8 @@ const CLAIM: Statement = {
     ), parked as (
       update tasks t set parked = true from ready r
       where t.id = r.id and r.id not in (select id from granted)
-      returning t.id
     )
-    select c.*, n.looked from (select (select count(*) from ready)::int + 0 * (select count(*) from parked)::int as looked) n
-    left join claimed c on true
+    select c.*, n.looked from (select count(*)::int as looked from ready) n left join claimed c on true
     order by c.priority, c.id`,
 };
 
