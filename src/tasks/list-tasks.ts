@@ -37,7 +37,7 @@ export class ListTasks {
   }
 }
 
-/** One statement for each set of filters in use. The state is no value of it: an index of failed tasks serves that word only. */
+/** One statement for each set of filters in use, whose names fit into one all together. The state is no value of it: an index of failed tasks serves that word only. */
 function pageOf(filter: TaskFilter, after: string | undefined): { statement: Statement; values: unknown[] } {
   const { status, kind, model, createdAfter, createdBefore } = filter;
   const metadata =
@@ -47,8 +47,8 @@ function pageOf(filter: TaskFilter, after: string | undefined): { statement: Sta
       ['after', after, (value) => `id < ${value}`],
       ['kind', kind, (value) => `kind = ${value}`],
       ['model', model, (value) => `model = ${value}`],
-      ['created_after', createdAfter, (value) => `created_at > to_timestamp(${value}::float8)`],
-      ['created_before', createdBefore, (value) => `created_at < to_timestamp(${value}::float8)`],
+      ['since', createdAfter, (value) => `created_at > to_timestamp(${value}::float8)`],
+      ['until', createdBefore, (value) => `created_at < to_timestamp(${value}::float8)`],
       ['metadata', metadata, (value) => `metadata <> '{}' and metadata @> ${value}::jsonb`],
     ] as [name: string, value: unknown, test: (place: string) => string][]
   ).filter(([, value]) => value !== undefined);

@@ -24,6 +24,16 @@ describe('GET /v1/tasks', () => {
 
   const list = async (query: string) => (await service.api.get<Page>(`/v1/tasks?${query}`)).body;
 
+  it('takes all filters together, whatever the state asked for', async () => {
+    const all = `after=${made[0]}&kind=image&model=gpt-image-2&created_after=1&created_before=9999999999&metadata[order]=1`;
+    for (let round = 0; round < 12; round += 1) {
+      expect((await list(`${all}&status=failed`)).data.map((task) => task.task_id)).toEqual([made[3]]);
+      for (const status of ['queued', 'running', 'succeeded']) {
+        expect((await list(`${all}&status=${status}`)).data).toEqual([]);
+      }
+    }
+  });
+
   it('gives the newest first, and the pages join without gap or overlap', async () => {
     const first = await list('limit=2');
     expect(first).toMatchObject({ object: 'list', has_more: true, first_id: made[0], last_id: made[1] });

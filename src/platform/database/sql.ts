@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 
-/** A statement that PostgreSQL prepares once a connection; `name` must be unique in the program. */
+/** A statement that PostgreSQL prepares once a connection; `name`, at most 63 bytes, must be unique in the program. */
 export interface Statement {
   name: string;
   text: string;
