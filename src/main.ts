@@ -9,7 +9,7 @@ const LINGER_MS = 3_000;
 
 /**
  * Ends with the last open handle. `process.exit` at once would hang for ever where a compilation in the background waits for
- * the garbage collector: Node joins that thread without letting it go on (seen once in some hundred stops under load).
+ * the garbage collector: Node joins that thread without letting it go on (seen once, for nine minutes).
  */
 function leave(): void {
   process.exitCode = 0;

@@ -42,7 +42,7 @@ export class ApiKeyGuard implements CanActivate {
 }
 
 /** @throws ApiError insufficient_scope, naming the scope that is missing */
-export function assertScope(caller: Caller, scope: Scope): void {
+function assertScope(caller: Caller, scope: Scope): void {
   if (caller.scopes.includes(scope)) return;
   throw new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
 }

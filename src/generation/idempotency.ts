@@ -22,7 +22,7 @@ export function requestHash(body: unknown): string {
 }
 
 /** Keys sorted by code unit (RFC 8785); the body is known to be at most 32 levels deep. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const pairs = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));

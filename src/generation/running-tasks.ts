@@ -49,10 +49,6 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     this.heartbeat = setInterval(() => void this.beat(), this.config.taskHeartbeatS * 1000).unref();
   }
 
-  get count(): number {
-    return this.held.size;
-  }
-
   /**
    * Runs `work` while holding the task.
    * @param shutdown aborts when this process has to let go of what it could not finish

@@ -73,7 +73,7 @@ function field(
 }
 
 /** `task_id` is `taskId` in GraphQL. */
-export function camelCase(name: string): string {
+function camelCase(name: string): string {
   return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -14,9 +14,9 @@ export async function addJobs<Payload extends object>(
   const specs = items.map(({ payload, runAt }) => ({ payload, run_at: runAt ?? null }));
   await tx.query(
     `select count(*) from graphile_worker.add_jobs((
-       select array_agg(row($1, payload, null, run_at, $2, null, null, null)::graphile_worker.job_spec)
-         from json_to_recordset($3::json) as spec (payload json, run_at timestamptz)))`,
-    [job.name, job.maxAttempts, JSON.stringify(specs)],
+       select array_agg(row($1, payload, null, run_at, null, null, null, null)::graphile_worker.job_spec)
+         from json_to_recordset($2::json) as spec (payload json, run_at timestamptz)))`,
+    [job.name, JSON.stringify(specs)],
   );
 }
 

@@ -48,11 +48,6 @@ export class Batch<Item, Outcome> {
     });
   }
 
-  /** Resolves when nothing waits and nothing flies. */
-  async idle(): Promise<void> {
-    while (this.waiting.length > 0 || this.flying > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-
   /** At the end of the loop's turn, so that the requests read in one turn share one flush. */
   private schedule(): void {
     if (this.scheduled || this.flying >= this.lanes) return;

@@ -19,7 +19,6 @@ export interface JobRun {
   jobId: string;
   /** 1 at the first run. */
   attempt: number;
-  maxAttempts: number;
   /** Aborts when the process begins to stop: hand over whatever another process can carry on. */
   draining: AbortSignal;
   /** Aborts when the grace period is over: settle within 5 s. */
@@ -181,7 +180,6 @@ export class JobRunner {
         await handler(payload as object, {
           jobId: job.id,
           attempt: job.attempts,
-          maxAttempts: job.max_attempts,
           draining: this.draining.signal,
           signal: this.aborting.signal,
         });

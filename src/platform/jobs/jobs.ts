@@ -5,8 +5,6 @@ import { type JobHandler, JobRunner } from './job-runner.ts';
 
 export interface JobDefinition<Payload extends object> {
   readonly name: string;
-  /** Runs, the first one included; between them the wait grows from seconds to hours. */
-  readonly maxAttempts: number;
   /** Only a type: what a job of this kind carries. */
   readonly payload?: Payload;
 }
@@ -21,12 +19,9 @@ const defined = new Map<string, JobDefinition<object>>();
  * that does it calls `jobs.handle`. Payloads are small (ids); handlers re-read the record and may run twice. The acts queue
  * jobs by graphile_worker.add_jobs, in their own statement.
  */
-export function defineJob<Payload extends object>(
-  name: string,
-  { maxAttempts = 25 }: { maxAttempts?: number } = {},
-): JobDefinition<Payload> {
+export function defineJob<Payload extends object>(name: string): JobDefinition<Payload> {
   if (defined.has(name)) throw new Error(`The job "${name}" is defined twice.`);
-  const definition: JobDefinition<Payload> = { name, maxAttempts };
+  const definition: JobDefinition<Payload> = { name };
   defined.set(name, definition as unknown as JobDefinition<object>);
   return definition;
 }
