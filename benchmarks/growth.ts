@@ -6,7 +6,8 @@
  * Two databases with one API process (ROLE=api) each. One keeps 1,000 finished tasks, the other grows: 1,000 (which shows how
  * much of a ratio is noise), 100,000, the largest, and the largest with 100,000 queued ones besides. Half of all are the
  * key's that asks, and the processes and their prepared statements stay the same throughout. Rounds alternate; medians; the
- * ratio is large / small in requests a second at 64 connections, below 1 is slower.
+ * ratio is large / small in requests a second at 64 connections, below 1 is slower. `work` is the processor time of a request,
+ * the process's own and PostgreSQL's, in microseconds; its ratio is small / large, below 1 is more of it.
  *
  * "GET finished" asks for one task again and again, "any" for up to 100,000 in turn: more than a process remembers, so it is
  * answered from the database where there are as many, and from memory where there are 1,000.
@@ -18,8 +19,9 @@ import type autocannon from 'autocannon';
 import { loadavg } from 'node:os';
 import pg from 'pg';
 import { compare } from './support/compare.ts';
-import { load } from './support/load.ts';
+import { type Load, load } from './support/load.ts';
 import { addFinished, addQueued, countQueued } from './support/many-tasks.ts';
+import { post } from './support/post.ts';
 import { report } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
@@ -29,13 +31,13 @@ const ROUNDS = Number(process.argv[4] ?? 5);
 const SMALL = 1_000;
 const QUEUED = 100_000;
 const CONNECTIONS = 64;
-/** Twice as many as a process remembers (src/tasks/tasks.service.ts). */
+/** Many times what a process remembers (src/tasks/tasks.service.ts). */
 const ANY = 100_000;
 const STRANGERS = 30;
 const INSTANT = new URL('support/instant-provider.ts', import.meta.url).href;
 
 const json = { 'content-type': 'application/json' };
-const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } });
+const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
 
 /** A database that is filled by hand, and the program on it. */
 class Side {
@@ -62,7 +64,7 @@ class Side {
     const db = new pg.Client(bench.databaseUrl);
     await db.connect();
     const { rows } = await db.query<{ id: string }>('select id from api_keys');
-    const { task_id } = await post<{ task_id: string }>(`${url}/v1/generations`, bench.apiKey, body);
+    const { task_id } = await post<{ task_id: string }>(`${url}/v1/generations`, bench.apiKey, generation);
     return new Side(bench, db, rows[0]?.id as string, url, task_id);
   }
 
@@ -81,32 +83,33 @@ class Side {
     await this.settle();
   }
 
-  getUnfinished(): Promise<number> {
+  getUnfinished(): Promise<Load> {
     return this.load({ url: `${this.url}/v1/tasks/${this.unfinished}` });
   }
 
-  getFinished(): Promise<number> {
+  getFinished(): Promise<Load> {
     return this.load({ url: `${this.url}/v1/tasks/${this.finished[0]}` });
   }
 
-  getAnyFinished(): Promise<number> {
+  getAnyFinished(): Promise<Load> {
     let nth = 0;
     const path = () => `/v1/tasks/${this.finished[nth++ % this.finished.length]}`;
     return this.load({ url: this.url, requests: [{ setupRequest: (request) => ({ ...request, path: path() }) }] });
   }
 
-  list(): Promise<number> {
+  list(): Promise<Load> {
     return this.load({ url: `${this.url}/v1/tasks` });
   }
 
-  async post(): Promise<number> {
+  async post(): Promise<Load> {
     const headers = { ...this.auth, ...json, 'idempotency-key': '[<id>]' };
+    const body = JSON.stringify(generation);
     return this.load({ url: `${this.url}/v1/generations`, method: 'POST', headers, idReplacement: true, body });
   }
 
   /** Deletes what `post` has created since, so that a side stays as large as its step says. */
   async forgettingPosts<Result>(work: () => Promise<Result>): Promise<Result> {
-    const first = await post<{ task_id: string }>(`${this.url}/v1/generations`, this.bench.apiKey, body);
+    const first = await post<{ task_id: string }>(`${this.url}/v1/generations`, this.bench.apiKey, generation);
     const result = await work();
     await this.db.query('delete from tasks where id >= $1', [first.task_id]);
     await this.db.query('truncate idempotency_keys');
@@ -118,10 +121,10 @@ class Side {
   /** @returns one round: a task of a key that has no other, from POST to its end; such tasks a second */
   async stranger(): Promise<() => Promise<number>> {
     await this.bench.service({ ROLE: 'worker', NODE_OPTIONS: `--import ${INSTANT}` });
-    const { key } = await post<{ key: string }>(`${this.url}/v1/api_keys`, this.bench.apiKey, '{"name":"stranger"}');
+    const { key } = await post<{ key: string }>(`${this.url}/v1/api_keys`, this.bench.apiKey, { name: 'stranger' });
     return async () => {
       const startedAt = performance.now();
-      const task = await post<{ status: string }>(`${this.url}/v1/generations`, key, body, { prefer: 'wait=60' });
+      const task = await post<{ status: string }>(`${this.url}/v1/generations`, key, generation, { prefer: 'wait=60' });
       if (task.status !== 'succeeded') throw new Error(`A task is ${task.status} after 60 s.`);
       return 1000 / (performance.now() - startedAt);
     };
@@ -137,8 +140,9 @@ class Side {
     await this.bench.close();
   }
 
-  private load(options: autocannon.Options): Promise<number> {
-    return load({ headers: this.auth, ...options, connections: CONNECTIONS, duration: SECONDS });
+  private load(options: autocannon.Options): Promise<Load> {
+    const pids = [this.bench.pidOf(this.url), this.bench.databasePid];
+    return load({ headers: this.auth, ...options, connections: CONNECTIONS, duration: SECONDS }, ...pids);
   }
 
   /** What autovacuum does in its own time. */
@@ -179,7 +183,7 @@ await report('growth', rows, {
 });
 
 async function measure(step: string): Promise<void> {
-  const ask = async (name: string, round: (side: Side) => Promise<number>) => {
+  const ask = async (name: string, round: (side: Side) => Promise<Load>) => {
     rows[`${name}: ${step}`] = await compare(ROUNDS, ['large', () => round(large)], ['small', () => round(small)]);
   };
   await ask('GET unfinished', (side) => side.getUnfinished());
@@ -187,14 +191,4 @@ async function measure(step: string): Promise<void> {
   await ask('GET finished, any', (side) => side.getAnyFinished());
   await ask('list', (side) => side.list());
   await small.forgettingPosts(() => large.forgettingPosts(() => ask('POST', (side) => side.post())));
-}
-
-async function post<Answer>(url: string, apiKey: string, body: string, headers: object = {}): Promise<Answer> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { ...json, authorization: `Bearer ${apiKey}`, ...headers },
-    body,
-  });
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Answer;
 }

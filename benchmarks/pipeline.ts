@@ -7,6 +7,9 @@
  *
  * One process with ROLE=all. Rates are by the rows' own times: tasks / (last completed_at - first created_at); webhooks by their
  * arrival here. Needs Debian's redis-server; without pgbench its row is left out. The ratio is service / baseline.
+ *
+ * `work` is the processor time of one task: the process's, PostgreSQL's, and Redis's where it takes part. Both sides look at the
+ * picture and store it durably with the same code, which is measured alone too: what both do alike bounds how far apart they can be.
  */
 import autocannon from 'autocannon';
 import { once } from 'node:events';
@@ -18,6 +21,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { tasksPerSecond } from './support/pgbench.ts';
+import { lookAndStore } from './support/look-and-store.ts';
+import { post } from './support/post.ts';
+import { processorClock } from './support/processor-time.ts';
 import { startRedis } from './support/redis.ts';
 import { median, report, round2 } from './support/report.ts';
 import { Bench } from './support/service.ts';
@@ -59,39 +65,50 @@ try {
 
   const json = { 'content-type': 'application/json' };
   const as = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
-  const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } });
-  const post = async <Reply>(url: string, headers: Record<string, string>, sent: string): Promise<Reply> => {
-    const reply = await fetch(url, { method: 'POST', headers, body: sent });
-    if (!reply.ok) throw new Error(`${url}: ${reply.status} ${await reply.text()}`);
-    return (await reply.json()) as Reply;
-  };
-  const { key } = await post<{ key: string }>(`${service}/v1/api_keys`, as(bench.apiKey), '{"name":"telling"}');
-  await post(`${service}/v1/webhook_endpoints`, as(key), JSON.stringify({ url: receiverUrl }));
+  const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
+  const body = JSON.stringify(generation);
+  const { key } = await post<{ key: string }>(`${service}/v1/api_keys`, bench.apiKey, { name: 'telling' });
+  await post(`${service}/v1/webhook_endpoints`, key, { url: receiverUrl });
 
-  const ours = { url: `${service}/v1/generations`, table: 'tasks' };
-  const theirs = { url: `${baseline}/tasks`, table: 'bullmq_tasks', headers: json };
-  const finals = { ours: [] as number[], theirs: [] as number[] };
-  const hooks = { ours: [] as number[], theirs: [] as number[] };
+  const pids = (url: string) => [bench.pidOf(url), bench.databasePid];
+  const ours = { url: `${service}/v1/generations`, table: 'tasks', pids: pids(service) };
+  const theirs = {
+    url: `${baseline}/tasks`,
+    table: 'bullmq_tasks',
+    headers: json,
+    pids: [...pids(baseline), redis.pid],
+  };
+  const theirsTelling = { ...theirs, url: `${baselineTelling}/tasks`, pids: [...pids(baselineTelling), redis.pid] };
+  const finals = { ours: [] as Burst[], theirs: [] as Burst[] };
+  const hooks = { ours: [] as Burst[], theirs: [] as Burst[] };
+  const alike: number[] = [];
   await burst({ ...ours, headers: as(bench.apiKey) }, false); // warm
   await burst(theirs, false);
   for (let round = 1; round <= ROUNDS; round += 1) {
     finals.theirs.push(await burst(theirs, false));
     finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, false));
-    hooks.theirs.push(await burst({ ...theirs, url: `${baselineTelling}/tasks` }, true));
+    hooks.theirs.push(await burst(theirsTelling, true));
     hooks.ours.push(await burst({ ...ours, headers: as(key) }, true));
+    alike.push(await lookAndStore(files));
     console.log(
       `round ${round} of ${ROUNDS}`,
-      [finals.theirs, finals.ours, hooks.theirs, hooks.ours].map((side) => Math.round(side.at(-1)!)),
+      [finals.theirs, finals.ours, hooks.theirs, hooks.ours].map((side) => Math.round(side.at(-1)!.rate)),
     );
   }
-  rows['201 to final, tasks/s'] = compared(finals);
-  rows['201 to webhook, tasks/s'] = compared(hooks);
+  const all = (bursts: { ours: Burst[]; theirs: Burst[] }, of: keyof Burst) =>
+    compared({ ours: bursts.ours.map((one) => one[of]), theirs: bursts.theirs.map((one) => one[of]) });
+  rows['201 to final, tasks/s'] = all(finals, 'rate');
+  rows['201 to webhook, tasks/s'] = all(hooks, 'rate');
+  rows['work to final, ms a task'] = all(finals, 'work');
+  rows['work to webhook, ms a task'] = all(hooks, 'work');
+  const same = round2(median(alike));
+  rows['of that, what both do alike'] = { service: same, baseline: same };
 
   const waits = { ours: [] as number[], theirs: [] as number[] };
   const prefer = { prefer: 'wait=10' };
   for (let nth = 0; nth < SINGLES; nth += 1) {
-    waits.ours.push(await timed(() => post(ours.url, { ...as(bench.apiKey), ...prefer }, body)));
-    waits.theirs.push(await timed(() => post(theirs.url, { ...json, ...prefer }, body)));
+    waits.ours.push(await timed(() => post(ours.url, bench.apiKey, generation, prefer)));
+    waits.theirs.push(await timed(() => post(theirs.url, null, generation, prefer)));
   }
   rows['one task when idle, POST to final, ms'] = compared(waits);
 
@@ -99,11 +116,12 @@ try {
     url: string;
     table: string;
     headers: Record<string, string>;
+    pids: number[];
   }
 
-  /** @returns a second */
-  async function burst(side: Side, withWebhooks: boolean, amount = TASKS): Promise<number> {
+  async function burst(side: Side, withWebhooks: boolean, amount = TASKS): Promise<Burst> {
     arrived = 0;
+    const used = processorClock(...side.pids);
     const since = new Date();
     const sent = await autocannon({ ...side, method: 'POST', body, connections: CONNECTIONS, amount });
     if (sent.non2xx > 0 || sent.errors > 0) throw new Error(`${sent.non2xx} refused, ${sent.errors} broken`);
@@ -115,7 +133,8 @@ try {
       );
       const { done, first, last } = found[0]!;
       if (done >= amount && (!withWebhooks || arrived >= amount)) {
-        return (amount * 1000) / ((withWebhooks ? arrivedAt : last.getTime()) - first.getTime());
+        const ms = (withWebhooks ? arrivedAt : last.getTime()) - first.getTime();
+        return { rate: (amount * 1000) / ms, work: used() / amount };
       }
       await sleep(100);
     }
@@ -130,6 +149,13 @@ try {
 const alone = await tasksPerSecond(16, 10);
 if (alone !== null) rows['pgbench, 16 clients, a task at a time, tasks/s'] = { baseline: Math.round(alone) };
 await report('pipeline', rows, { tasks: TASKS, rounds: ROUNDS, redis: 'appendfsync always' });
+
+interface Burst {
+  /** Tasks a second. */
+  rate: number;
+  /** Milliseconds of processor time for one. */
+  work: number;
+}
 
 function compared({ ours, theirs }: { ours: number[]; theirs: number[] }): object {
   const ratios = ours.map((rate, at) => rate / (theirs[at] as number));

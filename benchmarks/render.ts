@@ -15,7 +15,7 @@ import { constants, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProviderRequest, ResolvedInput } from '../src/generation/provider.ts';
 import { brief, compare } from './support/compare.ts';
-import { peakMb } from './support/peak-memory.ts';
+import { peakMb } from './support/memory.ts';
 import { median, report } from './support/report.ts';
 
 const PICTURE_ROUNDS = Number(process.argv[2] ?? 7);

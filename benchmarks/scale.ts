@@ -63,7 +63,7 @@ async function measureApis(): Promise<void> {
         const rates = urls
           .slice(0, count)
           .map((url) => load({ ...options, url: url + path, connections, duration: SECONDS }));
-        return (await Promise.all(rates)).reduce((sum, rate) => sum + rate, 0);
+        return (await Promise.all(rates)).reduce((sum, { rate }) => sum + rate, 0);
       };
       rows[name] = await compare(ROUNDS, ['two', round(2)], ['one', round(1)]);
     }

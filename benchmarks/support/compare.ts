@@ -1,26 +1,51 @@
+import type { Load } from './load.ts';
 import { median } from './report.ts';
 
-/** One round: how much a second. */
-type Round = () => Promise<number>;
+/** How much a second, or more than that. */
+type Measured = number | Load;
 
 /**
  * Alternates, so that whatever else the machine does hits both alike.
- * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster
+ * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster. Of loads it has
+ * the work of a request too, where above 1 the first has less of it, and the time that half of them took at most
  */
 export async function compare<First extends string, Second extends string>(
   rounds: number,
-  [first, roundOfFirst]: [First, Round],
-  [second, roundOfSecond]: [Second, Round],
+  [first, roundOfFirst]: [First, () => Promise<Measured>],
+  [second, roundOfSecond]: [Second, () => Promise<Measured>],
 ): Promise<{ ratio: number } & Record<First | Second, number>> {
-  const [firsts, seconds]: [number[], number[]] = [[], []];
+  const pairs: [Measured, Measured][] = [];
   for (let round = 0; round < rounds; round += 1) {
-    seconds.push(await roundOfSecond());
-    firsts.push(await roundOfFirst());
+    const other = await roundOfSecond();
+    pairs.push([await roundOfFirst(), other]);
   }
-  const ratio = median(firsts.map((rate, round) => rate / (seconds[round] ?? Number.NaN)));
-  const row = { ratio, [first]: median(firsts), [second]: median(seconds) };
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, brief(value)])) as never;
+  const of = (figure: keyof Load) => {
+    const figures = pairs.map((pair) => pair.map((one) => figureOf(one, figure)) as [number, number]);
+    return {
+      ratio: median(figures.map(([one, other]) => one / other)),
+      one: median(figures.map(([one]) => one)),
+      other: median(figures.map(([, other]) => other)),
+    };
+  };
+  const [rate, work, ms] = [of('rate'), of('work'), of('ms')];
+  const row = {
+    ratio: rate.ratio,
+    [first]: rate.one,
+    [second]: rate.other,
+    work_ratio: 1 / work.ratio,
+    [`${first}_work`]: work.one,
+    [`${second}_work`]: work.other,
+    [`${first}_p50_ms`]: ms.one,
+    [`${second}_p50_ms`]: ms.other,
+  };
+  const known = Object.entries(row).filter(([, value]) => !Number.isNaN(value));
+  return Object.fromEntries(known.map(([name, value]) => [name, brief(value)])) as never;
 }
+
+const figureOf = (measured: Measured, figure: keyof Load): number => {
+  if (typeof measured !== 'number') return measured[figure];
+  return figure === 'rate' ? measured : Number.NaN;
+};
 
 /** Three digits: more would be noise. */
 export const brief = (value: number): number => Number(value.toPrecision(3));

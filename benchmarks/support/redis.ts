@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 
 /** A Redis as durable as the database is: every write is on the disk before it is answered. Needs Debian's redis-server. */
-export async function startRedis(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startRedis(): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-redis-'));
   const settings = { port, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'yes', appendfsync: 'always' };
@@ -22,6 +22,7 @@ export async function startRedis(): Promise<{ url: string; stop(): Promise<void>
   client.disconnect();
   return {
     url,
+    pid: child.pid as number,
     stop: async () => {
       child.kill('SIGTERM');
       await once(child, 'exit');

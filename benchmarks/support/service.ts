@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ export class Bench {
   private readonly folder: string;
   private readonly database: { url: string; leave(): Promise<void> };
   readonly apiKey: string;
+  private readonly pids = new Map<string, number>();
 
   private constructor(folder: string, database: { url: string; leave(): Promise<void> }, apiKey: string) {
     this.folder = folder;
@@ -33,6 +35,15 @@ export class Bench {
 
   get databaseUrl(): string {
     return this.database.url;
+  }
+
+  get databasePid(): number {
+    return Number.parseInt(readFileSync(join(this.folder, 'data/postgres/postmaster.pid'), 'utf8'));
+  }
+
+  /** @param url as `service` or `baseline` gave it */
+  pidOf(url: string): number {
+    return this.pids.get(url) as number;
   }
 
   /** dist/main.js on this database, without limits. @returns its address */
@@ -58,7 +69,16 @@ export class Bench {
       },
     });
     this.children.push(child);
-    while (!(await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false))) await sleep(50); // prettier-ignore
+    this.pids.set(url, child.pid as number);
+    while (
+      !(await fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ))
+    ) {
+      if (child.exitCode !== null) throw new Error('The service did not start.');
+      await sleep(50);
+    }
     return url;
   }
 
@@ -68,7 +88,9 @@ export class Bench {
     const child = fork(new URL(`../baseline/${file}.ts`, import.meta.url), [String(port), this.database.url, ...rest]);
     this.children.push(child);
     await once(child, 'message');
-    return `http://127.0.0.1:${port}`;
+    const url = `http://127.0.0.1:${port}`;
+    this.pids.set(url, child.pid as number);
+    return url;
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import sharp from 'sharp';
+
+const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
+const [{ DiskStorage }, { probe }] = await Promise.all([
+  built('platform/storage/disk.storage.js'),
+  built('generation/probe.js'),
+]);
+
+const PICTURES = 1000;
+const AT_ONCE = 50;
+
+const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#345' } })
+  .png()
+  .toBuffer();
+
+/**
+ * What every task of a pipeline ends with: what kind of picture is it, and its bytes onto the disk.
+ * @returns milliseconds of this process's processor time for one
+ */
+export async function lookAndStore(folder: string): Promise<number> {
+  const storage = new DiskStorage(join(folder, String(performance.now())));
+  let left = PICTURES;
+  const before = process.cpuUsage();
+  const lane = async () => {
+    while (left > 0) {
+      left -= 1;
+      const { contentType, extension } = await probe(picture);
+      await storage.put(`task_${left}/0.${extension}`, picture, contentType);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / PICTURES;
+}
