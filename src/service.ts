@@ -8,8 +8,8 @@ import { migrate } from './platform/database/migrate.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp } from './platform/http/http-app.ts';
-import { Jobs } from './platform/jobs/jobs.ts';
 import { loadSecretKey, Secrets } from './platform/secrets.ts';
+import { DeliverWorker } from './webhooks/deliver.worker.ts';
 
 export interface Service {
   app: NestFastifyApplication;
@@ -21,7 +21,7 @@ export interface Service {
 
 /** The workers first: Nest would end what they stand on while they still run. */
 async function stop(app: NestFastifyApplication): Promise<void> {
-  await Promise.all([app.get(Dispatcher).stop(), app.get(Jobs).stop()]);
+  await Promise.all([app.get(Dispatcher).stop(), app.get(DeliverWorker).stop()]);
   await app.close();
 }
 

@@ -1,10 +1,18 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../errors/database-away.ts';
 import { Config } from '../platform/config.ts';
+import { Readiness } from '../platform/health/readiness.ts';
 import { type Claim, type ClaimedTask, ClaimTasks } from '../tasks/acts/claim-tasks.ts';
 import { WorkBell } from '../tasks/work-bell.ts';
 import { GenerateWorker } from './generate.worker.ts';
+import { removeAbandonedScratch } from './scratch.ts';
 
 /** Without the bell: a lease lapses silently, and the bell may be missed. */
 const LOOK_MS = 500;
@@ -18,7 +26,7 @@ const SETTLE_MS = 5_000;
  * the places that become free gather for the next.
  */
 @Injectable()
-export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Dispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('dispatcher');
   private readonly running = new Set<Promise<void>>();
   private readonly shutdown = new AbortController();
@@ -28,16 +36,25 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
   private mindsLapsedFromMs = 0;
+  private isTaking = true;
 
   constructor(
     private readonly config: Config,
     private readonly claims: ClaimTasks,
     private readonly bell: WorkBell,
     private readonly worker: GenerateWorker,
+    private readonly readiness: Readiness,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onModuleInit(): void {
+    this.readiness.register('queue', async () => {
+      if (!this.isTaking) throw new Error('The last claim of waiting tasks failed.');
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
     if (this.config.role === 'api') return;
+    await removeAbandonedScratch();
     this.bell.hear(() => this.look());
     this.timer = setInterval(() => this.look(), LOOK_MS).unref();
     this.look();
@@ -90,8 +107,11 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   private async claim(places: number): Promise<Claim> {
     try {
-      return await this.claims.claim(places, performance.now() >= this.mindsLapsedFromMs);
+      const claim = await this.claims.claim(places, performance.now() >= this.mindsLapsedFromMs);
+      this.isTaking = true;
+      return claim;
     } catch (error) {
+      this.isTaking = false;
       this.logger.warn({ event: 'claim.failed', cause: (error as Error).message });
       if (isDatabaseAway(error)) {
         // When it is back every lease looks lapsed: let the living renew theirs first.

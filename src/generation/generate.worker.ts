@@ -41,7 +41,7 @@ export class GenerateWorker {
     this.feed.announce([task]);
     await this.running.hold(task, shutdown, async (held) => {
       const outcome = await this.outcomeOf(task, held);
-      if (outcome) await this.end(held, outcome);
+      if (outcome) await this.end(task, held, outcome);
       if (held.signal.reason === 'shutdown') await this.handOver(held);
     });
   }
@@ -106,15 +106,15 @@ export class GenerateWorker {
     this.logger.log({ event: 'task.handed_over', task_id: held.id });
   }
 
-  private async end(held: Held, outcome: Outcome): Promise<void> {
+  private async end(task: ClaimedTask, held: Held, outcome: Outcome): Promise<void> {
     try {
-      const write = () => this.ends.end({ id: held.id, attempt: held.attempt, outcome });
+      const write = () => this.ends.end({ id: task.id, api_key_id: task.api_key_id, attempt: held.attempt, outcome });
       const ended = await untilWritten(() => !isMute(held), write);
       if (!ended) this.logger.warn({ event: 'lease_lost', task_id: held.id, attempt: held.attempt });
     } catch (err) {
       this.logger.error({ event: 'task.end_failed', task_id: held.id, err });
       if (isMute(held) || outcome.status === 'failed') return; // the deadline has the last word
-      await this.end(held, { status: 'failed', error: taskError('internal_error') });
+      await this.end(task, held, { status: 'failed', error: taskError('internal_error') });
     }
   }
 }

@@ -1,7 +1,4 @@
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
 import type { RecordProgress } from '../tasks/acts/record-progress.ts';
@@ -9,6 +6,7 @@ import type { RecordSubmit, Submission } from '../tasks/acts/record-submit.ts';
 import type { TaskFeed } from '../tasks/task-feed.ts';
 import type { Run } from './provider.ts';
 import type { Held } from './running-tasks.ts';
+import { makeScratch } from './scratch.ts';
 import { untilWritten } from './until-written.ts';
 
 /** At most four progress writes a second and task. */
@@ -47,7 +45,7 @@ export class LiveRun implements Run {
 
   /** Made when first asked for: most pictures never need it. */
   get scratchDir(): string {
-    this.directory ??= mkdtempSync(join(tmpdir(), 'darkroom-'));
+    this.directory ??= makeScratch();
     return this.directory;
   }
 

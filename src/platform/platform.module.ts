@@ -5,8 +5,6 @@ import { DatabaseModule } from './database/database.module.ts';
 import { EventsModule } from './events/events.module.ts';
 import { HealthModule } from './health/health.module.ts';
 import { Readiness } from './health/readiness.ts';
-import { Jobs } from './jobs/jobs.ts';
-import { JobsModule } from './jobs/jobs.module.ts';
 import { Secrets } from './secrets.ts';
 import { Storage } from './storage/storage.ts';
 import { StorageModule } from './storage/storage.module.ts';
@@ -18,7 +16,6 @@ export class PlatformModule implements OnModuleInit {
   constructor(
     private readonly readiness: Readiness,
     private readonly dataSource: DataSource,
-    private readonly jobs: Jobs,
     private readonly storage: Storage,
   ) {}
 
@@ -33,7 +30,7 @@ export class PlatformModule implements OnModuleInit {
   }): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [DatabaseModule.connect(databaseUrl), EventsModule, HealthModule, JobsModule, StorageModule],
+      imports: [DatabaseModule.connect(databaseUrl), EventsModule, HealthModule, StorageModule],
       providers: [
         { provide: Config, useValue: config },
         { provide: Secrets, useValue: secrets },
@@ -44,9 +41,6 @@ export class PlatformModule implements OnModuleInit {
 
   onModuleInit(): void {
     this.readiness.register('database', () => this.dataSource.query('select 1'));
-    this.readiness.register('queue', async () => {
-      if (!this.jobs.isHearing()) throw new Error('The job runner does not hear of new jobs.');
-    });
     this.readiness.register('storage', () => this.storage.ready());
   }
 }

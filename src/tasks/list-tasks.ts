@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../platform/database/sql.ts';
 import type { Task } from './task.entity.ts';
 import type { MediaKind } from '../models/media-kind.ts';
+import { idBoundAt } from './task-id.ts';
 import type { TaskStatus } from './task-status.ts';
 
 export interface TaskFilter {
@@ -20,6 +21,12 @@ export interface TaskPage {
   tasks: Task[];
   hasMore: boolean;
 }
+
+/**
+ * The time in an id is that of the record but for the moment between the two clocks' readings: a window of time is read as
+ * one of ids and a little more, so what lies outside it costs nothing (measured, the oldest of 700,000 tasks: 0.7 s before).
+ */
+const ID_SLACK_S = 60;
 
 /** Pages through a key's tasks; the id is the cursor, since ids sort by creation. */
 @Injectable()
@@ -48,18 +55,23 @@ function pageOf(filter: TaskFilter, after: string | undefined): { statement: Sta
       ['kind', kind, (value) => `kind = ${value}`],
       ['model', model, (value) => `model = ${value}`],
       ['since', createdAfter, (value) => `created_at > to_timestamp(${value}::float8)`],
+      ['', idBound(createdAfter, -ID_SLACK_S), (value) => `id > ${value}`],
       ['until', createdBefore, (value) => `created_at < to_timestamp(${value}::float8)`],
+      ['', idBound(createdBefore, ID_SLACK_S), (value) => `id < ${value}`],
       ['metadata', metadata, (value) => `metadata <> '{}' and metadata @> ${value}::jsonb`],
     ] as [name: string, value: unknown, test: (place: string) => string][]
   ).filter(([, value]) => value !== undefined);
   const tests = asked.map(([, , test], at) => `and ${test(`$${at + 3}`)}`);
   if (status) tests.push(`and status = '${status}'`);
-  const names = [...asked.map(([name]) => name), ...(status ? [status] : [])];
+  const names = [...asked.flatMap(([name]) => name || []), ...(status ? [status] : [])];
   return {
     statement: { name: ['tasks.list', ...names].join(' '), text: page(tests.join(' ')) },
     values: asked.map(([, value]) => value),
   };
 }
+
+const idBound = (unixS: number | undefined, slackS: number): string | undefined =>
+  unixS === undefined ? undefined : idBoundAt((unixS + slackS) * 1000);
 
 /**
  * By the index (api_key_id, id) whatever the planner believes of the table, so that a page costs the same at any length. After

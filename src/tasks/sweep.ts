@@ -45,14 +45,18 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private async sweep(): Promise<number> {
     const overdue = await this.sweeps.overdue();
     await Promise.all(
-      overdue.map(({ id }) =>
-        this.ends.end({ id, attempt: null, outcome: { status: 'failed', error: taskError('task_deadline_exceeded') } }),
+      overdue.map((task) =>
+        this.ends.end({
+          ...task,
+          attempt: null,
+          outcome: { status: 'failed', error: taskError('task_deadline_exceeded') },
+        }),
       ),
     );
     const wornOut = await this.sweeps.wornOut();
     await Promise.all(
-      wornOut.map(({ id, attempt }) =>
-        this.ends.end({ id, attempt, lapsed: true, outcome: { status: 'failed', error: taskError('worker_lost') } }),
+      wornOut.map((task) =>
+        this.ends.end({ ...task, lapsed: true, outcome: { status: 'failed', error: taskError('worker_lost') } }),
       ),
     );
     const keys = await this.sweeps.keysWithParked();

@@ -1,10 +1,28 @@
-import { typeid } from 'typeid-js';
+import { typeidUnboxed } from 'typeid-js';
 
 const TASK_ID = /^task_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const FILE_ID = /^file_([0-7][0-9a-hjkmnp-tv-z]{25})_([0-9]{1,3})$/;
 
 /** TypeID: `task_` + 26 characters of base32, of which the first ten are the time; so ids sort by creation. */
-export const newTaskId = (): string => typeid('task').toString();
+export const newTaskId = (): string => typeidUnboxed('task');
+
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_DIGITS = 10;
+const LAST_MS = 2 ** 48 - 1;
+
+/**
+ * Below every id of this millisecond and later, above every earlier one.
+ * @param ms since 1970; times that no id can have count as the first or the last that one can
+ */
+export function idBoundAt(ms: number): string {
+  let rest = Math.min(Math.max(ms, 0), LAST_MS);
+  let time = '';
+  for (let digit = 0; digit < TIME_DIGITS; digit += 1) {
+    time = DIGITS[rest % 32] + time;
+    rest = Math.floor(rest / 32);
+  }
+  return `task_${time}`;
+}
 
 export const isTaskId = (text: string): boolean => TASK_ID.test(text);
 

@@ -10,6 +10,7 @@ import { retryDelayS } from './retry-delay.ts';
 import { signedHeaders } from './signature.ts';
 import { snippetOf } from './snippet.ts';
 import { DELIVERY_ERRORS, type DeliveryError } from './webhook-delivery.entity.ts';
+import { newDeliveryId } from './webhook-id.ts';
 
 /** Bytes of an answer that are read; it is told by its status, the rest is for the log. */
 const MAX_READ = 20_000;
@@ -30,15 +31,17 @@ export class Attempt {
 
   /** @param signal aborts when the process stops: the attempt is then `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
-    const { delivery_id, event_id, endpoint_id, attempt, failures, trigger } = claimed;
+    const { event_id, endpoint_id, attempt, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();
     const { retryAfter, ...how } = await this.send(claimed, signal);
     const retries = how.outcome === 'failed' && trigger !== 'test';
     return {
-      delivery_id,
+      delivery_id: newDeliveryId(),
       event_id,
       endpoint_id,
       attempt,
+      trigger,
+      attempted_at,
       ...how,
       retry_in_s: retries ? retryDelayS(this.config.webhookRetryScheduleS, failures + 1, retryAfter) : null,
       duration_ms: Math.round(performance.now() - startedAt),

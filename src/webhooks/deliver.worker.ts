@@ -1,18 +1,12 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../platform/config.ts';
 import { Batch } from '../platform/database/batch.ts';
-import { Jobs } from '../platform/jobs/jobs.ts';
-import { type ClaimedDispatch, ClaimDispatches } from './acts/claim-dispatches.ts';
-import { type FinishedDelivery, FinishDeliveries } from './acts/finish-deliveries.ts';
+import type { ClaimedDispatch } from './acts/claim-dispatches.ts';
+import type { FinishedDelivery } from './acts/finish-deliveries.ts';
+import { TurnDeliveries } from './acts/turn-deliveries.ts';
 import { Attempt } from './attempt.ts';
-import { deliverJob } from './deliver.job.ts';
+import { DeliveryBell } from './delivery-bell.ts';
 
 /** Attempts at once in this process: they wait for other people's servers, at some 100 kB of TLS each. */
 const MAX_UNDER_WAY = 500;
@@ -23,68 +17,67 @@ const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
 
 /**
- * Makes the attempts. A job only says where to look: it ends when the attempts have begun, so a receiver that hangs holds
- * no place in the queue. When an attempt ends, its endpoint is looked at again, until nothing is due.
+ * Makes the attempts, turn by turn: while one turn is on its way to the database, what ends and what is rung for gathers for
+ * the next. The endpoint of an attempt that ended is looked at again, until nothing is due.
  */
 @Injectable()
-export class DeliverWorker implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
+export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhooks');
-  private readonly looks = new Batch<string, void>((ids) => this.begin(ids));
+  private readonly turns = new Batch<FinishedDelivery | string, void>((items) => this.turn(items));
   private readonly underWay = new Set<Promise<void>>();
   private readonly aborting = new AbortController();
+  private turning: Promise<unknown> = Promise.resolve();
   private probes = 0;
-  /** Endpoints looked at while this process had no place left. */
-  private deferred = new Set<string>();
-  private draining = false;
-  private grace: NodeJS.Timeout | undefined;
+  private stopped: Promise<void> | undefined;
 
   constructor(
     private readonly config: Config,
-    private readonly jobs: Jobs,
-    private readonly claims: ClaimDispatches,
+    private readonly bell: DeliveryBell,
+    private readonly acts: TurnDeliveries,
     private readonly attempt: Attempt,
-    private readonly finishes: FinishDeliveries,
   ) {}
 
-  onModuleInit(): void {
-    this.jobs.handle(deliverJob, async ({ endpointId }, { draining }) => {
-      draining.addEventListener('abort', this.drain); // once, however often it is said
-      await this.look(endpointId);
-    });
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.bell.hear((endpointIds) => this.look(endpointIds));
   }
 
-  /** Begins what is due for an endpoint, as far as there are places. */
-  look(endpointId: string): Promise<void> {
-    return this.looks.add(endpointId);
+  /** Begins what is due for these endpoints, as far as there are places; what finds none, a later look finds. */
+  look(endpointIds: Iterable<string>): void {
+    for (const id of endpointIds) {
+      this.turns.add(id).catch((error: Error) => {
+        this.logger.warn({ event: 'webhook.look_failed', endpoint_id: id, cause: error.message });
+      });
+    }
   }
 
-  onModuleDestroy(): void {
-    this.drain();
+  beforeApplicationShutdown(): Promise<void> {
+    return this.stop();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Begins nothing more; what is under way gets the grace period, and is then handed over. */
+  stop(): Promise<void> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  private async end(): Promise<void> {
+    const graceMs = this.config.shutdownGraceS * 1000;
+    const grace = setTimeout(() => this.aborting.abort(new Error('the process stops')), graceMs);
+    await this.turning; // what it takes is under way then
     while (this.underWay.size > 0) await Promise.all(this.underWay);
-    clearTimeout(this.grace);
+    clearTimeout(grace);
   }
 
-  /** Begins nothing more; what is under way gets the grace period, the same as the jobs, and is then handed over. */
-  private readonly drain = (): void => {
-    this.draining = true;
-    this.grace ??= setTimeout(
-      () => this.aborting.abort(new Error('the process stops')),
-      this.config.shutdownGraceS * 1000,
-    );
-  };
-
-  private async begin(endpointIds: string[]): Promise<void[]> {
-    const [free, probes] = [MAX_UNDER_WAY - this.underWay.size, MAX_PROBES - this.probes];
-    const wanted = [...new Set(endpointIds)];
-    if (this.draining) return endpointIds.map(() => undefined); // another process, or the next start, looks
-    const claimed = free > 0 ? await this.claims.claim(wanted, free, Math.max(0, probes)) : [];
-    const full = claimed.length >= free || claimed.filter(({ probe }) => probe).length >= probes;
-    if (full) for (const id of wanted) this.deferred.add(id);
+  private async turn(items: (FinishedDelivery | string)[]): Promise<void[]> {
+    const finished = items.filter((item) => typeof item !== 'string');
+    const endpointIds = items.filter((item) => typeof item === 'string');
+    // Those that are being written down now give their places to the next.
+    const free = MAX_UNDER_WAY - this.underWay.size + finished.length;
+    const turn = this.acts.turn(finished, endpointIds, this.stopped ? 0 : free, MAX_PROBES - this.probes);
+    this.turning = turn.catch(() => undefined);
+    const claimed = await turn;
     for (const dispatch of claimed) this.launch(dispatch);
-    return endpointIds.map(() => undefined);
+    return items.map(() => undefined);
   }
 
   private launch(dispatch: ClaimedDispatch): void {
@@ -97,7 +90,6 @@ export class DeliverWorker implements OnModuleInit, OnModuleDestroy, BeforeAppli
       .finally(() => {
         this.underWay.delete(attempt);
         if (dispatch.probe) this.probes -= 1;
-        this.lookAgain(dispatch.endpoint_id);
       });
     this.underWay.add(attempt);
   }
@@ -121,17 +113,11 @@ export class DeliverWorker implements OnModuleInit, OnModuleDestroy, BeforeAppli
   private async finish(finished: FinishedDelivery): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.finishes.finish(finished);
+        return await this.turns.add(finished);
       } catch (error) {
         if (tries === FINISH_TRIES) throw error;
         await sleep(FINISH_PAUSE_MS * tries);
       }
     }
-  }
-
-  private lookAgain(endpointId: string): void {
-    const ids = this.deferred.add(endpointId);
-    this.deferred = new Set();
-    for (const id of ids) this.look(id).catch(() => undefined); // the sweep looks too
   }
 }

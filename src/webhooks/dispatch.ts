@@ -1,12 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../platform/config.ts';
-import type { Tx } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
-import { EndTasks } from '../tasks/acts/end-tasks.ts';
+import { type Addition, EndTasks } from '../tasks/acts/end-tasks.ts';
 import { FileLinks } from '../tasks/file-links.ts';
 import type { Task } from '../tasks/task.entity.ts';
 import { toTaskView } from '../tasks/task.view.ts';
 import { DispatchEvents, type NewEvent } from './acts/dispatch-events.ts';
+import { DeliveryBell } from './delivery-bell.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
 import { newEventId } from './webhook-id.ts';
 
@@ -27,6 +27,7 @@ export class Dispatch implements OnModuleInit {
   constructor(
     private readonly ends: EndTasks,
     private readonly acts: DispatchEvents,
+    private readonly bell: DeliveryBell,
     config: Config,
     secrets: Secrets,
   ) {
@@ -38,18 +39,19 @@ export class Dispatch implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.ends.accompany((tx, ended) => this.dispatch(tx, ended));
+    this.ends.accompany(async (tx, apiKeyIds) => {
+      const taken = await this.acts.taken(tx, apiKeyIds);
+      return taken.size === 0 ? null : (ended) => this.additionTo(ended, taken);
+    });
   }
 
-  private async dispatch(tx: Tx, ended: Task[]): Promise<void> {
-    const taken = await this.acts.taken(tx, [...new Set(ended.map((task) => task.api_key_id))]);
-    if (taken.size === 0) return;
+  private additionTo(ended: Task[], taken: Set<string>): Addition | null {
     const told = ended.filter((task) => taken.has(`${task.api_key_id} ${eventTypeOf(task)}`));
-    if (told.length > 0)
-      await this.acts.dispatch(
-        tx,
-        told.map((task) => this.eventOf(task)),
-      );
+    if (told.length === 0) return null;
+    return {
+      statement: this.acts.dispatch(told.map((task) => this.eventOf(task))),
+      afterCommit: (endpoints) => this.bell.ring((endpoints as { id: string }[]).map(({ id }) => id)),
+    };
   }
 
   private eventOf(task: Task): NewEvent {

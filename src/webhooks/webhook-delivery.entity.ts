@@ -17,7 +17,7 @@ export const DELIVERY_ERRORS = [
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
 export const DeliveryErrorChoice = defineChoice('WebhookDeliveryError', DELIVERY_ERRORS, 'How an attempt failed.');
 
-/** One attempt to tell an endpoint of an event. Property and column names are the same. */
+/** One attempt to tell an endpoint of an event, written when it has ended. Property and column names are the same. */
 @Entity('webhook_deliveries')
 export class WebhookDelivery {
   @PrimaryColumn('text') id: string;
@@ -28,8 +28,9 @@ export class WebhookDelivery {
   @Column('integer') attempt: number;
   @Column('text') trigger: DeliveryTrigger;
   @Column('timestamptz') attempted_at: Date;
-  /** null while under way, likewise below. */
+  /** null only where an earlier version wrote the row before the attempt. */
   @Column('integer', { nullable: true }) duration_ms: number | null;
+  /** null where no answer came. */
   @Column('integer', { nullable: true }) status_code: number | null;
   @Column('text', { nullable: true }) error: DeliveryError | null;
   /** The first 4 kB of the answer. */

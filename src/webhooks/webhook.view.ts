@@ -53,9 +53,9 @@ export class WebhookDeliveryView {
   @ApiField.integer('1 at the first attempt of this event') attempt: number;
   @ApiField.oneOf(TriggerChoice, 'why it was made') trigger: DeliveryTrigger;
   @ApiField.integer('unix seconds', { nullable: true }) attempted_at: number | null;
-  @ApiField.integer('null while under way', { nullable: true }) duration_ms: number | null;
+  @ApiField.integer('milliseconds', { nullable: true }) duration_ms: number | null;
   @ApiField.integer('HTTP status of the answer; null without one', { nullable: true }) status_code: number | null;
-  @ApiField.oneOf(DeliveryErrorChoice, 'null on success and while under way', { nullable: true })
+  @ApiField.oneOf(DeliveryErrorChoice, 'null on success', { nullable: true })
   error: DeliveryError | null;
   @ApiField.integer('unix seconds; null when no further attempt follows this one', { nullable: true })
   next_attempt_at: number | null;
@@ -126,12 +126,12 @@ export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView =
   response_snippet: delivery.response_snippet,
 });
 
-export const toEventView = ({ id, type, created_at, endpoints }: ResentEvent): WebhookEventView => ({
+export const toEventView = ({ id, type, created_at, endpoint_ids }: ResentEvent): WebhookEventView => ({
   id,
   object: 'event',
   type,
   created_at: unixSeconds(created_at),
-  endpoints,
+  endpoints: endpoint_ids.length,
 });
 
 /** A page of anything that has an id. */

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { ClaimDispatches } from './acts/claim-dispatches.ts';
 import { DispatchEvents } from './acts/dispatch-events.ts';
-import { FinishDeliveries } from './acts/finish-deliveries.ts';
 import { SendAgain } from './acts/send-again.ts';
 import { SweepDispatches } from './acts/sweep-dispatches.ts';
+import { TurnDeliveries } from './acts/turn-deliveries.ts';
 import { Attempt } from './attempt.ts';
+import { DeliveryBell } from './delivery-bell.ts';
 import { DeliverWorker } from './deliver.worker.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { DeliverySweep } from './delivery-sweep.ts';
@@ -21,12 +21,12 @@ import { WebhooksService } from './webhooks.service.ts';
   imports: [OutboundModule, TasksModule],
   controllers: [WebhooksController, WebhookEventsController],
   providers: [
-    ClaimDispatches,
     DispatchEvents,
-    FinishDeliveries,
+    TurnDeliveries,
     SendAgain,
     SweepDispatches,
     Attempt,
+    DeliveryBell,
     DeliverWorker,
     DeliveriesService,
     DeliverySweep,

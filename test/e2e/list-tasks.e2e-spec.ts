@@ -1,3 +1,5 @@
+import { Client } from 'pg';
+import { idBoundAt } from '../../src/tasks/task-id.ts';
 import { type ErrorBody, type TaskBody, aCat, aFailure } from '../support/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -56,6 +58,27 @@ describe('GET /v1/tasks', () => {
     expect((await list(`created_before=${Math.floor(Date.now() / 1000) + 60}`)).data).toHaveLength(5);
     expect((await list('metadata[order]=42&metadata[colour]=red')).data.map((task) => task.task_id)).toEqual([made[2]]);
     expect((await list('metadata[order]=42&metadata[colour]=blue')).data).toHaveLength(0);
+  });
+
+  it('gives what was created between two times, both left out', async () => {
+    const start = Math.floor(Date.now() / 1000) - 30 * 86_400;
+    const times = [0, 1, 100, 3600, 86_400].map((afterS) => start + afterS);
+    const client = new Client({ connectionString: service.database.url });
+    await client.connect();
+    for (const at of times) {
+      await client.query(`insert into tasks select (jsonb_populate_record(t, $2)).* from tasks t where id = $1`, [
+        made[0],
+        { id: `${idBoundAt(at * 1000)}${'0'.repeat(16)}`, created_at: new Date(at * 1000 + 1) },
+      ]);
+    }
+    await client.end();
+    const created = async (query: string) => (await list(`${query}&limit=100`)).data.map((task) => task.created_at);
+    const [first, second, third, fourth, fifth] = times as [number, number, number, number, number];
+    expect(await created(`created_before=${fifth}`)).toEqual([fourth, third, second, first]);
+    expect(await created(`created_after=${third + 1}&created_before=${fifth + 1}`)).toEqual([fifth, fourth]);
+    expect(await created(`created_after=${first + 1}&created_before=${fourth}`)).toEqual([third, second]);
+    expect(await created(`created_after=${fifth + 1}`)).toHaveLength(5);
+    expect(await created(`created_after=${fifth + 1}&created_before=${fifth + 100}`)).toEqual([]);
   });
 
   it.each([

@@ -18,24 +18,17 @@ describe('migrate', () => {
     await database.drop();
   });
 
-  const counts = async () => {
-    const { rows } = await client.query(
-      `select (select count(*)::int from schema_migrations) as ours,
-              (select count(*)::int from graphile_worker.migrations) as the_queues`,
-    );
-    return rows[0];
-  };
+  const done = async () => (await client.query('select * from schema_migrations order by id')).rows;
 
   it('brings an empty database to the present when two processes do it at once', async () => {
-    await client.query('drop schema public cascade; create schema public; drop schema graphile_worker cascade');
+    await client.query('drop schema public cascade; create schema public');
     await Promise.all([migrate(database.url), migrate(database.url)]);
-    expect(await counts()).toEqual({ ours: MIGRATIONS.length, the_queues: expect.any(Number) });
-    expect((await counts()).the_queues).toBeGreaterThan(15);
+    expect(await done()).toHaveLength(MIGRATIONS.length);
   });
 
   it('changes nothing in a database that is up to date', async () => {
-    const before = await counts();
+    const before = await done();
     await migrate(database.url);
-    expect(await counts()).toEqual(before);
+    expect(await done()).toEqual(before);
   });
 });

@@ -403,12 +403,65 @@ describe('time', () => {
     await closed.promise;
     await expect(open.request(base, { ...webhook, signal: caller.signal })).rejects.toBe(reason);
   });
+});
 
-  it('leaves no connection behind', async () => {
-    answer = (_request, response) => response.end('done');
-    await Promise.all(Array.from({ length: 50 }, () => open.request(base, webhook)));
-    const count = () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
+describe('connections', () => {
+  /** Keeps none from the tests before. */
+  const fresh = () => outbound({ OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32`, OUTBOUND_ALLOW_HTTP: 'true' });
+  const count = () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
+
+  it('serve webhooks that follow each other, and are closed a second after the last', async () => {
+    const ports = new Set<number>();
+    answer = ({ socket }, response) => {
+      ports.add(socket.remotePort!);
+      response.end('done');
+    };
+    const client = fresh();
+    for (let nth = 0; nth < 5; nth++) expect(await outcome(client, base, webhook)).toBe(200);
+    expect(ports.size).toBe(1);
+    expect(await outcome(client, base, image)).toBe(200);
+    expect(ports.size).toBe(2);
     await eventually('all to be closed', async () => (await count()) === 0);
+  });
+
+  it('serve one request at a time, and none is left behind', async () => {
+    answer = (_request, response) => void setTimeout(() => response.end('done'), 20);
+    await Promise.all(Array.from({ length: 50 }, () => open.request(base, webhook)));
+    expect(await count()).toBe(50);
+    await eventually('all to be closed', async () => (await count()) === 0);
+  });
+
+  it('are not used again after a cut answer, a redirect, or when the server says so', async () => {
+    const ports: number[] = [];
+    answer = ({ url, socket }, response) => {
+      ports.push(socket.remotePort!);
+      if (url === '/long') response.end('x'.repeat(2000));
+      if (url === '/moved') response.writeHead(302, { location: '/' }).end();
+      if (url === '/last') response.writeHead(200, { connection: 'close' }).end();
+    };
+    for (const path of ['/long', '/moved', '/last', '/long']) await outcome(open, base + path, webhook);
+    expect(new Set(ports).size).toBe(4);
+  });
+
+  it('that the server closed meanwhile are replaced by a new one, and a new one that breaks is not', async () => {
+    let requests = 0;
+    const served = new WeakSet<object>();
+    answer = ({ socket }, response) => {
+      requests += 1;
+      if (served.has(socket)) return void socket.destroy();
+      served.add(socket);
+      response.end('done');
+    };
+    const client = fresh();
+    expect(await outcome(client, base, webhook)).toBe(200);
+    expect(await outcome(client, base, webhook)).toBe(200);
+    expect(requests).toBe(3);
+    answer = ({ socket }) => {
+      requests += 1;
+      socket.destroy();
+    };
+    expect(await outcome(fresh(), base, webhook)).toBe('connect_failed');
+    expect(requests).toBe(4);
   });
 });
 
@@ -440,7 +493,8 @@ describe('TLS', () => {
 
   it('is refused with a certificate of no known authority', async () => {
     tls.setDefaultCACertificates(defaultAuthorities);
-    expect(await outcome(open, secure, webhook)).toBe('tls_error');
+    const fresh = outbound({ OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32` });
+    expect(await outcome(fresh, secure, webhook)).toBe('tls_error');
     expect(requests).toBe(0);
   });
 

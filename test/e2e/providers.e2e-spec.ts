@@ -173,7 +173,7 @@ describe('models behind real providers', () => {
     /** As if the process that took the cancel died before it could tell. */
     const cancelUnheard = (service: TestApp, id: string) => {
       const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
-      return service.app.get(EndTasks).end({ id, attempt: null, outcome });
+      return service.app.get(EndTasks).end({ id, api_key_id: 'any', attempt: null, outcome });
     };
     afterEach(() => {
       ark.steps = { queued: 1, running: 1 };

@@ -124,6 +124,26 @@ it('deletes events and their log with the retention of their tasks', async () =>
   expect((await hooks.redeliver(eventId)).status).toBe(404);
 });
 
+it('writes down the others when the event of an attempt has been deleted before its answer', async () => {
+  await start({});
+  const answer = Promise.withResolvers<void>();
+  const { api, receiver, hooks, endpoint } = await tenant(async (_received, response) => {
+    await answer.promise;
+    response.end();
+  });
+  for (let nth = 0; nth < 5; nth++) await api.create(aFailure);
+  const [first, ...others] = (await receiver.until(5)).map(({ event }) => event.id);
+  await database.query('delete from webhook_events where id = $1', [first]);
+  answer.resolve();
+  const logged = await hooks.ended(endpoint.id, 4);
+  expect(logged.map(({ event_id }) => event_id).toSorted()).toEqual(others.toSorted());
+  expect(logged.every(({ status_code, next_attempt_at }) => status_code === 200 && next_attempt_at === null)).toBe(
+    true,
+  );
+  await api.create(aFailure); // and goes on
+  await receiver.until(6);
+});
+
 it('keeps secrets sealed in the database', async () => {
   await start({});
   const { hooks, endpoint } = await tenant();

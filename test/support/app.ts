@@ -10,6 +10,7 @@ import { startService } from '../../src/service.ts';
 import { Api } from './api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
+import { TEST_GROUND } from './test-ground.ts';
 
 export interface TestApp {
   app: NestFastifyApplication;
@@ -48,7 +49,7 @@ export async function startApp(settings: Record<string, string> = {}): Promise<T
 
 /** Short times, no limits, loopback allowed: what most tests want. */
 export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
-  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'darkroom-data-'));
+  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_GROUND] ?? tmpdir(), 'data-'));
   const port = settings.PORT ?? String(await freePort());
   const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Client, type PoolClient, type PoolConfig } from 'pg';
-import { SteadyPool } from './pool.ts';
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 /** A connection held for longer is looked into. */
 const SUSPECT_AFTER_MS = 500;
@@ -21,7 +20,7 @@ type ConnectCallback = (
  * if nothing is heard there either, nor anywhere else, all connections are cut and callers are refused at once, until a
  * pulse is felt.
  */
-export class AttentivePool extends SteadyPool {
+export class AttentivePool extends Pool {
   readonly #held = new Map<PoolClient, number>();
   readonly #looks: NodeJS.Timeout;
   readonly #config: PoolConfig;
@@ -31,6 +30,9 @@ export class AttentivePool extends SteadyPool {
   constructor(config: PoolConfig = {}) {
     super(config);
     this.#config = config;
+    this.on('error', () => undefined); // an idle connection broke; the pool has dropped it already
+    // Without a listener one that breaks while it is held would end the process; its holder learns of it from the query.
+    this.on('connect', (client) => client.on('error', () => undefined));
     this.on('acquire', (client) => this.#held.set(client, performance.now()));
     this.on('release', (_error, client) => this.#held.delete(client));
     this.on('remove', (client) => this.#held.delete(client));
@@ -51,11 +53,6 @@ export class AttentivePool extends SteadyPool {
   override end(callback?: () => void): Promise<void> | void {
     clearInterval(this.#looks);
     return callback ? super.end(callback) : super.end();
-  }
-
-  /** For a connection that is held for long on purpose, to listen say: nothing is concluded from that. */
-  protected keep(client: PoolClient): void {
-    this.#held.delete(client);
   }
 
   async #look(): Promise<void> {

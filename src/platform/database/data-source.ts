@@ -21,6 +21,7 @@ const POOL: pg.PoolConfig = {
   connectionTimeoutMillis: 2_000,
   application_name: 'darkroom',
   keepAlive: true,
+  pipeline: true, // `Sql.transaction`
   options: BY_INDEX.map((setting) => `-c ${setting}`).join(' '),
 };
 

@@ -7,6 +7,7 @@ import { ProviderPlaces1700000000005 } from './migrations/0005-provider-places.t
 import { RateWindows1700000000006 } from './migrations/0006-rate-windows.ts';
 import { ProviderModel1700000000007 } from './migrations/0007-provider-model.ts';
 import { WaitingTasks1700000000008 } from './migrations/0008-waiting-tasks.ts';
+import { GivenUpDeliveries1700000000009 } from './migrations/0009-given-up-deliveries.ts';
 
 /** To add one: write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and name its class here, last. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -18,4 +19,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RateWindows1700000000006,
   ProviderModel1700000000007,
   WaitingTasks1700000000008,
+  GivenUpDeliveries1700000000009,
 ];

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import { DataSource } from 'typeorm';
 
 /** A statement that PostgreSQL prepares once a connection; `name`, at most 63 bytes, must be unique in the program. */
@@ -27,18 +27,26 @@ export class Sql {
   constructor(private readonly dataSource: DataSource) {}
 
   /** One statement, which is its own transaction. */
-  async run<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async run<Row>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return retrying(async () => (await this.pool.query({ ...statement, values })).rows as Row[]);
   }
 
-  /** Several statements in one transaction; `work` may run twice, when PostgreSQL breaks a deadlock at our cost. */
-  async transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  /**
+   * Several statements in one transaction; `work` may run twice, when PostgreSQL breaks a deadlock at our cost. Connections are
+   * pipelined: `begin` is on its way together with the first statement, and what `work` sends before it waits goes together too.
+   * @param work its `commit` sends the commit behind the last statement, without waiting for the answer of that
+   */
+  async transaction<Result>(work: (tx: Tx, commit: () => void) => Promise<Result>): Promise<Result> {
     return retrying(async () => {
       const client = await this.pool.connect();
       try {
-        await client.query('begin');
-        const result = await work(client);
-        await client.query('commit');
+        const begun = unheard(client.query('begin'));
+        let committing: Promise<QueryResult> | undefined;
+        const commit = () => (committing ??= unheard(client.query('commit')));
+        const result = await work(client, commit);
+        await begun;
+        const { command } = await commit();
+        if (command !== 'COMMIT') throw new Error('A statement of the transaction failed, and nobody said so.');
         client.release();
         return result;
       } catch (error) {
@@ -54,6 +62,12 @@ export class Sql {
   private get pool(): Pool {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
   }
+}
+
+/** Sent ahead of what it stands for: its failure is told by whoever waits for it, and until then it is nobody's. */
+function unheard<Result>(sent: Promise<Result>): Promise<Result> {
+  sent.catch(() => undefined);
+  return sent;
 }
 
 /** Once after a deadlock; as often as there are connections after a change of a table. */

@@ -1,6 +1,6 @@
 /**
  * Fleeting news between processes. It may be lost: whoever hears needs a way to re-read, and does so when told that
- * news may have been missed. Durable news is a job.
+ * news may have been missed. Durable news is a row.
  */
 export interface Bus {
   /** Tells every other process; small texts only (at most 500 bytes each), gathered into few messages. */

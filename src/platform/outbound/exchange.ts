@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { Connection } from './connection.ts';
 import { OutboundError } from './outbound-error.ts';
 
 export interface Exchange {
@@ -22,54 +22,55 @@ export interface Answer {
 }
 
 /**
- * One HTTP/1.1 request and its answer over a connection that the caller opened and checked. The connection is closed
- * afterwards, so no later request can ride on this one's check.
+ * One request and its answer. The connection is closed unless it is to be kept and can be: an answer read to its end, by a
+ * server that keeps it too.
  * @throws OutboundError connect_failed, too_large; the reason of the signal
  */
-export async function exchange(socket: Socket, url: URL, wanted: Exchange, signal: AbortSignal): Promise<Answer> {
-  let unused: Socket | null = socket;
-  const client = new Client(url.origin, {
-    connect: (_options, done) => {
-      const given = unused;
-      unused = null;
-      // Not at once: the client would miss an answer given while it is still asking.
-      queueMicrotask(() => (given ? done(null, given) : done(new Error('the connection is used up'), null)));
-    },
-    headersTimeout: 0, // the signal is the only clock
-    bodyTimeout: 0,
-  });
+export async function exchange(
+  connection: Connection,
+  url: URL,
+  { keepsConnection, ...wanted }: Exchange & { keepsConnection: boolean },
+  signal: AbortSignal,
+): Promise<Answer> {
+  let isReusable = false;
   try {
     const { method, headers, body } = wanted;
     const path = url.pathname + url.search;
-    const response = await client.request({ method, path, headers, body, signal, reset: true });
+    const request = { method, path, headers, body, signal, reset: !keepsConnection };
+    const response = await connection.client.request(request);
     wanted.onHead?.({ status: response.statusCode, headers: response.headers });
-    return { status: response.statusCode, headers: response.headers, body: await read(response, wanted) };
+    const read = await readBody(response, wanted);
+    isReusable = keepsConnection && read.isWhole;
+    return { status: response.statusCode, headers: response.headers, body: read.body };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof OutboundError) throw error;
     throw new OutboundError('connect_failed', 'the connection broke before the answer was complete', error);
   } finally {
-    void client.destroy();
-    socket.destroy();
+    if (!isReusable) connection.close();
   }
 }
 
-async function read({ statusCode, headers, body }: Dispatcher.ResponseData, wanted: Exchange): Promise<Buffer> {
+async function readBody(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  wanted: Exchange,
+): Promise<{ body: Buffer; isWhole: boolean }> {
   body.on('error', () => {}); // left early, it reports that; whoever still reads gets the error from the iterator
-  if (statusCode >= 300 && statusCode < 400) return Buffer.alloc(0);
+  const nothing = { body: Buffer.alloc(0), isWhole: false };
+  if (statusCode >= 300 && statusCode < 400) return nothing;
   const { maxResponseBytes, tooLarge } = wanted;
   if (tooLarge === 'fail' && Number(headers['content-length']) > maxResponseBytes) throw tooMuch(maxResponseBytes);
 
   const chunks: Buffer[] = [];
   let room = maxResponseBytes;
-  if (room === 0 && tooLarge === 'truncate') return Buffer.alloc(0);
+  if (room === 0 && tooLarge === 'truncate') return nothing;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk.subarray(0, room));
     room -= chunk.length;
     if (room < 0 && tooLarge === 'fail') throw tooMuch(maxResponseBytes);
-    if (room <= 0 && tooLarge === 'truncate') break;
+    if (room <= 0 && tooLarge === 'truncate') return { body: Buffer.concat(chunks), isWhole: false };
   }
-  return Buffer.concat(chunks);
+  return { body: Buffer.concat(chunks), isWhole: true };
 }
 
 function tooMuch(bytes: number): OutboundError {

@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { connectTo } from './connect.ts';
+import { Connection, placeOf } from './connection.ts';
 import { exchange, type Answer, type Exchange } from './exchange.ts';
+import { KeptConnections } from './kept-connections.ts';
 import { NameResolver } from './name-resolver.ts';
 import { OutboundError } from './outbound-error.ts';
 import { checkOutboundUrl, knownAddresses, refusedAddress } from './url-rules.ts';
@@ -13,8 +15,8 @@ import { within } from './within.ts';
 const CONNECT_TIMEOUT_MS = 5000;
 
 const PURPOSES = {
-  webhook: { https: true, tooLarge: 'truncate', userAgent: userAgent('webhooks') },
-  image: { https: false, tooLarge: 'fail', userAgent: userAgent('reference images') },
+  webhook: { https: true, tooLarge: 'truncate', keepsConnection: true, userAgent: userAgent('webhooks') },
+  image: { https: false, tooLarge: 'fail', keepsConnection: false, userAgent: userAgent('reference images') },
 } as const;
 
 export interface OutboundRequest {
@@ -42,11 +44,13 @@ export interface OutboundAnswer extends Answer {
 
 /**
  * Calls addresses that clients gave us, and only public ones (or those the operator has excepted): the URL, every answer
- * of DNS and the connected socket are checked, for every request and every redirect anew. No proxy, no cookies, no
- * connection kept: what a name means is asked each time.
+ * of DNS and the connected socket are checked, for every request and every redirect anew. No proxy, no cookies. A webhook may
+ * use the connection of one just before it, if that leads to an address which the name means now.
  */
 @Injectable()
-export class Outbound {
+export class Outbound implements OnApplicationShutdown {
+  private readonly kept = new KeptConnections();
+
   constructor(
     private readonly config: Config,
     private readonly names: NameResolver,
@@ -70,6 +74,10 @@ export class Outbound {
     });
   }
 
+  onApplicationShutdown(): void {
+    this.kept.close();
+  }
+
   private checked(url: string, { purpose }: OutboundRequest): URL {
     try {
       return checkOutboundUrl(url, this.config, PURPOSES[purpose]);
@@ -80,12 +88,41 @@ export class Outbound {
   }
 
   private async call(url: URL, options: OutboundRequest, signal: AbortSignal): Promise<Answer> {
-    const purpose = PURPOSES[options.purpose];
-    const headers = { 'user-agent': purpose.userAgent, 'accept-encoding': 'identity', ...options.headers };
-    const socket = await within(CONNECT_TIMEOUT_MS, signal, async (connecting) =>
-      connectTo(url, await this.addressesOf(url), this.config, connecting),
-    );
-    return exchange(socket, url, { ...options, headers, tooLarge: purpose.tooLarge }, signal);
+    const { userAgent, ...purpose } = PURPOSES[options.purpose];
+    const headers = { 'user-agent': userAgent, 'accept-encoding': 'identity', ...options.headers };
+    let isAnswered = false;
+    const onHead: Exchange['onHead'] = (head) => {
+      isAnswered = true;
+      options.onHead?.(head);
+    };
+    const wanted = { ...options, ...purpose, headers, onHead };
+
+    const connection = await this.connect(url, signal, purpose.keepsConnection);
+    try {
+      return await this.exchange(connection, url, wanted, signal);
+    } catch (error) {
+      const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
+      if (!isBroken || !connection.wasKept) throw error;
+      // Its server closed it just then, most likely before it read the request. Who got a webhook twice knows it by its id.
+      return await this.exchange(await this.connect(url, signal, false), url, wanted, signal);
+    }
+  }
+
+  private async exchange(...[connection, ...wanted]: Parameters<typeof exchange>): Promise<Answer> {
+    const answer = await exchange(connection, ...wanted);
+    this.kept.keep(connection);
+    return answer;
+  }
+
+  private async connect(url: URL, signal: AbortSignal, mayBeKept: boolean): Promise<Connection> {
+    return within(CONNECT_TIMEOUT_MS, signal, async (connecting) => {
+      const addresses = await this.addressesOf(url);
+      for (const address of mayBeKept ? addresses : []) {
+        const kept = this.kept.take(placeOf(url.origin, address));
+        if (kept) return kept;
+      }
+      return new Connection(await connectTo(url, addresses, this.config, connecting), url);
+    });
   }
 
   /** @throws OutboundError dns_failure, blocked_address */

@@ -25,10 +25,16 @@ export function isPublicAddress(ip: string): boolean {
 export function isExcepted(ip: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0 || isIP(ip) === 0) return false;
   const address = parse(ip);
-  return cidrs.some((cidr) => {
-    const [network, bits] = ipaddr.parseCIDR(cidr);
-    return network.kind() === address.kind() && address.match(network, bits);
-  });
+  return networksOf(cidrs).some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+const networks = new WeakMap<readonly string[], ReturnType<typeof ipaddr.parseCIDR>[]>();
+
+/** The list is the configuration's, and every request asks. */
+function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCIDR>[] {
+  const known = networks.get(cidrs) ?? cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+  networks.set(cidrs, known);
+  return known;
 }
 
 /**
@@ -36,5 +42,6 @@ export function isExcepted(ip: string, cidrs: readonly string[]): boolean {
  * IPv4-compatible address (RFC 4291, deprecated), for a mapped one.
  */
 function parse(ip: string): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip); // what `process` finds out by errors that it throws and catches
   return ipaddr.process(ip.replace(/^::(?=\d+\.)/, '0::'));
 }

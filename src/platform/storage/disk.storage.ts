@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, copyFile, mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { checkKey, checkPrefix, StoredFileMissing, type ByteRange, type Storage, type StorageBody } from './storage.ts';
 
@@ -13,24 +13,14 @@ export class DiskStorage implements Storage {
     const target = join(this.root, checkKey(key));
     const folder = dirname(target);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // Beside the target, so that the rename stays in one file system; a leftover goes with its folder.
-    const draft = join(folder, `.${basename(target)}.${randomUUID()}`);
     try {
-      if (!Buffer.isBuffer(body)) {
-        await copyFile(body.path, draft, constants.COPYFILE_FICLONE);
-        await chmod(draft, 0o600); // a copy takes over the mode, which may not even let us open it
-      }
-      const file = await open(draft, Buffer.isBuffer(body) ? 'wx' : 'r+', 0o600);
-      try {
-        if (Buffer.isBuffer(body)) await file.writeFile(body);
-        await file.sync(); // the record will say "succeeded" durably, so the bytes must outlive a power cut too
-      } finally {
-        await file.close();
-      }
-      await rename(draft, target);
-      await syncFolder(folder);
+      // The record will say "succeeded" durably, so bytes and name must outlive a power cut too. No draft that is renamed:
+      // until then nobody knows the key (measured: a third of the time of a small file).
+      if (Buffer.isBuffer(body)) await writeFile(target, body, { mode: 0o600, flush: true });
+      else await copyDurably(body.path, target);
+      await sync(folder);
     } catch (error) {
-      await rm(draft, { force: true });
+      await rm(target, { force: true });
       throw error;
     }
   }
@@ -59,9 +49,14 @@ function missing(key: string, error: NodeJS.ErrnoException): never {
   throw error.code === 'ENOENT' ? new StoredFileMissing(key, error) : error;
 }
 
-/** Makes a rename durable: the name is the folder's data. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+async function copyDurably(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await chmod(to, 0o600); // a copy takes over the mode, which may not even let us open it
+  await sync(to);
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
   try {
     await handle.sync();
   } finally {

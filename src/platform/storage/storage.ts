@@ -14,7 +14,7 @@ export interface ByteRange {
  * Keys are relative paths of plain names: `task_…/1-0.png`.
  */
 export abstract class Storage {
-  /** Replaces what was there. A reader sees the old bytes or the new ones, never half; when it resolves they are safe. */
+  /** Nobody reads a key before its `put` has resolved; then the bytes are safe. A put again replaces them. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
   /** @throws StoredFileMissing before the first byte, so that a caller can still choose its answer */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;

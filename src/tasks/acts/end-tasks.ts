@@ -9,6 +9,7 @@ import { statusOf } from './status-of.ts';
 /** How a task is to end. */
 export interface Ending {
   id: string;
+  api_key_id: string;
   /** The claim that speaks; null: whoever holds it (a user's cancel, the deadline). */
   attempt: number | null;
   /** Only if the claim's lease has lapsed: the sweep speaking of a lost worker. */
@@ -16,8 +17,20 @@ export interface Ending {
   outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
 }
 
-/** Written in the transaction that ends tasks, by modules above this one. */
-export type EndingCompanion = (tx: Tx, ended: Task[]) => Promise<void>;
+/** What a module above writes in the commit that ends tasks. */
+export interface Addition {
+  statement: Statement & { values: unknown[] };
+  /** @param rows what the statement gave */
+  afterCommit(rows: object[]): void;
+}
+
+/**
+ * Asked for its addition while tasks end. What it has to read it reads by `tx`, at once, so that the question travels with the
+ * statement that ends them.
+ * @param apiKeyIds of the tasks that are to end
+ * @returns null when there is nothing to add, whichever of them end
+ */
+export type EndingCompanion = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: Task[]) => Addition | null) | null>;
 
 /**
  * Only from queued or running, and with an attempt only by the claim that holds the task: of a finish and a cancel
@@ -82,19 +95,35 @@ export class EndTasks {
   private async flush(endings: Ending[]): Promise<(Task | null)[]> {
     const first = new Map<string, Ending>();
     for (const ending of endings) if (!first.has(ending.id)) first.set(ending.id, ending);
-    const rows = [...first.values()].map(({ id, attempt, lapsed, outcome }) => ({ id, attempt, lapsed, ...outcome }));
-    const values = [JSON.stringify(rows), this.config.fileRetentionDays * DAY_S];
-
-    const ended =
-      this.companions.length === 0
-        ? await this.sql.run<Task>(END, values)
-        : await this.sql.transaction(async (tx) => {
-            const { rows: tasks } = await tx.query<Task>({ ...END, values });
-            if (tasks.length > 0) for (const companion of this.companions) await companion(tx, tasks);
-            return tasks;
-          });
+    const rows = [...first.values()];
+    const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, rows));
+    afterCommit();
 
     const byId = new Map(ended.map((task) => [task.id, task]));
     return endings.map((ending) => (first.get(ending.id) === ending ? (byId.get(ending.id) ?? null) : null));
+  }
+
+  /** Two round trips, however much is added: the question with its companions', then the additions with the commit. */
+  private async write(
+    tx: Tx,
+    commit: () => void,
+    endings: Ending[],
+  ): Promise<{ ended: Task[]; afterCommit: () => void }> {
+    const rows = endings.map(({ id, attempt, lapsed, outcome }) => ({ id, attempt, lapsed, ...outcome }));
+    const values = [JSON.stringify(rows), this.config.fileRetentionDays * DAY_S];
+    const apiKeyIds = [...new Set(endings.map((ending) => ending.api_key_id))];
+    const [{ rows: ended }, ...answers] = await Promise.all([
+      tx.query<Task>({ ...END, values }),
+      ...this.companions.map((companion) => companion(tx, apiKeyIds)),
+    ]);
+
+    const additions = ended.length > 0 ? answers.flatMap((addTo) => addTo?.(ended) ?? []) : [];
+    const written = additions.map(({ statement }) => tx.query<object>(statement));
+    commit();
+    const results = await Promise.all(written);
+    return {
+      ended,
+      afterCommit: () => additions.forEach((addition, at) => addition.afterCommit(results[at]?.rows ?? [])),
+    };
   }
 }

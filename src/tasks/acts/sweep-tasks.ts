@@ -8,13 +8,13 @@ export const SWEEP_ROWS = 500;
 
 const OVERDUE: Statement = {
   name: 'tasks.overdue',
-  text: `select id from tasks where completed_at is null and deadline_at < now() order by deadline_at limit $1`,
+  text: `select id, api_key_id from tasks where completed_at is null and deadline_at < now() order by deadline_at limit $1`,
 };
 
 const WORN_OUT: Statement = {
   name: 'tasks.worn_out',
   text: `
-    select id, attempt from tasks
+    select id, api_key_id, attempt from tasks
     where lease_until < now() and ${statusOf('tasks')} = 'running' and losses + 1 >= $2
     order by lease_until limit $1`,
 };
@@ -36,11 +36,11 @@ export class SweepTasks {
     private readonly config: Config,
   ) {}
 
-  overdue(): Promise<{ id: string }[]> {
+  overdue(): Promise<{ id: string; api_key_id: string }[]> {
     return this.sql.run(OVERDUE, [SWEEP_ROWS]);
   }
 
-  wornOut(): Promise<{ id: string; attempt: number }[]> {
+  wornOut(): Promise<{ id: string; api_key_id: string; attempt: number }[]> {
     return this.sql.run(WORN_OUT, [SWEEP_ROWS, this.config.taskMaxAttempts]);
   }
 

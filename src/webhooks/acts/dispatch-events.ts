@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import { deliverJob } from '../deliver.job.ts';
 import type { EventType } from '../event-type.ts';
 
 export interface NewEvent {
@@ -21,7 +20,7 @@ const TAKEN: Statement = {
 };
 
 /**
- * Event, dispatches and jobs of many ended tasks in one statement. An endpoint that is disabled gets its dispatch too,
+ * Event and dispatches of many ended tasks in one statement; a dispatch is its own place in the queue. An endpoint that is disabled gets its dispatch too,
  * without a time: `recover` sends it once the endpoint is back.
  */
 const DISPATCH: Statement = {
@@ -41,10 +40,7 @@ const DISPATCH: Statement = {
       insert into webhook_dispatches (event_id, endpoint_id, due_at)
       select event_id, endpoint_id, case when enabled then now() end from takers
     )
-    select count(*) from graphile_worker.add_jobs(coalesce((
-      select array_agg(row('${deliverJob.name}', json_build_object('endpointId', endpoint_id), null, null, null, null,
-                           null, null)::graphile_worker.job_spec)
-      from (select distinct endpoint_id from takers where enabled) enabled), '{}'))`,
+    select distinct endpoint_id as id from takers where enabled`,
 };
 
 /** Inside the transaction that ends tasks. */
@@ -56,7 +52,8 @@ export class DispatchEvents {
     return new Set(rows.map(({ taken }) => taken));
   }
 
-  async dispatch(tx: Tx, events: NewEvent[]): Promise<void> {
-    await tx.query({ ...DISPATCH, values: [JSON.stringify(events)] });
+  /** @returns the statement, which gives the endpoints for which something is due */
+  dispatch(events: NewEvent[]): Statement & { values: unknown[] } {
+    return { ...DISPATCH, values: [JSON.stringify(events)] };
   }
 }
