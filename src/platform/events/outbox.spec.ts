@@ -5,7 +5,7 @@ const reader = new Outbox(1_000);
 /** Sends all there is; returns the messages. */
 async function sendAll(outbox: Outbox): Promise<string[]> {
   const messages: string[] = [];
-  while (!outbox.isEmpty) await outbox.send(async (message) => messages.push(message));
+  while (!outbox.isEmpty) await outbox.send(async (some) => messages.push(...some));
   return messages;
 }
 
@@ -20,6 +20,14 @@ describe('an outbox', () => {
       reader.read(message)!.news.map(([, body]) => Number(body.split(' ')[1])),
     );
     expect(read).toEqual(Array.from({ length: 100 }, (_, at) => at));
+  });
+
+  it('sends several messages at once where it may', async () => {
+    const outbox = new Outbox(100, 4);
+    for (let at = 0; at < 10; at++) outbox.add('task', `number ${at} ${'a'.repeat(40)}`);
+    const sendings: number[] = [];
+    while (!outbox.isEmpty) await outbox.send(async (messages) => sendings.push(messages.length));
+    expect(sendings).toEqual([4, 4, 2]);
   });
 
   it('loses nothing when sending fails', async () => {

@@ -8,18 +8,28 @@ const MAX_WAITING = 50_000;
 /** As it travels: who says it, the news, and for how many seconds back news of this sender was dropped (0: none). */
 type Payload = [from: string, news: News[], droppedS: number];
 
+/** Of a payload without news: more than it ever has. */
+const FRAME_BYTES = 40;
+
 /**
  * News on its way out, gathered into few messages. What a failed sending took goes back to the front, so that a broken
  * connection loses nothing by itself.
  */
 export class Outbox {
   private readonly self = randomUUID().slice(0, 8);
-  private waiting: News[] = [];
+  /** As JSON. */
+  private waiting: string[] = [];
   /** Since when news has been dropped, on the monotonic clock; null: nothing was. */
   private droppingSince: number | null = null;
 
-  /** @param maxBytes of one message */
-  constructor(private readonly maxBytes: number) {}
+  /**
+   * @param maxBytes of one message
+   * @param maxMessages of one sending
+   */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly maxMessages = 1,
+  ) {}
 
   get isEmpty(): boolean {
     return this.waiting.length === 0 && this.droppingSince === null;
@@ -30,21 +40,23 @@ export class Outbox {
       this.waiting = [];
       this.droppingSince ??= performance.now();
     }
-    this.waiting.push([topic, body]);
+    this.waiting.push(JSON.stringify([topic, body] satisfies News));
   }
 
   /**
-   * Sends the next message.
+   * Sends the next messages.
    * @throws what `send` threw; nothing is lost then
    */
-  async send(send: (message: string) => Promise<unknown>): Promise<void> {
-    const news = this.take();
+  async send(send: (messages: string[]) => Promise<unknown>): Promise<void> {
     const since = this.droppingSince;
+    const taken: string[][] = [this.take()];
+    while (this.waiting.length > 0 && taken.length < this.maxMessages) taken.push(this.take());
+    const droppedS = secondsSince(since);
     try {
-      await send(JSON.stringify([this.self, news, secondsSince(since)] satisfies Payload));
+      await send(taken.map((news) => `["${this.self}",[${news.join(',')}],${droppedS}]`));
       if (this.droppingSince === since) this.droppingSince = null;
     } catch (error) {
-      this.waiting = [...news, ...this.waiting];
+      this.waiting = [...taken.flat(), ...this.waiting];
       throw error;
     }
   }
@@ -55,11 +67,11 @@ export class Outbox {
     return from === this.self ? null : { news, droppedS };
   }
 
-  private take(): News[] {
-    let bytes = this.self.length + 40;
+  private take(): string[] {
+    let bytes = FRAME_BYTES;
     let count = 0;
-    for (const [topic, body] of this.waiting) {
-      bytes += Buffer.byteLength(JSON.stringify([topic, body])) + 1;
+    for (const news of this.waiting) {
+      bytes += Buffer.byteLength(news) + 1;
       if (count > 0 && bytes > this.maxBytes) break;
       count += 1;
     }

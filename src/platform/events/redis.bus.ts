@@ -131,7 +131,7 @@ export class RedisBus implements Bus {
   }
 
   private tell(): Promise<void> {
-    return this.outbox.send((message) => this.telling.publish(CHANNEL, message));
+    return this.outbox.send(async ([message]) => this.telling.publish(CHANNEL, message!));
   }
 
   private deliver(text: string): void {
