@@ -20,9 +20,9 @@ async function statementOf(act: (sql: object) => Promise<unknown>): Promise<stri
 }
 
 const ONE_TASK = `json_build_array(json_build_object(
-  'nth', 0, 'id', 'task_' || lpad(:nth::text, 26, '0'), 'api_key_id', 'key_pgbench', 'kind', 'image', 'model', 'gpt-image-2',
-  'input', '{"prompt":"A lighthouse at dusk"}'::json, 'metadata', '{"order":"42"}'::json, 'created_at', now(),
-  'expires_at', now() + interval '30 days', 'deadline_s', 600, 'max_queued', 0, 'max_running', 0))`;
+  'place', 1, 'id', 'task_' || lpad(:nth::text, 26, '0'), 'api_key_id', 'key_pgbench', 'kind', 'image', 'model', 'gpt-image-2',
+  'input', '{"prompt":"A lighthouse at dusk"}'::json, 'metadata', '{"order":"42"}'::json,
+  'created_at', extract(epoch from now()) * 1000, 'expires_at', extract(epoch from now() + interval '30 days') * 1000, 'deadline_s', 600, 'max_queued', 0, 'max_running', 0))`;
 const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'status', 'succeeded',
   'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json))`;
 

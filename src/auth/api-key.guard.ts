@@ -8,12 +8,22 @@ import { replyOf, requestOf } from './guarded-request.ts';
 import { RateLimits } from './rate-limits.ts';
 import type { RateBucket } from './rate-window.ts';
 
+/** What the decorators of a handler, or of its class, ask for. */
+interface Access {
+  isPublic: boolean;
+  bucket: RateBucket;
+  scope: Scope | undefined;
+}
+
 /**
  * One guard for REST, for GraphQL and for operations on a socket: asks for a key, counts the request, checks the scope.
  * A GraphQL request is counted once for each field of its root, so that aliases do not get round the limit.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
+  /** By handler: looking metadata up costs more than all else here. */
+  readonly #known = new WeakMap<object, Access>();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
@@ -21,19 +31,32 @@ export class ApiKeyGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.#told<boolean>(PUBLIC, context)) return true;
+    const access = this.#accessOf(context);
+    if (access.isPublic) return true;
 
     const request = requestOf(context);
     const caller = await this.authenticator.authenticateHeader(request.headers.authorization);
     request.caller = caller;
 
-    const headers = await this.rateLimits.count(caller, this.#told<RateBucket>(BUCKET, context) ?? 'read');
+    const headers = await this.rateLimits.count(caller, access.bucket);
     const reply = headers && replyOf(context);
     if (reply) for (const name in headers) reply.header(name, headers[name]!);
 
-    const scope = this.#told<Scope>(SCOPE, context);
-    if (scope) assertScope(caller, scope);
+    if (access.scope) assertScope(caller, access.scope);
     return true;
+  }
+
+  #accessOf(context: ExecutionContext): Access {
+    let access = this.#known.get(context.getHandler());
+    if (!access) {
+      access = {
+        isPublic: this.#told<boolean>(PUBLIC, context) ?? false,
+        bucket: this.#told<RateBucket>(BUCKET, context) ?? 'read',
+        scope: this.#told<Scope>(SCOPE, context),
+      };
+      this.#known.set(context.getHandler(), access);
+    }
+    return access;
   }
 
   #told<T>(metadata: string, context: ExecutionContext): T | undefined {

@@ -33,39 +33,45 @@ export function parseGeneration(
   const model = readModel(request.model, models);
   const fault = firstFault(model, request);
   if (fault) throw toApiError(fault, model, request);
-  refuseBrokenText(request, []);
+  const broken = brokenText(request);
+  if (broken) throw new ApiError('invalid_unicode', { param: paramPath(broken) });
   for (const image of imageUrlsOf(model, request)) refuseBadUrl(image, checkUrl);
   return { model, input: resolve(model, request), metadata: { ...(request.metadata as Record<string, string>) } };
 }
 
 function readModel(id: unknown, models: readonly Model[]): Model {
-  const ids = models.filter(({ lifecycle }) => lifecycle.status !== 'retired').map((model) => model.id);
-  const choice = `The models are ${ids.join(', ')}.`;
-  const fail = (code: 'missing_required_parameter' | 'invalid_type' | 'model_not_found', message: string) =>
-    new ApiError(code, { status: 400, param: 'model', message });
+  const fail = (
+    code: 'missing_required_parameter' | 'invalid_type' | 'model_not_found',
+    message: string,
+    hint = choiceOf(models),
+  ) => new ApiError(code, { status: 400, param: 'model', message: `${message} ${hint}` });
 
-  if (id === undefined) throw fail('missing_required_parameter', `model is required. ${choice}`);
-  if (typeof id !== 'string') throw fail('invalid_type', `model must be a string. ${choice}`);
+  if (id === undefined) throw fail('missing_required_parameter', 'model is required.');
+  if (typeof id !== 'string') throw fail('invalid_type', 'model must be a string.');
   const model = findModel(id, models);
-  if (!model) throw fail('model_not_found', `There is no such model. ${choice}`);
+  if (!model) throw fail('model_not_found', 'There is no such model.');
   const { status, replacement } = model.lifecycle;
   if (status !== 'retired') return model;
-  throw fail('model_not_found', `${id} is retired. ${replacement ? `Use ${replacement} instead.` : choice}`);
+  throw fail('model_not_found', `${id} is retired.`, replacement ? `Use ${replacement} instead.` : undefined);
 }
 
-/** The REST body was refused for this already, where it was read; the GraphQL input was not. */
-function refuseBrokenText(value: unknown, steps: (string | number)[]): void {
-  if (typeof value === 'string') {
-    if (!value.isWellFormed() || value.includes('\0'))
-      throw new ApiError('invalid_unicode', { param: paramPath(steps) });
-  } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) refuseBrokenText(item, [...steps, index]);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      refuseBrokenText(key, [...steps, key]);
-      refuseBrokenText(item, [...steps, key]);
-    }
+function choiceOf(models: readonly Model[]): string {
+  const ids = models.filter(({ lifecycle }) => lifecycle.status !== 'retired').map((model) => model.id);
+  return `The models are ${ids.join(', ')}.`;
+}
+
+/**
+ * The REST body was refused for this already, where it was read; the GraphQL input was not.
+ * @returns the way to the first broken text, null when all is well
+ */
+function brokenText(value: unknown): (string | number)[] | null {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0') ? null : [];
+  if (typeof value !== 'object' || value === null) return null;
+  for (const key in value) {
+    const rest = brokenText(key) ?? brokenText((value as Record<string, unknown>)[key]);
+    if (rest) return [Array.isArray(value) ? Number(key) : key, ...rest];
   }
+  return null;
 }
 
 function refuseBadUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {

@@ -64,7 +64,7 @@ export class TasksService {
     const task = this.newTask(caller, request);
     const idempotency = idempotencyOf && {
       ...idempotencyOf(task),
-      expires_at: new Date(Date.now() + this.config.idempotencyTtlH * HOUR_MS).toISOString(),
+      expires_at: Date.now() + this.config.idempotencyTtlH * HOUR_MS,
     };
     const { replayed } = await this.creates.create({
       id: task.id,
@@ -73,8 +73,8 @@ export class TasksService {
       model: task.model,
       input: task.input,
       metadata: task.metadata,
-      created_at: task.created_at.toISOString(),
-      expires_at: task.expires_at.toISOString(),
+      created_at: task.created_at.getTime(),
+      expires_at: task.expires_at.getTime(),
       deadline_s: deadlineS(task.kind, this.config),
       max_queued: caller.limits.maxQueued,
       max_running: caller.limits.maxRunning,

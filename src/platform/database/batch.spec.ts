@@ -44,6 +44,24 @@ describe('a batch', () => {
     expect(await answers).toEqual([10, 20, 30, 40, 50]);
   });
 
+  it('leaves one half for while the other is answered, unless they are few', async () => {
+    for (const [callers, sizes] of [
+      [64, [32, 32]],
+      [5, [5]],
+    ] as const) {
+      const { flushes, flush } = gated();
+      const batch = new Batch(flush);
+      const answers = Promise.all(Array.from({ length: callers }, (_, at) => batch.add(at)));
+      for (const at of sizes.keys()) {
+        await turn();
+        await turn();
+        flushes[at]!.go();
+      }
+      await answers;
+      expect(flushes.map(({ items }) => items.length)).toEqual(sizes);
+    }
+  });
+
   it('lets a row that the database cannot take fail alone', async () => {
     const batch = new Batch<number, number>(async (items) => {
       if (items.includes(2)) throw dataError;

@@ -15,13 +15,21 @@ interface BatchOptions {
   lanes?: number;
 }
 
+/** A flush this small saves less than its round trip costs, so fewer are never split. */
+const WORTH_SPLITTING = 8;
+
 /**
  * Gathers concurrent calls into one statement: while a flush is under way, the next batch collects. An idle caller
  * waits for nobody, a busy service pays one round trip and one commit for many.
+ *
+ * A flush takes at most half of those who wait and of those who were just answered, who will soon be back: so the database works
+ * on one half while this process answers the other. Taking all that wait ended in turns of 1 and 63 for 64 clients, in which
+ * each side waited for the other (4 to 12 % fewer creations a second).
  */
 export class Batch<Item, Outcome> {
   private waiting: Waiting<Item, Outcome>[] = [];
   private flying = 0;
+  private lastSize = 0;
   private scheduled = false;
   private readonly maxItems: number;
   private readonly maxWaiting: number;
@@ -59,8 +67,10 @@ export class Batch<Item, Outcome> {
   }
 
   private async fly(): Promise<void> {
-    const batch = this.waiting.splice(0, this.maxItems);
+    const half = Math.ceil((this.waiting.length + this.lastSize) / 2);
+    const batch = this.waiting.splice(0, Math.min(this.maxItems, Math.max(half, WORTH_SPLITTING)));
     if (batch.length === 0) return;
+    this.lastSize = batch.length;
     this.flying += 1;
     try {
       await this.answer(batch);

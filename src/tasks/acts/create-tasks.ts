@@ -11,9 +11,9 @@ export interface NewTask {
   model: string;
   input: object;
   metadata: Record<string, string>;
-  /** ISO 8601. */
-  created_at: string;
-  expires_at: string;
+  /** Unix milliseconds, as is `expires_at`: PostgreSQL reads a number in a fraction of the time that a date takes it. */
+  created_at: number;
+  expires_at: number;
   /** Seconds from now, by database time. */
   deadline_s: number;
   /** The key's limits; 0 = none. */
@@ -28,8 +28,8 @@ export interface Idempotency {
   request_hash: string;
   /** The body of the first answer, given again byte for byte. */
   response: string;
-  /** ISO 8601. */
-  expires_at: string;
+  /** Unix milliseconds. */
+  expires_at: number;
 }
 
 /** `replayed` is the first answer of a repeated Idempotency-Key; null when a new task was made. */
@@ -44,17 +44,16 @@ type Verdict = 'made' | 'known_key' | 'queue_full';
  * own place in the queue. Rows of `key_load` are locked first and in order, so two processes cannot lock each other out,
  * and the unique index of `idempotency_keys` makes concurrent twins wait for the first one's commit. The priority is the
  * number of unfinished tasks the key has: a backlog of one key does not delay another's single task. Rows of the batch are
- * never joined with each other, which would cost their square; what is not answered found the queue full.
+ * never joined with each other, which would cost their square; only what was not made is answered.
  */
 const CREATE: Statement = {
   name: 'tasks.create',
   text: `
     with wanted as (
-      select w.*, row_number() over (partition by api_key_id order by nth) as place
-      from json_to_recordset($1::json) as w(
-        nth int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, created_at timestamptz,
-        expires_at timestamptz, deadline_s float8, max_queued int, max_running int, idempotency_key text, request_hash text,
-        response text, key_expires_at timestamptz)
+      select * from json_to_recordset($1::json) as w(
+        place int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, created_at float8,
+        expires_at float8, deadline_s float8, max_queued int, max_running int, idempotency_key text, request_hash text,
+        response text, key_expires_at float8)
     ), load as (
       select * from key_load where api_key_id in (select api_key_id from wanted) order by api_key_id for update
     ), admitted as (
@@ -63,7 +62,7 @@ const CREATE: Statement = {
       where w.max_queued = 0 or l.queued + w.place <= w.max_queued
     ), keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
-      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, key_expires_at
+      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, to_timestamp(key_expires_at / 1000)
       from admitted where idempotency_key is not null
       order by api_key_id, idempotency_key
       on conflict (api_key_id, key) do update
@@ -73,8 +72,8 @@ const CREATE: Statement = {
       returning task_id
     ), made as (
       insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, expires_at, deadline_at, priority)
-      select id, api_key_id, kind, model, 'queued', input, metadata, created_at, expires_at,
-             now() + make_interval(secs => deadline_s), unfinished
+      select id, api_key_id, kind, model, 'queued', input, metadata, to_timestamp(created_at / 1000),
+             to_timestamp(expires_at / 1000), now() + make_interval(secs => deadline_s), unfinished
       from admitted
       where idempotency_key is null or id in (select task_id from keyed)
       returning id, api_key_id
@@ -84,9 +83,9 @@ const CREATE: Statement = {
            (select api_key_id, max(max_running) as max_running from wanted group by api_key_id) k
       where l.api_key_id = m.api_key_id and k.api_key_id = m.api_key_id
     )
-    select id, 'made' as verdict from made
+    select id, 'known_key' as verdict from admitted where idempotency_key is not null and id not in (select task_id from keyed)
     union all
-    select id, 'known_key' from admitted where idempotency_key is not null and id not in (select id from made)`,
+    select id, 'queue_full' from wanted where id not in (select id from admitted)`,
 };
 
 const FIND_KEYS: Statement = {
@@ -144,10 +143,9 @@ export class CreateTasks {
   private async insert(tasks: NewTask[]): Promise<Verdict[]> {
     await this.openLoad(tasks);
     try {
-      const rows = JSON.stringify(tasks.map(toRow));
-      const answers = await this.sql.run<{ id: string; verdict: Verdict }>(CREATE, [rows]);
-      const verdictOf = new Map(answers.map(({ id, verdict }) => [id, verdict]));
-      return tasks.map(({ id }) => verdictOf.get(id) ?? 'queue_full');
+      const unmade = await this.sql.run<{ id: string; verdict: Verdict }>(CREATE, [JSON.stringify(toRows(tasks))]);
+      const verdictOf = new Map(unmade.map(({ id, verdict }) => [id, verdict]));
+      return tasks.map(({ id }) => verdictOf.get(id) ?? 'made');
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
       throw new ApiError(tasks.some((task) => task.idempotency) ? 'idempotency_in_progress' : 'service_unavailable', {
@@ -185,11 +183,16 @@ interface FirstAnswer {
 
 const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
-/** Flat, since every look into a nested value would read all of it again. */
-function toRow({ idempotency, ...task }: NewTask, nth: number): object {
-  if (!idempotency) return { nth, ...task };
-  const { key, request_hash, response, expires_at } = idempotency;
-  return { nth, ...task, idempotency_key: key, request_hash, response, key_expires_at: expires_at };
+/** Flat, since every look into a nested value would read all of it again; `place` counts the tasks of a key in the batch. */
+function toRows(tasks: NewTask[]): object[] {
+  const places = new Map<string, number>();
+  return tasks.map(({ idempotency, ...task }) => {
+    const place = (places.get(task.api_key_id) ?? 0) + 1;
+    places.set(task.api_key_id, place);
+    if (!idempotency) return { place, ...task };
+    const { key, request_hash, response, expires_at } = idempotency;
+    return { place, ...task, idempotency_key: key, request_hash, response, key_expires_at: expires_at };
+  });
 }
 
 /** One statement cannot insert the same key twice, so of the twins in a batch only the first is inserted. */
