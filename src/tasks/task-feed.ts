@@ -19,7 +19,7 @@ const CHUNK = 500;
 const LOOK_S = 15;
 /** How far back that look goes: over the look before, and over the longest commit. */
 const LOOK_BACK_S = 2 * LOOK_S + 10;
-/** Tasks whose end has been told, so that the look does not read them again. */
+/** Tasks whose end was told here, so that the look neither reads nor tells them again. */
 const REMEMBERED_ENDS = 50_000;
 
 /**
@@ -75,10 +75,9 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private tell(task: Task): void {
-    const ofKey = this.ofKey.get(task.api_key_id);
-    if (ofKey && isFinal(task.status)) this.toldEnds.set(task.id, true);
+    if (isFinal(task.status)) this.toldEnds.set(task.id, true); // unwatched too: it is old news to who comes later
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
-    for (const watcher of ofKey ?? []) watcher(task);
+    for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
   }
 
   private async reread(news: { id: string; apiKeyId: string }[]): Promise<void> {

@@ -46,9 +46,7 @@ export function createEdge(limits: HttpLimits): Edge {
   acceptJsonBodiesOnly(fastify);
   answerOddRequests(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
-    const { raw } = reply;
-    raw.setHeader('x-request-id', request.id); // on the raw response, so that streams that bypass fastify carry it too
-    raw.setHeader('x-content-type-options', 'nosniff');
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     try {
       if (isDraining && !isAnsweredWhileDraining(request)) throw draining(reply);
       if (!isAnsweredWhileDraining(request)) load.refuseWhenFull();
@@ -93,7 +91,7 @@ function isAnsweredWhileDraining(request: FastifyRequest): boolean {
 const DRAIN_LOOK_MS = 100;
 
 function draining(reply: FastifyReply): ApiError {
-  reply.raw.setHeader('connection', 'close');
+  reply.header('connection', 'close');
   return new ApiError('service_unavailable', { message: 'The service is shutting down; try again.' });
 }
 
