@@ -111,7 +111,11 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 @Injectable()
 export class CreateTasks {
-  private readonly batch = new Batch<NewTask, Creation>((tasks) => this.flush(tasks), { maxItems: 200 });
+  // Taking all that wait, 64 clients fell into turns of 1 and 63, in which both sides waited for each other: 4 to 12 % fewer a second.
+  private readonly batch = new Batch<NewTask, Creation>((tasks) => this.flush(tasks), {
+    maxItems: 200,
+    leavesHalf: true,
+  });
   private readonly opened = new Set<string>();
 
   constructor(private readonly sql: Sql) {}
