@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Model } from '../models/model.ts';
 import { Config } from '../platform/config.ts';
 import { checkOutboundUrl } from '../platform/outbound/url-rules.ts';
-import type { Task } from '../tasks/task.entity.ts';
+import type { ShownTask } from '../tasks/task.entity.ts';
 import { TaskViews } from '../tasks/task-views.ts';
 import { TasksService } from '../tasks/tasks.service.ts';
 import { readIdempotencyKey, requestHash } from './idempotency.ts';
@@ -25,7 +25,7 @@ export interface Acceptance {
   json: string;
   replayed: boolean;
   /** null when replayed. */
-  task: Task | null;
+  task: ShownTask | null;
 }
 
 /** Turns a request into a task; from there on the workers have it. */

@@ -3,7 +3,7 @@ import { Config } from '../platform/config.ts';
 import { type Hold, RenewLeases } from '../tasks/acts/renew-leases.ts';
 import type { ClaimedTask } from '../tasks/acts/claim-tasks.ts';
 import { ReadTasks } from '../tasks/acts/read-tasks.ts';
-import type { Task } from '../tasks/task.entity.ts';
+import type { ShownTask } from '../tasks/task.entity.ts';
 import { TaskFeed } from '../tasks/task-feed.ts';
 import { isFinal } from '../tasks/task-status.ts';
 
@@ -118,7 +118,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** A successor's end is no end of ours to tell the upstream of: its job has been taken over, not given up. */
-function reasonIn({ attempt, status }: Task, held: Held): StopReason | null {
+function reasonIn({ attempt, status }: ShownTask, held: Held): StopReason | null {
   if (attempt > held.attempt) return 'lease_lost';
   return isFinal(status) ? 'ended' : null;
 }

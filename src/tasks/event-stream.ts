@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { LiveQueue } from './live-queue.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 
 /** Contract 3. */
 const PING_MS = 15_000;
@@ -15,13 +15,13 @@ export interface Shown {
  * Turns a queue into the bytes of a text/event-stream. It is read no faster than the client reads, one event ahead, so
  * that whatever else happens is merged in the queue.
  */
-export function eventStream(queue: LiveQueue, show: (task: Task) => Shown): Readable {
+export function eventStream(queue: LiveQueue, show: (task: ShownTask) => Shown): Readable {
   const stream = Readable.from(events(queue, show), { objectMode: false, highWaterMark: 1 });
   stream.once('close', () => queue.close());
   return stream;
 }
 
-async function* events(queue: LiveQueue, show: (task: Task) => Shown): AsyncGenerator<string> {
+async function* events(queue: LiveQueue, show: (task: ShownTask) => Shown): AsyncGenerator<string> {
   yield ': open\n\n'; // so that the headers go out at once
   let next = queue.next();
   for (;;) {

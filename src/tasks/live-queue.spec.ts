@@ -2,11 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { LiveQueue } from './live-queue.ts';
 import type { TaskStatus } from './task-status.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 
-const task = (id: string, sequence: number, status: TaskStatus = 'running') => ({ id, sequence, status }) as Task;
+const task = (id: string, sequence: number, status: TaskStatus = 'running') => ({ id, sequence, status }) as ShownTask;
 const nothing = async () => [];
-const told = (result: IteratorResult<Task, undefined>) =>
+const told = (result: IteratorResult<ShownTask, undefined>) =>
   result.done ? 'end' : `${result.value.id}:${result.value.sequence}`;
 async function next(queue: LiveQueue): Promise<string> {
   return told(await queue.next());
@@ -102,13 +102,13 @@ describe('a live queue', () => {
   });
 
   it('keeps every final state for a reader who stands still, in little memory', async () => {
-    const stored = new Map<string, Task>();
+    const stored = new Map<string, ShownTask>();
     const queue = new LiveQueue({ read: async (ids) => ids.map((id) => stored.get(id)!) });
     const idOf = (at: number) => `task_${String(at).padStart(26, '0')}`;
     const before = heapBytes();
     for (let at = 0; at < 10_000; at++) {
-      queue.push({ ...task(idOf(at), 1), input: { prompt: 'x'.repeat(2_000) + at } } as Task);
-      queue.push({ ...task(idOf(at), 2, 'succeeded'), input: { prompt: 'x'.repeat(2_000) + at } } as Task);
+      queue.push({ ...task(idOf(at), 1), input: { prompt: 'x'.repeat(2_000) + at } } as ShownTask);
+      queue.push({ ...task(idOf(at), 2, 'succeeded'), input: { prompt: 'x'.repeat(2_000) + at } } as ShownTask);
     }
     expect(queue.size).toBe(10_000);
     expect(heapBytes() - before).toBeLessThan(10 * 1024 * 1024);

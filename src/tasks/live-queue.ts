@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { isFinal } from './task-status.ts';
 
 /** Rows held; of further tasks only the id is kept, and the row is read when its turn comes. */
@@ -13,9 +13,9 @@ const READ_AT_ONCE = 100;
 
 interface LiveQueueOptions {
   /** Reads the rows of these tasks as they stand, as far as they are still there. */
-  read: (ids: string[]) => Promise<Task[]>;
+  read: (ids: string[]) => Promise<ShownTask[]>;
   /** Which tasks are wanted; all when left out. */
-  wanted?: (task: Task) => boolean;
+  wanted?: (task: ShownTask) => boolean;
   /** Whether the queue ends with the first final state: it is that of one task. */
   endsWithTask?: boolean;
 }
@@ -26,9 +26,9 @@ interface LiveQueueOptions {
  *
  * An iterator by hand rather than an async generator: `return()` must end a `next()` that waits.
  */
-export class LiveQueue implements AsyncIterableIterator<Task> {
+export class LiveQueue implements AsyncIterableIterator<ShownTask> {
   /** In the order of telling. null: only the id is kept. */
-  private readonly waiting = new Map<string, Task | null>();
+  private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
   /** The sequence last told of each task. */
   private readonly told = new Map<string, number>();
@@ -45,7 +45,7 @@ export class LiveQueue implements AsyncIterableIterator<Task> {
   }
 
   /** Told of a change. Older states than those told or waiting are ignored. */
-  push(task: Task): void {
+  push(task: ShownTask): void {
     if (this.isClosed || this.isEnding || !this.isNews(task)) return;
     if (this.options.wanted && !this.options.wanted(task)) {
       this.drop(task.id); // what waits is older, and the reader wants this task no more
@@ -95,7 +95,7 @@ export class LiveQueue implements AsyncIterableIterator<Task> {
     else this.onClose.push(act);
   }
 
-  async next(): Promise<IteratorResult<Task, undefined>> {
+  async next(): Promise<IteratorResult<ShownTask, undefined>> {
     for (;;) {
       if (this.failure) {
         const failure = this.failure;
@@ -108,12 +108,12 @@ export class LiveQueue implements AsyncIterableIterator<Task> {
     }
   }
 
-  async return(): Promise<IteratorResult<Task, undefined>> {
+  async return(): Promise<IteratorResult<ShownTask, undefined>> {
     this.close();
     return { done: true, value: undefined };
   }
 
-  async throw(error: unknown): Promise<IteratorResult<Task, undefined>> {
+  async throw(error: unknown): Promise<IteratorResult<ShownTask, undefined>> {
     this.close();
     throw error;
   }
@@ -123,7 +123,7 @@ export class LiveQueue implements AsyncIterableIterator<Task> {
   }
 
   /** The next to be told; null when there was something to wait for first. */
-  private async take(): Promise<Task | null> {
+  private async take(): Promise<ShownTask | null> {
     const [first] = this.waiting;
     if (!first) {
       if (this.isEnding) this.close();
@@ -160,7 +160,7 @@ export class LiveQueue implements AsyncIterableIterator<Task> {
       if (ids.length >= READ_AT_ONCE) break;
       if (task === null) ids.push(id);
     }
-    let tasks: Task[];
+    let tasks: ShownTask[];
     try {
       tasks = await this.options.read(ids);
     } catch (error) {
@@ -177,16 +177,16 @@ export class LiveQueue implements AsyncIterableIterator<Task> {
     }
   }
 
-  private isNews(task: Task): boolean {
+  private isNews(task: ShownTask): boolean {
     const waiting = this.waiting.get(task.id);
     return this.isUntold(task) && (!waiting || waiting.sequence < task.sequence);
   }
 
-  private isUntold(task: Task): boolean {
+  private isUntold(task: ShownTask): boolean {
     return (this.told.get(task.id) ?? 0) < task.sequence;
   }
 
-  private put(id: string, task: Task | null): void {
+  private put(id: string, task: ShownTask | null): void {
     if (this.waiting.get(id)) this.rows -= 1;
     if (task) this.rows += 1;
     this.waiting.set(id, task);

@@ -4,7 +4,7 @@ import type { TaskFilter } from './list-tasks.ts';
 import { LiveQueue } from './live-queue.ts';
 import { matchesFilter } from './matches-filter.ts';
 import { TaskFeed } from './task-feed.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { TasksService } from './tasks.service.ts';
 
 interface FollowAllOptions {
@@ -72,7 +72,7 @@ export class LiveTasks {
     if (ended.length === MAX_CHANGED) queue.endWhenTold(); // the reader comes back from there for the rest
   }
 
-  private async read(ids: string[]): Promise<Task[]> {
+  private async read(ids: string[]): Promise<ShownTask[]> {
     const tasks = await Promise.all(ids.map((id) => this.tasks.read(id)));
     return tasks.filter((task) => task !== null);
   }

@@ -1,8 +1,8 @@
 import type { TaskFilter } from './list-tasks.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 
 /** Whether a task belongs to what a list with this filter would show: the same rule as list-tasks.ts asks in SQL. */
-export function matchesFilter(task: Task, filter: TaskFilter): boolean {
+export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
   const { status, kind, model, createdAfter, createdBefore, metadata } = filter;
   const createdS = task.created_at.getTime() / 1000;
   return (

@@ -1,4 +1,4 @@
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 
 /** Commits do not become visible exactly in the order of their times, so a look back starts a little earlier. */
 const OVERLAP_MS = 2_000;
@@ -47,7 +47,7 @@ export class ResumePoint {
   }
 
   /** The task was told. Only an end moves the point. */
-  pass(task: Task): void {
+  pass(task: ShownTask): void {
     if (!task.completed_at) return;
     const endedMs = task.completed_at.getTime();
     this.atMs = Math.max(this.atMs, endedMs);

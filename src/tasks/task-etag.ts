@@ -1,11 +1,11 @@
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { filesPresent } from './task.view.ts';
 
 /**
  * The tag of a task as shown. Weak, since each read signs its links anew. It changes with every visible change, when
  * the files go, and four times within the life of a link: a body that a client keeps on our 304 never holds a dead one.
  */
-export function etagOf(task: Task, linkTtlS: number, nowMs: number = Date.now()): string {
+export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.now()): string {
   if (task.status !== 'succeeded') return `W/"${task.sequence}"`;
   const period = filesPresent(task, nowMs) ? Math.floor(nowMs / (linkTtlS * 250)) : 'purged';
   return `W/"${task.sequence}-${period}"`;

@@ -12,7 +12,7 @@ import { OpenStreams } from './open-streams.ts';
 import { ResumePoint } from './resume-point.ts';
 import { isFinal } from './task-status.ts';
 import { TaskViews } from './task-views.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { TasksService } from './tasks.service.ts';
 
 type Query = Record<string, unknown>;
@@ -103,7 +103,7 @@ export class TaskEventsController {
     });
   }
 
-  private send(reply: FastifyReply, queue: LiveQueue, show: (task: Task) => Shown) {
+  private send(reply: FastifyReply, queue: LiveQueue, show: (task: ShownTask) => Shown) {
     reply.raw.once('close', () => queue.close()); // also when the client left before the first byte
     if (reply.raw.destroyed) queue.close();
     return reply.headers(STREAM_HEADERS).send(eventStream(queue, show));

@@ -4,10 +4,10 @@ import { BUS, type Bus } from '../platform/events/bus.ts';
 import { Repeat } from '../platform/repeat.ts';
 import { ChangedTasks } from './acts/changed-tasks.ts';
 import { ReadTasks } from './acts/read-tasks.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { isFinal } from './task-status.ts';
 
-type Watcher = (task: Task) => void;
+type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
 /** Rows read at once; a whole backlog at once would be refused. */
@@ -57,7 +57,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Call after the commit. */
-  announce(tasks: Iterable<Task>): void {
+  announce(tasks: Iterable<ShownTask>): void {
     for (const task of tasks) {
       this.tell(task);
       this.bus.publish(TOPIC, `${task.id} ${task.api_key_id}`);
@@ -74,7 +74,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return subscribe(this.ofKey, apiKeyId, watcher);
   }
 
-  private tell(task: Task): void {
+  private tell(task: ShownTask): void {
     if (isFinal(task.status)) this.toldEnds.set(task.id, true); // unwatched too: it is old news to who comes later
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
     for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FileLinks } from './file-links.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { type TaskView, toTaskView } from './task.view.ts';
 
 /** Shows tasks: the pure view, with the links this service signs. */
@@ -8,11 +8,11 @@ import { type TaskView, toTaskView } from './task.view.ts';
 export class TaskViews {
   constructor(private readonly links: FileLinks) {}
 
-  of(task: Task): TaskView {
+  of(task: ShownTask): TaskView {
     return toTaskView(task, this.links);
   }
 
-  json(task: Task): string {
+  json(task: ShownTask): string {
     return JSON.stringify(this.of(task));
   }
 }

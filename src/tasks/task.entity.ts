@@ -85,3 +85,30 @@ export class Task {
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
 }
+
+const SHOWN = [
+  'id',
+  'api_key_id',
+  'kind',
+  'model',
+  'status',
+  'progress',
+  'sequence',
+  'attempt',
+  'input',
+  'metadata',
+  'created_at',
+  'started_at',
+  'completed_at',
+  'expires_at',
+  'approximations',
+  'result',
+  'error',
+  'files_expire_at',
+] as const;
+
+/** What clients are shown of a task, and whose it is. The rest is for workers: reading it too would cost a list of tasks a seventh more. */
+export type ShownTask = Pick<Task, (typeof SHOWN)[number]>;
+
+/** For a `select`. */
+export const SHOWN_COLUMNS = SHOWN.join(', ');

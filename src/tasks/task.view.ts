@@ -5,7 +5,7 @@ import { defineChoice } from '../platform/choice.ts';
 import type { FileLinks } from './file-links.ts';
 import { TASK_ERRORS, type TaskErrorCode } from './task-error.ts';
 import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
-import type { Approximation, StoredOutput, Task } from './task.entity.ts';
+import type { Approximation, ShownTask, StoredOutput } from './task.entity.ts';
 
 export const TaskStatusChoice = defineChoice(
   'TaskStatus',
@@ -83,7 +83,7 @@ export class TaskView {
 }
 
 /** One road from how a task is stored to how it is shown; links are signed anew. */
-export function toTaskView(task: Task, links: FileLinks): TaskView {
+export function toTaskView(task: ShownTask, links: FileLinks): TaskView {
   return {
     task_id: task.id,
     object: 'task',
@@ -104,17 +104,17 @@ export function toTaskView(task: Task, links: FileLinks): TaskView {
 }
 
 /** Whether the files of a succeeded task are still there; retention is kept to the second, however late the purge comes. */
-export const filesPresent = (task: Task, nowMs: number = Date.now()): boolean =>
+export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boolean =>
   task.files_expire_at !== null && task.files_expire_at.getTime() > nowMs;
 
-function toResult(task: Task, outputs: StoredOutput[], links: FileLinks): TaskResultView {
+function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): TaskResultView {
   return {
     outputs: outputs.map(({ storage_key: _key, ...output }) => ({ ...output, ...linkTo(output.id, task, links) })),
     expires_at: unixSeconds(task.files_expire_at),
   };
 }
 
-function linkTo(fileId: string, task: Task, links: FileLinks): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
+function linkTo(fileId: string, task: ShownTask, links: FileLinks): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
   if (!filesPresent(task)) return { url: null, url_expires_at: null };
   const { url, expiresAt } = links.sign(fileId, unixSeconds(task.files_expire_at));
   return { url, url_expires_at: expiresAt };

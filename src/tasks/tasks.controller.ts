@@ -14,7 +14,7 @@ import { TaskListView } from './task-list.view.ts';
 import { TaskViews } from './task-views.ts';
 import { TasksService } from './tasks.service.ts';
 import { hungUp } from './hung-up.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 
 /** Seconds a client may well wait before it asks again. */
 export const POLL_AFTER_S = { image: 2, video: 5 } as const;
@@ -121,7 +121,7 @@ export class TasksController {
     return this.views.of(task);
   }
 
-  private describe(task: Task, reply: FastifyReply): string {
+  private describe(task: ShownTask, reply: FastifyReply): string {
     const etag = etagOf(task, this.config.fileUrlTtlS);
     reply.header('etag', etag).header('cache-control', 'no-store');
     if (!isFinal(task.status)) reply.header('retry-after', POLL_AFTER_S[task.kind]);

@@ -9,7 +9,7 @@ import { LiveTasks } from './live-tasks.ts';
 import { TaskFilterInput } from './task-filter.input.ts';
 import { isTaskId } from './task-id.ts';
 import { TaskViews } from './task-views.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { TaskView } from './task.view.ts';
 import { TasksService } from './tasks.service.ts';
 
@@ -91,6 +91,6 @@ export class TasksResolver {
 }
 
 /** Nest calls it with the resolver as `this`, at the moment of telling: links are signed then. */
-function shown(this: TasksResolver, task: Task): TaskView {
+function shown(this: TasksResolver, task: ShownTask): TaskView {
   return this['views'].of(task);
 }

@@ -9,7 +9,7 @@ import { Config } from '../platform/config.ts';
 import { CreateTasks, type Creation, type Idempotency } from './acts/create-tasks.ts';
 import { ReadTasks } from './acts/read-tasks.ts';
 import { isTaskId, newTaskId } from './task-id.ts';
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import { TaskEnds } from './task-ends.ts';
 import { taskError } from './task-error.ts';
 import { TaskFeed } from './task-feed.ts';
@@ -36,7 +36,7 @@ export class TasksService {
    * A final task never changes, so it is served without asking again until its record expires. No more of them: with 20,000 the
    * collector had so much to go through that every other request took a fifth longer.
    */
-  private readonly finals = new LRUCache<string, Task>({
+  private readonly finals = new LRUCache<string, ShownTask>({
     max: 5_000,
     maxSize: CACHED_CHARACTERS,
     sizeCalculation: (task) => 1_000 + String(task.input.prompt ?? '').length + (task.result?.length ?? 0) * 400,
@@ -59,8 +59,8 @@ export class TasksService {
   async create(
     caller: Caller,
     request: TaskRequest,
-    idempotencyOf: ((task: Task) => Omit<Idempotency, 'expires_at'>) | null,
-  ): Promise<{ task: Task; replayed: Creation['replayed'] }> {
+    idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'expires_at'>) | null,
+  ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
     const task = this.newTask(caller, request);
     const idempotency = idempotencyOf && {
       ...idempotencyOf(task),
@@ -93,7 +93,7 @@ export class TasksService {
   }
 
   /** @throws ApiError task_not_found, for a malformed id and another key's task alike */
-  async find(apiKeyId: string, taskId: string): Promise<Task> {
+  async find(apiKeyId: string, taskId: string): Promise<ShownTask> {
     const task = isTaskId(taskId) ? await this.read(taskId) : null;
     if (task?.api_key_id !== apiKeyId) throw new ApiError('task_not_found', { param: 'task_id' });
     return task;
@@ -105,13 +105,13 @@ export class TasksService {
     taskId: string,
     seconds: number,
     options: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
-  ): Promise<Task> {
+  ): Promise<ShownTask> {
     await this.find(apiKeyId, taskId);
     return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), seconds, options);
   }
 
   /** Ends an unfinished task; a finished one stays as it is. */
-  async cancel(apiKeyId: string, taskId: string): Promise<{ task: Task; cancelled: boolean }> {
+  async cancel(apiKeyId: string, taskId: string): Promise<{ task: ShownTask; cancelled: boolean }> {
     const standing = await this.find(apiKeyId, taskId);
     if (isFinal(standing.status)) return { task: standing, cancelled: false };
     const ended = await this.ends.end({
@@ -124,7 +124,7 @@ export class TasksService {
   }
 
   /** Any key's task: for signed links, which carry their own permission. */
-  async read(taskId: string): Promise<Task | null> {
+  async read(taskId: string): Promise<ShownTask | null> {
     const known = this.finals.get(taskId);
     if (known) {
       // At the end of the loop's turn, as those that ask the database: the answers to all the requests of a turn leave together,
@@ -137,7 +137,7 @@ export class TasksService {
     return task;
   }
 
-  private newTask(caller: Caller, { kind, model, input, metadata }: TaskRequest): Task {
+  private newTask(caller: Caller, { kind, model, input, metadata }: TaskRequest): ShownTask {
     const now = Date.now();
     return {
       id: newTaskId(),
@@ -152,26 +152,12 @@ export class TasksService {
       created_at: new Date(now),
       started_at: null,
       completed_at: null,
-      deadline_at: new Date(now + deadlineS(kind, this.config) * 1000),
       expires_at: new Date(now + this.config.taskRetentionDays * DAY_MS),
       attempt: 0,
-      losses: 0,
-      lease_until: null,
-      worker_id: null,
-      parked: false,
-      priority: 0,
-      provider: null,
-      provider_url: null,
-      provider_model: null,
-      credential: null,
-      submitted_at: null,
-      upstream_id: null,
-      upstream_request_id: null,
       approximations: null,
       result: null,
       error: null,
       files_expire_at: null,
-      files_purged: false,
     };
   }
 }

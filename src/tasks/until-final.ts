@@ -1,4 +1,4 @@
-import type { Task } from './task.entity.ts';
+import type { ShownTask } from './task.entity.ts';
 import type { TaskFeed } from './task-feed.ts';
 import { isFinal } from './task-status.ts';
 
@@ -14,12 +14,13 @@ export const MAX_WAIT_S = 60;
 export async function untilFinal(
   feed: TaskFeed,
   taskId: string,
-  read: () => Promise<Task>,
+  read: () => Promise<ShownTask>,
   seconds: number,
   { changedFrom, gone }: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
-): Promise<Task> {
+): Promise<ShownTask> {
   const news = Promise.withResolvers<void>();
-  const enough = (task: Task) => isFinal(task.status) || (changedFrom !== undefined && task.sequence !== changedFrom);
+  const enough = (task: ShownTask) =>
+    isFinal(task.status) || (changedFrom !== undefined && task.sequence !== changedFrom);
   const stop = feed.watch(taskId, (task) => {
     if (enough(task)) news.resolve();
   });

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Task } from '../task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 
 const READ: Statement = {
   name: 'tasks.read',
   // Expiry is tested so that no index offers itself for it: only the primary key is to be used.
-  text: `select * from tasks where id = any($1::text[]) and expires_at + interval '0' > now()`,
+  text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[]) and expires_at + interval '0' > now()`,
 };
 
 /**
@@ -16,16 +16,16 @@ const READ: Statement = {
  */
 @Injectable()
 export class ReadTasks {
-  private readonly batch = new Batch<string, Task | null>((ids) => this.flush(ids), { maxItems: 1000, lanes: 4 });
+  private readonly batch = new Batch<string, ShownTask | null>((ids) => this.flush(ids), { maxItems: 1000, lanes: 4 });
 
   constructor(private readonly sql: Sql) {}
 
-  find(id: string): Promise<Task | null> {
+  find(id: string): Promise<ShownTask | null> {
     return this.batch.add(id);
   }
 
-  private async flush(ids: string[]): Promise<(Task | null)[]> {
-    const tasks = await this.sql.run<Task>(READ, [ids]);
+  private async flush(ids: string[]): Promise<(ShownTask | null)[]> {
+    const tasks = await this.sql.run<ShownTask>(READ, [ids]);
     const byId = new Map(tasks.map((task) => [task.id, task]));
     return ids.map((id) => byId.get(id) ?? null);
   }
