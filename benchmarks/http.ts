@@ -12,6 +12,7 @@ import type autocannon from 'autocannon';
 import pg from 'pg';
 import { compare } from './support/compare.ts';
 import { load } from './support/load.ts';
+import { post } from './support/post.ts';
 import { report } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
@@ -25,16 +26,15 @@ try {
   const [service, baseline] = [await bench.service({ ROLE: 'api' }), await bench.baseline()];
   const auth = { authorization: `Bearer ${bench.apiKey}` };
   const json = { 'content-type': 'application/json' };
-  const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } });
+  const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
+  const body = JSON.stringify(generation);
 
-  const make = async (url: string, headers: object) => {
-    const reply = await fetch(url, { method: 'POST', headers: { ...json, ...headers }, body });
-    return ((await reply.json()) as { task_id: string }).task_id;
-  };
-  const ours = await make(`${service}/v1/generations`, auth);
-  const ended = await make(`${service}/v1/generations`, auth);
+  const make = async (url: string, key: string | null) =>
+    (await post<{ task_id: string }>(url, key, generation)).task_id;
+  const ours = await make(`${service}/v1/generations`, bench.apiKey);
+  const ended = await make(`${service}/v1/generations`, bench.apiKey);
   await finish(ended);
-  const theirs = await make(`${baseline}/tasks`, {});
+  const theirs = await make(`${baseline}/tasks`, null);
 
   const questions: [string, autocannon.Options, autocannon.Options][] = [
     ['GET unfinished', { url: `${service}/v1/tasks/${ours}`, headers: auth }, { url: `${baseline}/tasks/${theirs}` }],

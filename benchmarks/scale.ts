@@ -18,6 +18,7 @@ import pg from 'pg';
 import { compare } from './support/compare.ts';
 import { load } from './support/load.ts';
 import { addQueued } from './support/many-tasks.ts';
+import { post } from './support/post.ts';
 import { report } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
@@ -45,12 +46,12 @@ async function measureApis(): Promise<void> {
   try {
     const urls = [await bench.service({ ROLE: 'api' }), await bench.service({ ROLE: 'api' })];
     const headers = { authorization: `Bearer ${bench.apiKey}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } });
-    const reply = await fetch(`${urls[0]}/v1/generations`, { method: 'POST', headers, body });
-    const { task_id: taskId } = (await reply.json()) as { task_id: string };
+    const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
+    const body = JSON.stringify(generation);
+    const made = await post<{ task_id: string }>(`${urls[0]}/v1/generations`, bench.apiKey, generation);
 
     const questions: [string, string, Partial<autocannon.Options>][] = [
-      ['API, GET unfinished', `/v1/tasks/${taskId}`, { headers }],
+      ['API, GET unfinished', `/v1/tasks/${made.task_id}`, { headers }],
       [
         'API, POST',
         '/v1/generations',

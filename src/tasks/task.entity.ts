@@ -107,7 +107,10 @@ const SHOWN = [
   'files_expire_at',
 ] as const;
 
-/** What clients are shown of a task, and whose it is. The rest is for workers: reading it too would cost a list of tasks a seventh more. */
+/**
+ * What clients are shown of a task, whose it is, and by which claim it is held, for who follows it. The rest is for workers: reading
+ * it too would cost a list of tasks a seventh more.
+ */
 export type ShownTask = Pick<Task, (typeof SHOWN)[number]>;
 
 /** For a `select`. */

@@ -55,6 +55,17 @@ describe('an outbox', () => {
     expect(droppedS).toBeGreaterThanOrEqual(60);
   });
 
+  it('says once that it dropped some, however many messages go together', async () => {
+    const outbox = new Outbox(100, 16);
+    for (let at = 0; at < 50_000; at++) outbox.add('task', String(at));
+    for (let at = 0; at < 20; at++) outbox.add('task', `number ${at} ${'a'.repeat(40)}`);
+    const messages: string[] = [];
+    await outbox.send(async (some) => messages.push(...some));
+    const dropped = messages.map((message) => reader.read(message)!.droppedS);
+    expect(dropped.length).toBeGreaterThan(1);
+    expect(dropped.filter((seconds) => seconds > 0)).toHaveLength(1);
+  });
+
   it('does not read its own', async () => {
     const outbox = new Outbox(500);
     outbox.add('task', 'a');

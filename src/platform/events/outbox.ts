@@ -53,7 +53,8 @@ export class Outbox {
     while (this.waiting.length > 0 && taken.length < this.maxMessages) taken.push(this.take());
     const droppedS = secondsSince(since);
     try {
-      await send(taken.map((news) => `["${this.self}",[${news.join(',')}],${droppedS}]`));
+      // Said once: whoever hears it reads everything again.
+      await send(taken.map((news, at) => `["${this.self}",[${news.join(',')}],${at === 0 ? droppedS : 0}]`));
       if (this.droppingSince === since) this.droppingSince = null;
     } catch (error) {
       this.waiting = [...taken.flat(), ...this.waiting];

@@ -8,7 +8,7 @@ import { Outbox } from './outbox.ts';
 const CHANNEL = 'darkroom_news';
 /** NOTIFY refuses 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_900;
-/** Together some 1,500 changes of tasks; one message a time held 5,000 of them a second up. */
+/** Together some 1,700 changes of tasks every 20 ms; one message at a time let 5,000 a second through. */
 const MAX_MESSAGES = 16;
 /** NOTIFY inside a commit serialises all commits of the database, so there are few of them. */
 const GATHER_MS = 20;

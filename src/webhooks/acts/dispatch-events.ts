@@ -20,8 +20,8 @@ const TAKEN: Statement = {
 };
 
 /**
- * Event and dispatches of many ended tasks in one statement; a dispatch is its own place in the queue. An endpoint that is disabled gets its dispatch too,
- * without a time: `recover` sends it once the endpoint is back.
+ * Event and dispatches of many ended tasks in one statement; a dispatch is its own place in the queue. An endpoint that is
+ * disabled gets its dispatch too, without a time: `recover` sends it once the endpoint is back.
  */
 const DISPATCH: Statement = {
   name: 'webhooks.dispatch',
