@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Caller, Scope as ScopeName } from './caller.ts';
-import { requestOf } from './guarded-request.ts';
+import { type GuardedRequest, requestOf } from './guarded-request.ts';
 import type { RateBucket } from './rate-window.ts';
 
 export const PUBLIC = 'auth:public';
@@ -17,8 +17,12 @@ export const Scope = (scope: ScopeName) => SetMetadata(SCOPE, scope);
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
 
 /** The caller that the guard let in. */
-export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const { caller } = requestOf(context);
-  if (!caller) throw new Error('@CurrentCaller() on a public route: nobody has been asked who they are');
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  callerOf(requestOf(context)),
+);
+
+/** For handlers that take the request as it is. @throws Error on a public route */
+export function callerOf({ caller }: GuardedRequest): Caller {
+  if (!caller) throw new Error('A public route has no caller: nobody has been asked who they are.');
   return caller;
-});
+}

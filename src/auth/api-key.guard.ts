@@ -30,20 +30,20 @@ export class ApiKeyGuard implements CanActivate {
     private readonly rateLimits: RateLimits,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): Promise<boolean> | boolean {
     const access = this.#accessOf(context);
     if (access.isPublic) return true;
 
     const request = requestOf(context);
-    const caller = await this.authenticator.authenticateHeader(request.headers.authorization);
-    request.caller = caller;
-
-    const headers = await this.rateLimits.count(caller, access.bucket);
-    const reply = headers && replyOf(context);
-    if (reply) for (const name in headers) reply.header(name, headers[name]!);
-
-    if (access.scope) assertScope(caller, access.scope);
-    return true;
+    return andThen(this.authenticator.authenticateHeader(request.headers.authorization), (caller) => {
+      request.caller = caller;
+      return andThen(this.rateLimits.count(caller, access.bucket), (headers) => {
+        const reply = headers && replyOf(context);
+        if (reply) for (const name in headers) reply.header(name, headers[name]!);
+        if (access.scope) assertScope(caller, access.scope);
+        return true;
+      });
+    });
   }
 
   #accessOf(context: ExecutionContext): Access {
@@ -62,6 +62,14 @@ export class ApiKeyGuard implements CanActivate {
   #told<T>(metadata: string, context: ExecutionContext): T | undefined {
     return this.reflector.getAllAndOverride<T>(metadata, [context.getHandler(), context.getClass()]);
   }
+}
+
+/** At once where nobody has to be asked: promises in every request's guard were a twelfth of a creation's work. */
+function andThen<Value, Result>(
+  value: Promise<Value> | Value,
+  step: (value: Value) => Promise<Result> | Result,
+): Promise<Result> | Result {
+  return value instanceof Promise ? value.then(step) : step(value);
 }
 
 /** @throws ApiError insufficient_scope, naming the scope that is missing */

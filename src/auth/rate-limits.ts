@@ -9,6 +9,9 @@ import type { Caller } from './caller.ts';
 import { leaseRatePoints } from './lease-rate-points.ts';
 import { type RateBucket, RateWindow, WINDOW_S } from './rate-window.ts';
 
+/** Headers that tell a client how much of its limit is left. */
+type Standing = Record<string, string>;
+
 /** Windows remembered. One that is forgotten costs a lease, and what was left of the last one. */
 const CAPACITY = 20_000;
 /** Refusals of a window that are told at once; a client that goes on regardless hears the rest late. */
@@ -32,28 +35,42 @@ export class RateLimits {
   }
 
   /**
-   * Counts one request.
+   * Counts one request; without a promise while there are points left.
    * @returns the headers that tell the client where it stands (draft-ietf-httpapi-ratelimit-headers); null without a limit
    * @throws ApiError rate_limit_exceeded
    */
-  async count(caller: Caller, bucket: RateBucket): Promise<Record<string, string> | null> {
+  count(caller: Caller, bucket: RateBucket): Promise<Standing> | Standing | null {
     const limit = bucket === 'create' ? caller.limits.createsPerMinute : caller.limits.readsPerMinute;
     if (limit === 0) return null;
     const window = this.#windowOf(caller.apiKeyId, bucket, limit);
-    while (window.needsLease(performance.now())) await this.#refill(window);
-    const isAdmitted = window.take();
+    if (window.needsLease(performance.now())) return this.#leaseAndSpend(window);
+    return this.#spend(window);
+  }
 
+  async #leaseAndSpend(window: RateWindow): Promise<Standing> {
+    while (window.needsLease(performance.now())) await this.#refill(window);
+    return this.#spend(window);
+  }
+
+  #spend(window: RateWindow): Promise<never> | Standing {
+    const { bucket, limit } = window;
+    const isAdmitted = window.take();
     const resetS = Math.max(1, Math.ceil(window.msLeft(performance.now()) / 1000));
-    const headers = {
+    const standing = {
       'ratelimit-policy': `"${bucket}";q=${limit};w=${WINDOW_S}`,
       ratelimit: `"${bucket}";r=${window.remaining};t=${resetS}`,
     };
-    if (isAdmitted) return headers;
-    if (window.refused > PROMPT_REFUSALS) await sleep(LATE_MS, undefined, { ref: false });
-    throw new ApiError('rate_limit_exceeded', {
+    if (isAdmitted) return standing;
+    const refusal = new ApiError('rate_limit_exceeded', {
       message: `Your key may make ${limit} ${bucket} requests per minute. Try again in ${resetS} s.`,
-      headers: { ...headers, 'retry-after': String(resetS) },
+      headers: { ...standing, 'retry-after': String(resetS) },
     });
+    return this.#refuse(refusal, window.refused > PROMPT_REFUSALS ? LATE_MS : 0);
+  }
+
+  async #refuse(refusal: ApiError, lateMs: number): Promise<never> {
+    if (lateMs > 0) await sleep(lateMs, undefined, { ref: false });
+    throw refusal;
   }
 
   #windowOf(apiKeyId: string, bucket: RateBucket, limit: number): RateWindow {

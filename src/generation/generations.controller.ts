@@ -1,8 +1,8 @@
-import { Body, Controller, Headers, Post, Res } from '@nestjs/common';
+import { Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
-import { CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, Scope } from '../auth/access.ts';
+import type { GuardedRequest } from '../auth/guarded-request.ts';
 import { MODELS } from '../models/catalog.ts';
 import { lifecycleHeaders } from '../models/lifecycle-headers.ts';
 import { Config } from '../platform/config.ts';
@@ -12,6 +12,9 @@ import { etagOf } from '../tasks/task-etag.ts';
 import { TaskView } from '../tasks/task.view.ts';
 import { GenerationsService } from './generations.service.ts';
 import { readPreferredWait } from './prefer.ts';
+
+/** As Fastify hands it on, headers given twice joined to one. */
+type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
 
 @ApiTags('Generations')
 @Controller('v1/generations')
@@ -34,16 +37,14 @@ export class GenerationsController {
   @ApiBody({ schema: { oneOf: MODELS.map(({ parameters }) => parameters as object) } })
   @ApiCreatedResponse({ type: TaskView })
   async create(
-    @CurrentCaller() caller: Caller,
-    @Body() body: unknown,
-    @Headers('idempotency-key') idempotencyKey: string | undefined,
-    @Headers('prefer') prefer: string | undefined,
+    // Taken apart by decorators, its pieces would go through Nest's pipes, which do nothing for them: a tenth of the work.
+    @Req() request: CreationRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const waitS = readPreferredWait(prefer);
-    const given = requireJsonObject(body);
-    const accepted = await this.generations.accept(caller, given, {
-      idempotencyKey,
+    const { body, headers } = request;
+    const waitS = readPreferredWait(headers.prefer);
+    const accepted = await this.generations.accept(callerOf(request), requireJsonObject(body), {
+      idempotencyKey: headers['idempotency-key'],
       waitS,
       gone: waitS > 0 ? hungUp(reply) : undefined,
     });
@@ -56,6 +57,6 @@ export class GenerationsController {
     if (accepted.replayed) reply.header('idempotent-replayed', 'true');
     if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
-    await reply.send(accepted.json);
+    void reply.send(accepted.json);
   }
 }

@@ -53,7 +53,11 @@ export class GenerationsService {
       request,
       key === null
         ? null
-        : (made) => ({ key, request_hash: requestHash(body), response: (firstAnswer = this.views.json(made)) }),
+        : (made) => ({
+            idempotency_key: key,
+            request_hash: requestHash(body),
+            response: (firstAnswer = this.views.json(made)),
+          }),
     );
     if (replayed) return { taskId: replayed.task_id, model, json: replayed.response, replayed: true, task: null };
     if (waitS === 0)

@@ -59,13 +59,9 @@ export class TasksService {
   async create(
     caller: Caller,
     request: TaskRequest,
-    idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'expires_at'>) | null,
+    idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'key_expires_at'>) | null,
   ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
     const task = this.newTask(caller, request);
-    const idempotency = idempotencyOf && {
-      ...idempotencyOf(task),
-      expires_at: Date.now() + this.config.idempotencyTtlH * HOUR_MS,
-    };
     const { replayed } = await this.creates.create({
       id: task.id,
       api_key_id: task.api_key_id,
@@ -78,7 +74,10 @@ export class TasksService {
       deadline_s: deadlineS(task.kind, this.config),
       max_queued: caller.limits.maxQueued,
       max_running: caller.limits.maxRunning,
-      idempotency,
+      ...(idempotencyOf && {
+        ...idempotencyOf(task),
+        key_expires_at: Date.now() + this.config.idempotencyTtlH * HOUR_MS,
+      }),
     });
     if (!replayed) {
       this.feed.announce([task]);

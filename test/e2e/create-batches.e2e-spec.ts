@@ -121,7 +121,6 @@ describe('creations that share a statement', () => {
       deadline_s: 600,
       max_queued: 0,
       max_running: 0,
-      idempotency: null,
       ...change,
     });
     const rows = [aTask(), aTask({ metadata: { nul: '\u0000' } }), aTask({ kind: 'sound' as 'image' }), aTask()];

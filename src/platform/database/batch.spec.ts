@@ -29,6 +29,14 @@ describe('a batch', () => {
     expect(seen).toEqual([[3, 1, 2]]);
   });
 
+  it('refuses the one whom the flush answers with an error', async () => {
+    const batch = new Batch<number, string>(async (items) =>
+      items.map((item) => (item === 2 ? new ApiError('queue_full') : `answer ${item}`)),
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batch.add(item)));
+    expect(outcomes).toMatchObject([{ value: 'answer 1' }, { reason: { code: 'queue_full' } }, { value: 'answer 3' }]);
+  });
+
   it('gathers what comes while a flush is under way, in no more lanes and items than it may', async () => {
     const { flushes, flush } = gated();
     const batch = new Batch(flush, { maxItems: 2 });

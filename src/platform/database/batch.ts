@@ -38,9 +38,9 @@ export class Batch<Item, Outcome> {
   private readonly lanes: number;
   private readonly leavesHalf: boolean;
 
-  /** @param flush answers each item in the order given; it must not answer some and throw */
+  /** @param flush answers each item in the order given, with an error for whom it refuses; it must not answer some and throw */
   constructor(
-    private readonly flush: (items: Item[]) => Promise<Outcome[]>,
+    private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
     { maxItems = 500, maxWaiting = 20_000, lanes = 1, leavesHalf = false }: BatchOptions = {},
   ) {
     this.maxItems = maxItems;
@@ -49,7 +49,7 @@ export class Batch<Item, Outcome> {
     this.leavesHalf = leavesHalf;
   }
 
-  /** @throws ApiError service_unavailable when too many wait already; otherwise what the flush threw */
+  /** @throws ApiError service_unavailable when too many wait already; otherwise what the flush threw, or answered as this item's error */
   add(item: Item): Promise<Outcome> {
     if (this.waiting.length >= this.maxWaiting) {
       return Promise.reject(new ApiError('service_unavailable', { headers: { 'retry-after': '1' } }));
@@ -91,7 +91,11 @@ export class Batch<Item, Outcome> {
   private async answer(batch: Waiting<Item, Outcome>[]): Promise<void> {
     try {
       const outcomes = await this.flush(batch.map(({ item }) => item));
-      batch.forEach(({ resolve }, at) => resolve(outcomes[at] as Outcome));
+      batch.forEach(({ resolve, reject }, at) => {
+        const outcome = outcomes[at];
+        if (outcome instanceof ApiError) reject(outcome);
+        else resolve(outcome as Outcome);
+      });
     } catch (error) {
       if (batch.length === 1 || !isDataError(error)) {
         for (const { reject } of batch) reject(error);

@@ -18,14 +18,17 @@ export class IncomingBodies {
   constructor(private readonly limits: HttpLimits) {}
 
   watch(fastify: FastifyInstance): void {
-    fastify.addHook('preParsing', ({ raw }, reply, _payload, done) => {
+    fastify.addHook('preParsing', ({ raw }, _reply, _payload, done) => {
       if (hasBody(raw)) {
         raw.on('data', (piece: Buffer) => this.add(raw, piece.length + PIECE_BYTES));
-        raw.once('end', () => this.drop(raw));
-        reply.raw.once('close', () => this.drop(raw)); // refused, or the client has hung up
+        raw.once('close', () => this.drop(raw)); // refused, or the client has hung up
         this.held.set(raw, 0);
       }
       done(); // at once: the parser has to listen before the first piece comes
+    });
+    fastify.addHook('preValidation', ({ raw }, _reply, done) => {
+      this.drop(raw); // it is in
+      done();
     });
   }
 

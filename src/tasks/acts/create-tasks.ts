@@ -5,7 +5,8 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { type FirstAnswer, firstAnswersOf, slotOf, withoutTwins } from './first-answers.ts';
 
-export interface NewTask {
+/** A task with its idempotency key if it has one; flat, since it goes to PostgreSQL as it is. */
+export interface NewTask extends Partial<Idempotency> {
   id: string;
   api_key_id: string;
   kind: MediaKind;
@@ -20,17 +21,16 @@ export interface NewTask {
   /** The key's limits; 0 = none. */
   max_queued: number;
   max_running: number;
-  idempotency: Idempotency | null;
 }
 
 export interface Idempotency {
-  key: string;
+  idempotency_key: string;
   /** SHA-256 of the canonical body, hex. */
   request_hash: string;
   /** The body of the first answer, given again byte for byte. */
   response: string;
   /** Unix milliseconds. */
-  expires_at: number;
+  key_expires_at: number;
 }
 
 /** `replayed` is the first answer of a repeated Idempotency-Key; null when a new task was made. */
@@ -38,7 +38,9 @@ export interface Creation {
   replayed: { task_id: string; response: string } | null;
 }
 
-type Verdict = 'made' | 'known_key' | 'queue_full';
+const MADE: Creation = Object.freeze({ replayed: null });
+
+type Refusal = 'known_key' | 'queue_full';
 
 /**
  * Task, idempotency key and load of the key in one statement, thus one commit, for many requests at once; the row is its
@@ -84,7 +86,7 @@ const CREATE: Statement = {
            (select api_key_id, max(max_running) as max_running from wanted group by api_key_id) k
       where l.api_key_id = m.api_key_id and k.api_key_id = m.api_key_id
     )
-    select id, 'known_key' as verdict from admitted where idempotency_key is not null and id not in (select task_id from keyed)
+    select id, 'known_key' as refusal from admitted where idempotency_key is not null and id not in (select task_id from keyed)
     union all
     select id, 'queue_full' from wanted where id not in (select id from admitted)`,
 };
@@ -114,10 +116,8 @@ export class CreateTasks {
   constructor(private readonly sql: Sql) {}
 
   /** @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable */
-  async create(task: NewTask): Promise<Creation> {
-    const creation = await this.batch.add(task);
-    if (creation instanceof ApiError) throw creation;
-    return creation;
+  create(task: NewTask): Promise<Creation> {
+    return this.batch.add(task);
   }
 
   /** The first answer was a later one (`Prefer: wait`): a repeated key gets that one. */
@@ -125,27 +125,31 @@ export class CreateTasks {
     await this.sql.run(ANSWERED, [apiKeyId, key, taskId, response]);
   }
 
-  private async flush(tasks: NewTask[]): Promise<Creation[]> {
+  private async flush(tasks: NewTask[]): Promise<(Creation | ApiError)[]> {
     const { firsts, twins } = withoutTwins(tasks);
-    const verdicts = await this.insert(firsts);
-    const unmade = [...firsts.filter((_, at) => verdicts[at] !== 'made'), ...twins];
-    const answers = await firstAnswersOf(this.sql, unmade);
+    const refusals = await this.insert(firsts);
+    for (const { id } of twins) refusals.set(id, 'known_key');
 
-    const outcomeOf = new Map<NewTask, Creation | ApiError>();
-    firsts.forEach((task, at) => outcomeOf.set(task, judge(task, verdicts[at] as Verdict, answers)));
-    for (const twin of twins) outcomeOf.set(twin, judge(twin, 'known_key', answers));
-    return tasks.map((task) => outcomeOf.get(task) as Creation);
+    const answers = await firstAnswersOf(
+      this.sql,
+      tasks.filter(({ id }) => refusals.has(id)),
+    );
+    return tasks.map((task) => {
+      const refusal = refusals.get(task.id);
+      return refusal ? judge(task, refusal, answers) : MADE;
+    });
   }
 
-  private async insert(tasks: NewTask[]): Promise<Verdict[]> {
+  /** @returns the tasks that were not made, by id */
+  private async insert(tasks: NewTask[]): Promise<Map<string, Refusal>> {
     await this.openLoad(tasks);
     try {
-      const unmade = await this.sql.run<{ id: string; verdict: Verdict }>(CREATE, [JSON.stringify(toRows(tasks))]);
-      const verdictOf = new Map(unmade.map(({ id, verdict }) => [id, verdict]));
-      return tasks.map(({ id }) => verdictOf.get(id) ?? 'made');
+      const refused = await this.sql.run<{ id: string; refusal: Refusal }>(CREATE, [JSON.stringify(placed(tasks))]);
+      return new Map(refused.map(({ id, refusal }) => [id, refusal]));
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-      throw new ApiError(tasks.some((task) => task.idempotency) ? 'idempotency_in_progress' : 'service_unavailable', {
+      const isKeyed = tasks.some((task) => task.idempotency_key !== undefined);
+      throw new ApiError(isKeyed ? 'idempotency_in_progress' : 'service_unavailable', {
         headers: { 'retry-after': '1' },
         cause: error,
       });
@@ -160,27 +164,24 @@ export class CreateTasks {
   }
 }
 
-/** Flat, since every look into a nested value would read all of it again; `place` counts the tasks of a key in the batch. */
-function toRows(tasks: NewTask[]): object[] {
+/** Counts the tasks of each API key in the batch. */
+function placed(tasks: NewTask[]): (NewTask & { place: number })[] {
   const places = new Map<string, number>();
-  return tasks.map(({ idempotency, ...task }) => {
+  return tasks.map((task) => {
     const place = (places.get(task.api_key_id) ?? 0) + 1;
     places.set(task.api_key_id, place);
-    if (!idempotency) return { place, ...task };
-    const { key, request_hash, response, expires_at } = idempotency;
-    return { place, ...task, idempotency_key: key, request_hash, response, key_expires_at: expires_at };
+    return { ...task, place };
   });
 }
 
-function judge(task: NewTask, verdict: Verdict, answers: Map<string, FirstAnswer>): Creation | ApiError {
-  if (verdict === 'made') return { replayed: null };
+function judge(task: NewTask, refusal: Refusal, answers: Map<string, FirstAnswer>): Creation | ApiError {
   const slot = slotOf(task);
   const first = slot && answers.get(slot);
   if (first) {
-    if (first.request_hash !== task.idempotency?.request_hash) return new ApiError('idempotency_key_reused');
+    if (first.request_hash !== task.request_hash) return new ApiError('idempotency_key_reused');
     return { replayed: { task_id: first.task_id, response: first.response } };
   }
-  if (verdict === 'queue_full') {
+  if (refusal === 'queue_full') {
     return new ApiError('queue_full', {
       message: `${task.max_queued} tasks of this API key are queued already, which is its limit.`,
       headers: { 'retry-after': '5' },

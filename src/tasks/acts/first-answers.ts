@@ -12,7 +12,7 @@ export interface FirstAnswer {
 
 interface MaybeKeyed {
   api_key_id: string;
-  idempotency: { key: string } | null;
+  idempotency_key?: string;
 }
 
 const FIND_KEYS: Statement = {
@@ -24,18 +24,18 @@ const FIND_KEYS: Statement = {
 };
 
 /** What names the key among those of all tenants; null without one. */
-export const slotOf = ({ api_key_id, idempotency }: MaybeKeyed): string | null =>
-  idempotency && slot(api_key_id, idempotency.key);
+export const slotOf = ({ api_key_id, idempotency_key }: MaybeKeyed): string | null =>
+  idempotency_key === undefined ? null : slot(api_key_id, idempotency_key);
 
 const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
 /** @returns by slot */
 export async function firstAnswersOf(sql: Sql, tasks: MaybeKeyed[]): Promise<Map<string, FirstAnswer>> {
-  const keyed = tasks.filter(({ idempotency }) => idempotency);
+  const keyed = tasks.filter(({ idempotency_key }) => idempotency_key !== undefined);
   if (keyed.length === 0) return new Map();
   const rows = await sql.run<FirstAnswer>(FIND_KEYS, [
     keyed.map(({ api_key_id }) => api_key_id),
-    keyed.map(({ idempotency }) => idempotency?.key),
+    keyed.map(({ idempotency_key }) => idempotency_key),
   ]);
   return new Map(rows.map((row) => [slot(row.api_key_id, row.key), row]));
 }
