@@ -37,9 +37,8 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     built('tasks/acts/end-tasks.js'),
   ]);
   const create = await statementOf(async (sql) => {
-    const acts = new CreateTasks(sql);
-    acts.opened.add('key_pgbench');
-    await acts.create({ api_key_id: 'key_pgbench', idempotency: null });
+    const acts = new CreateTasks(sql, { open: async () => undefined });
+    await acts.create({ api_key_id: 'key_pgbench' });
   });
   const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true));
   const end = await statementOf((sql) => new EndTasks(sql, {}).end({ id: '', attempt: 1, outcome: {} }));

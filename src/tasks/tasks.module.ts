@@ -4,8 +4,10 @@ import { Secrets } from '../platform/secrets.ts';
 import { AuthModule } from '../auth/auth.module.ts';
 import { ChangedTasks } from './acts/changed-tasks.ts';
 import { ClaimTasks } from './acts/claim-tasks.ts';
+import { CreateKeyedTasks } from './acts/create-keyed-tasks.ts';
 import { CreateTasks } from './acts/create-tasks.ts';
 import { EndTasks } from './acts/end-tasks.ts';
+import { KeyLoad } from './acts/key-load.ts';
 import { PurgeTasks } from './acts/purge-tasks.ts';
 import { ReadTasks } from './acts/read-tasks.ts';
 import { RecordProgress } from './acts/record-progress.ts';
@@ -44,8 +46,10 @@ const fileLinks = {
   providers: [
     ChangedTasks,
     ClaimTasks,
+    CreateKeyedTasks,
     CreateTasks,
     EndTasks,
+    KeyLoad,
     PurgeTasks,
     ReadTasks,
     RecordProgress,

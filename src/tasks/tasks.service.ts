@@ -6,7 +6,8 @@ import { ApiError } from '../errors/api-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { deadlineS } from '../models/model.ts';
 import { Config } from '../platform/config.ts';
-import { CreateTasks, type Creation, type Idempotency } from './acts/create-tasks.ts';
+import { CreateKeyedTasks, type Creation, type Idempotency } from './acts/create-keyed-tasks.ts';
+import { CreateTasks } from './acts/create-tasks.ts';
 import { ReadTasks } from './acts/read-tasks.ts';
 import { isTaskId, newTaskId } from './task-id.ts';
 import type { ShownTask } from './task.entity.ts';
@@ -45,6 +46,7 @@ export class TasksService {
   constructor(
     private readonly config: Config,
     private readonly creates: CreateTasks,
+    private readonly keyedCreates: CreateKeyedTasks,
     private readonly reads: ReadTasks,
     private readonly ends: TaskEnds,
     private readonly feed: TaskFeed,
@@ -62,7 +64,7 @@ export class TasksService {
     idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'key_expires_at'>) | null,
   ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
     const task = this.newTask(caller, request);
-    const { replayed } = await this.creates.create({
+    const row = {
       id: task.id,
       api_key_id: task.api_key_id,
       kind: task.kind,
@@ -74,21 +76,22 @@ export class TasksService {
       deadline_s: deadlineS(task.kind, this.config),
       max_queued: caller.limits.maxQueued,
       max_running: caller.limits.maxRunning,
-      ...(idempotencyOf && {
-        ...idempotencyOf(task),
-        key_expires_at: Date.now() + this.config.idempotencyTtlH * HOUR_MS,
-      }),
-    });
-    if (!replayed) {
-      this.feed.announce([task]);
-      this.bell.ring();
+    };
+    if (idempotencyOf) {
+      const key_expires_at = Date.now() + this.config.idempotencyTtlH * HOUR_MS;
+      const { replayed } = await this.keyedCreates.create({ ...row, ...idempotencyOf(task), key_expires_at });
+      if (replayed) return { task, replayed };
+    } else {
+      await this.creates.create(row);
     }
-    return { task, replayed };
+    this.feed.announce([task]);
+    this.bell.ring();
+    return { task, replayed: null };
   }
 
   /** A creation with this idempotency key was answered with `json` in the end; its repetitions get the same. */
   async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
-    await this.creates.answeredWith(apiKeyId, key, taskId, json);
+    await this.keyedCreates.answeredWith(apiKeyId, key, taskId, json);
   }
 
   /** @throws ApiError task_not_found, for a malformed id and another key's task alike */

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { CreateTasks, type NewTask } from '../../src/tasks/acts/create-tasks.ts';
+import { CreateTasks } from '../../src/tasks/acts/create-tasks.ts';
+import type { NewTask } from '../../src/tasks/acts/new-task.ts';
 import { newTaskId } from '../../src/tasks/task-id.ts';
 import { type ErrorBody, type TaskBody, aHang } from '../support/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';

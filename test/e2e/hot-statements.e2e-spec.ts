@@ -9,6 +9,7 @@ import { WebhookClient } from '../support/webhook-client.ts';
 /** What each statement may read of these tables, and by which index; nothing else, whatever the planner believes of them. */
 const BY_INDEX: Record<string, string[]> = {
   'tasks.create': ['key_load_pkey'],
+  'tasks.create_keyed': ['key_load_pkey'],
   'tasks.read': ['tasks_pkey'],
   'tasks.claim': ['tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.record_progress': ['tasks_pkey'],

@@ -10,9 +10,9 @@ export interface FirstAnswer {
   response: string;
 }
 
-interface MaybeKeyed {
+interface Keyed {
   api_key_id: string;
-  idempotency_key?: string;
+  idempotency_key: string;
 }
 
 const FIND_KEYS: Statement = {
@@ -23,33 +23,30 @@ const FIND_KEYS: Statement = {
     where k.expires_at >= now()`,
 };
 
-/** What names the key among those of all tenants; null without one. */
-export const slotOf = ({ api_key_id, idempotency_key }: MaybeKeyed): string | null =>
-  idempotency_key === undefined ? null : slot(api_key_id, idempotency_key);
+/** What names the key among those of all tenants. */
+export const slotOf = ({ api_key_id, idempotency_key }: Keyed): string => slot(api_key_id, idempotency_key);
 
 const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
 /** @returns by slot */
-export async function firstAnswersOf(sql: Sql, tasks: MaybeKeyed[]): Promise<Map<string, FirstAnswer>> {
-  const keyed = tasks.filter(({ idempotency_key }) => idempotency_key !== undefined);
-  if (keyed.length === 0) return new Map();
+export async function firstAnswersOf(sql: Sql, tasks: Keyed[]): Promise<Map<string, FirstAnswer>> {
+  if (tasks.length === 0) return new Map();
   const rows = await sql.run<FirstAnswer>(FIND_KEYS, [
-    keyed.map(({ api_key_id }) => api_key_id),
-    keyed.map(({ idempotency_key }) => idempotency_key),
+    tasks.map(({ api_key_id }) => api_key_id),
+    tasks.map(({ idempotency_key }) => idempotency_key),
   ]);
   return new Map(rows.map((row) => [slot(row.api_key_id, row.key), row]));
 }
 
 /** One statement cannot insert the same key twice, so of the twins in a batch only the first is inserted. */
-export function withoutTwins<Item extends MaybeKeyed>(tasks: Item[]): { firsts: Item[]; twins: Item[] } {
+export function withoutTwins<Item extends Keyed>(tasks: Item[]): { firsts: Item[]; twins: Item[] } {
   const seen = new Set<string>();
   const firsts: Item[] = [];
   const twins: Item[] = [];
   for (const task of tasks) {
     const mine = slotOf(task);
-    if (mine && seen.has(mine)) twins.push(task);
-    else firsts.push(task);
-    if (mine) seen.add(mine);
+    (seen.has(mine) ? twins : firsts).push(task);
+    seen.add(mine);
   }
   return { firsts, twins };
 }
