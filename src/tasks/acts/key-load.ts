@@ -50,10 +50,7 @@ export function queueFull({ max_queued }: NewTask): ApiError {
 }
 
 /** @returns what to throw in place of an error of a creation that waits for `load` */
-export function whenLocked(
-  error: unknown,
-  code: 'idempotency_in_progress' | 'service_unavailable',
-): ApiError | unknown {
+export function whenLocked(error: unknown, code: 'idempotency_in_progress' | 'service_unavailable'): unknown {
   if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) return error;
   return new ApiError(code, { headers: { 'retry-after': '1' }, cause: error });
 }
