@@ -16,7 +16,9 @@
  * from POST to the end of the task.
  */
 import type autocannon from 'autocannon';
+import { execFile } from 'node:child_process';
 import { loadavg } from 'node:os';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { compare } from './support/compare.ts';
 import { type Load, load } from './support/load.ts';
@@ -145,9 +147,10 @@ class Side {
     return load({ headers: this.auth, ...options, connections: CONNECTIONS, duration: SECONDS }, ...pids);
   }
 
-  /** What autovacuum does in its own time. */
+  /** What autovacuum and the system's writing back do in their own time. */
   private async settle(): Promise<void> {
     await this.db.query('vacuum (analyze) tasks');
+    await promisify(execFile)('sync');
   }
 }
 

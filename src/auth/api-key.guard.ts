@@ -64,7 +64,7 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** At once where nobody has to be asked: promises in every request's guard were a twelfth of a creation's work. */
+/** At once where nobody has to be asked: promises here were 8 % of a creation's work in Node. */
 function andThen<Value, Result>(
   value: Promise<Value> | Value,
   step: (value: Value) => Promise<Result> | Result,
