@@ -18,10 +18,11 @@ export class IncomingBodies {
   constructor(private readonly limits: HttpLimits) {}
 
   watch(fastify: FastifyInstance): void {
-    fastify.addHook('preParsing', ({ raw }, _reply, _payload, done) => {
+    fastify.addHook('preParsing', ({ raw }, reply, _payload, done) => {
       if (hasBody(raw)) {
         raw.on('data', (piece: Buffer) => this.add(raw, piece.length + PIECE_BYTES));
-        raw.once('close', () => this.drop(raw)); // refused, or the client has hung up
+        // Refused, or the client has hung up. The request's own 'close' does not come after a 413.
+        reply.raw.once('close', () => this.drop(raw));
         this.held.set(raw, 0);
       }
       done(); // at once: the parser has to listen before the first piece comes
