@@ -64,7 +64,7 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** At once where nobody has to be asked: promises here were 8 % of a creation's work in Node. */
+/** At once where nobody has to be asked: promises here, and pipes in the handler of creations, were a tenth of their work in Node. */
 function andThen<Value, Result>(
   value: Promise<Value> | Value,
   step: (value: Value) => Promise<Result> | Result,

@@ -4,7 +4,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { type FirstAnswer, firstAnswersOf, slotOf, withoutTwins } from './first-answers.ts';
 import { KeyLoad, LOAD, queueFull, whenLocked } from './key-load.ts';
-import { COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
+import { COLUMNS, GATHERING, INSERT, type NewTask, toRows } from './new-task.ts';
 
 export interface Idempotency {
   idempotency_key: string;
@@ -70,10 +70,7 @@ const ANSWERED: Statement = {
 /** Stores tasks that came with an idempotency key, and the key. */
 @Injectable()
 export class CreateKeyedTasks {
-  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), {
-    maxItems: 200,
-    leavesHalf: true,
-  });
+  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), GATHERING);
 
   constructor(
     private readonly sql: Sql,

@@ -3,11 +3,11 @@ import type { ApiError } from '../../errors/api-error.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { KeyLoad, LOAD, queueFull, whenLocked } from './key-load.ts';
-import { COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
+import { COLUMNS, GATHERING, INSERT, type NewTask, toRows } from './new-task.ts';
 
 /**
  * Task and load of the key in one statement, thus one commit, for many requests at once. Only what was refused is answered.
- * Of its own beside that for idempotency keys, which takes PostgreSQL an eighth longer also where there are none.
+ * One statement for these and for those with idempotency keys took PostgreSQL a seventh longer (52 us a row against 45, 32 rows).
  */
 const CREATE: Statement = {
   name: 'tasks.create',
@@ -26,11 +26,7 @@ const CREATE: Statement = {
 /** Stores tasks that came without an idempotency key. */
 @Injectable()
 export class CreateTasks {
-  // Taking all that wait, 64 clients fell into turns of 1 and 63, in which both sides waited for each other: 2 to 11 % fewer.
-  private readonly batch = new Batch<NewTask, undefined>((tasks) => this.flush(tasks), {
-    maxItems: 200,
-    leavesHalf: true,
-  });
+  private readonly batch = new Batch<NewTask, undefined>((tasks) => this.flush(tasks), GATHERING);
 
   constructor(
     private readonly sql: Sql,

@@ -5,7 +5,7 @@ import type { NewTask } from './new-task.ts';
 
 /**
  * Part of a creation, after a `wanted` of new tasks: how many of each API key there is room for, and how many unfinished ones
- * it has, before which the new ones get no turn. The rows are locked, and in order, so two processes cannot lock each other out.
+ * it has, which come before the new ones. The rows are locked, and in order, so two processes cannot lock each other out.
  */
 export const LOAD = `
     load as (

@@ -30,6 +30,12 @@ export const INSERT = `
              to_timestamp(expires_at / 1000), now() + make_interval(secs => deadline_s), least(ahead + place, 32000)
       from wanted join load using (api_key_id)`;
 
+/**
+ * How creations gather. Taking all that wait, 64 clients fell into turns of 1 and 63, in which both sides waited for each other:
+ * 2 to 11 % fewer.
+ */
+export const GATHERING = { maxItems: 200, leavesHalf: true };
+
 /** As a parameter; `place` counts the tasks of an API key. */
 export function toRows(tasks: NewTask[]): string {
   const places = new Map<string, number>();
