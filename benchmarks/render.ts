@@ -13,7 +13,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProviderRequest, ResolvedInput } from '../src/generation/provider.ts';
+import type { ProviderRequest, ResolvedInput } from '../src/providers/provider.ts';
 import { brief, compare } from './support/compare.ts';
 import { peakMb } from './support/memory.ts';
 import { median, report } from './support/report.ts';
@@ -28,8 +28,11 @@ const PROMPTS = [
   'Flowers in a spring meadow',
 ];
 
-const built = (path: string) => import(new URL(`../dist/generation/providers/sandbox/${path}`, import.meta.url).href);
-const [{ imageSize, videoSize }, { FRAMES_PER_SECOND }] = await Promise.all([built('sizes.js'), built('film.js')]);
+const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
+const [{ imageSize, videoSize }, { FRAMES_PER_SECOND }] = await Promise.all([
+  built('providers/families/sizes.js'),
+  built('sandbox/film.js'),
+]);
 
 interface Size {
   width: number;

@@ -1,15 +1,15 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.ts';
-import { Bootstrap } from './auth/bootstrap.ts';
-import { Dispatcher } from './generation/dispatcher.ts';
+import { Bootstrap } from './auth/api-keys/bootstrap.ts';
+import { Dispatcher } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
-import { startEmbeddedPostgres } from './platform/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from './platform/database/embedded/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp } from './platform/http/http-app.ts';
 import { loadSecretKey, Secrets } from './platform/secrets.ts';
-import { DeliverWorker } from './webhooks/deliver.worker.ts';
+import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
 export interface Service {
   app: NestFastifyApplication;

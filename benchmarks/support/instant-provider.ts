@@ -5,6 +5,6 @@ import sharp from 'sharp';
 const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#345' } })
   .png()
   .toBuffer();
-const path = '../../dist/generation/providers/sandbox.provider.js';
+const path = '../../dist/providers/sandbox/sandbox.provider.js';
 const { SandboxProvider } = await import(new URL(path, import.meta.url).href);
 SandboxProvider.prototype.generate = async () => [picture];

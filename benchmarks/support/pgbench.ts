@@ -32,9 +32,9 @@ const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt'
  */
 export async function tasksPerSecond(clients: number, seconds: number): Promise<number | null> {
   const [{ CreateTasks }, { ClaimTasks }, { EndTasks }] = await Promise.all([
-    built('tasks/acts/create-tasks.js'),
-    built('tasks/acts/claim-tasks.js'),
-    built('tasks/acts/end-tasks.js'),
+    built('tasks/sql/create-tasks.js'),
+    built('tasks/sql/claim-tasks.js'),
+    built('tasks/sql/end-tasks.js'),
   ]);
   const create = await statementOf(async (sql) => {
     const acts = new CreateTasks(sql, { open: async () => undefined });

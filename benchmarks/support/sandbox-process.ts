@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Provider, ProviderRequest } from '../../src/generation/provider.ts';
+import type { Provider, ProviderRequest } from '../../src/providers/provider.ts';
 
-const path = '../../dist/generation/providers/sandbox.provider.js';
+const path = '../../dist/providers/sandbox/sandbox.provider.js';
 const { SandboxProvider } = (await import(new URL(path, import.meta.url).href)) as {
   SandboxProvider: new () => Provider;
 };

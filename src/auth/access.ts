@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Caller, Scope as ScopeName } from './caller.ts';
 import { type GuardedRequest, requestOf } from './guarded-request.ts';
-import type { RateBucket } from './rate-window.ts';
+import type { RateBucket } from './rate-limits/rate-window.ts';
 
 export const PUBLIC = 'auth:public';
 export const SCOPE = 'auth:scope';

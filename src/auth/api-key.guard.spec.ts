@@ -4,12 +4,12 @@ import { loadConfig } from '../platform/config.ts';
 import type { Sql, Statement } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
 import { CountsAs, Public, Scope } from './access.ts';
-import { newApiKey } from './api-key-format.ts';
+import { newApiKey } from './api-keys/api-key-format.ts';
 import { ApiKeyGuard } from './api-key.guard.ts';
 import { Authenticator } from './authenticator.ts';
 import type { GuardedRequest } from './guarded-request.ts';
 import { LastUse } from './last-use.ts';
-import { RateLimits } from './rate-limits.ts';
+import { RateLimits } from './rate-limits/rate-limits.ts';
 
 class Resolver {
   @Scope('tasks:read') task() {}

@@ -5,8 +5,8 @@ import { BUCKET, PUBLIC, SCOPE } from './access.ts';
 import { Authenticator } from './authenticator.ts';
 import type { Caller, Scope } from './caller.ts';
 import { replyOf, requestOf } from './guarded-request.ts';
-import { RateLimits } from './rate-limits.ts';
-import type { RateBucket } from './rate-window.ts';
+import { RateLimits } from './rate-limits/rate-limits.ts';
+import type { RateBucket } from './rate-limits/rate-window.ts';
 
 /** What the decorators of a handler, or of its class, ask for. */
 interface Access {

@@ -2,9 +2,9 @@ import { jest } from '@jest/globals';
 import { type Config, loadConfig } from '../platform/config.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
-import { newApiKey } from './api-key-format.ts';
+import { newApiKey } from './api-keys/api-key-format.ts';
 import { Authenticator } from './authenticator.ts';
-import type { FoundApiKey } from './find-by-hashes.ts';
+import type { FoundApiKey } from './sql/find-by-hashes.ts';
 import { LastUse } from './last-use.ts';
 
 const SECRETS = new Secrets(Buffer.alloc(32, 1));

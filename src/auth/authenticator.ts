@@ -6,11 +6,11 @@ import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
 import { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
-import { isWellFormed } from './api-key-format.ts';
-import { limitsInForce } from './api-key-limits.ts';
+import { isWellFormed } from './api-keys/api-key-format.ts';
+import { limitsInForce } from './api-keys/api-key-limits.ts';
 import type { Caller } from './caller.ts';
-import { findByHashes, type FoundApiKey } from './find-by-hashes.ts';
-import { hashOf } from './key-hash.ts';
+import { findByHashes, type FoundApiKey } from './sql/find-by-hashes.ts';
+import { hashOf } from './api-keys/key-hash.ts';
 import { LastUse } from './last-use.ts';
 
 type Refusal = 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired';

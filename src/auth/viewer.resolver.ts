@@ -1,8 +1,8 @@
 import { Query, Resolver } from '@nestjs/graphql';
 import { Config } from '../platform/config.ts';
 import { CurrentCaller } from './access.ts';
-import { ApiKeyView, toApiKeyView } from './api-key.view.ts';
-import { ApiKeysService } from './api-keys.service.ts';
+import { ApiKeyView, toApiKeyView } from './api-keys/api-key.view.ts';
+import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import type { Caller } from './caller.ts';
 
 @Resolver()

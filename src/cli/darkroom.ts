@@ -2,12 +2,12 @@
 import { Command, CommanderError } from 'commander';
 import { existsSync } from 'node:fs';
 import { failureText } from './failure-text.ts';
-import { doctorCommand } from './doctor.ts';
-import { generateCommand } from './generate.ts';
-import { keysCommand } from './keys.ts';
-import { listenCommand } from './listen.ts';
-import { migrateCommand } from './migrate.ts';
-import { triggerCommand } from './trigger.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { generateCommand } from './commands/generate.ts';
+import { keysCommand } from './commands/keys.ts';
+import { listenCommand } from './commands/listen.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { triggerCommand } from './commands/trigger.ts';
 
 // The service's own configuration, as it reads it. Before the commands, whose defaults depend on it.
 if (existsSync('.env')) process.loadEnvFile('.env');

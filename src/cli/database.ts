@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { type Config, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
-import { startEmbeddedPostgres } from '../platform/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../platform/database/embedded/embedded-postgres.ts';
 
 /** Runs something with the address of the configuration's database: the embedded one is joined, or started for as long. */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {

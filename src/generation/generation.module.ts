@@ -2,18 +2,18 @@ import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { GenerateWorker } from './generate.worker.ts';
-import { GenerationsController } from './generations.controller.ts';
-import { GenerationsResolver } from './generations.resolver.ts';
-import { GenerationsService } from './generations.service.ts';
-import { LiveRuns } from './live-runs.ts';
-import { Providers } from './providers.ts';
-import { SandboxProvider } from './providers/sandbox.provider.ts';
-import { ReferenceImages } from './reference-images.ts';
-import { RunningTasks } from './running-tasks.ts';
-import { ServeGeneration } from './serve-generation.ts';
-import { StoreOutputs } from './store-outputs.ts';
+import { Dispatcher } from './run/task-claimer.ts';
+import { GenerateWorker } from './run/generate.worker.ts';
+import { GenerationsController } from './accept/generations.controller.ts';
+import { GenerationsResolver } from './accept/generations.resolver.ts';
+import { GenerationsService } from './accept/generations.service.ts';
+import { LiveRuns } from './run/provider-runs.ts';
+import { Providers } from '../providers/registry.ts';
+import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
+import { ReferenceImages } from './images/reference-images.ts';
+import { RunningTasks } from './run/running-tasks.ts';
+import { ServeGeneration } from './run/serve-generation.ts';
+import { StoreOutputs } from './run/store-outputs.ts';
 
 /** A request becomes content. */
 @Module({

@@ -1,4 +1,4 @@
-import { defineChoice } from '../platform/choice.ts';
+import { defineChoice } from '../platform/schema/choice.ts';
 
 /** What a model makes, and so what a task and a file are. */
 export const MEDIA_KINDS = ['image', 'video'] as const;

@@ -1,6 +1,6 @@
 import type { MediaKind } from './media-kind.ts';
 import type { Config } from '../platform/config.ts';
-import type { ParametersSchema } from './schema.ts';
+import type { ParametersSchema } from './parameters.ts';
 
 export const MODEL_STATUSES = ['active', 'deprecated', 'retired'] as const;
 

@@ -1,6 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
-import { ApiField } from '../platform/api-field.ts';
-import { defineChoice } from '../platform/choice.ts';
+import { ApiField } from '../platform/schema/api-field.ts';
+import { defineChoice } from '../platform/schema/choice.ts';
 import { type MediaKind, MediaKindChoice } from './media-kind.ts';
 import { MODEL_STATUSES, type Lifecycle, type Model } from './model.ts';
 

@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { ApiError } from '../errors/api-error.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import { paramPath } from '../platform/http/param-path.ts';
+import { paramPath } from '../platform/schema/param-path.ts';
 import { MODELS } from './catalog.ts';
 import type { Model } from './model.ts';
-import type { ParameterSchema } from './schema.ts';
+import type { ParameterSchema } from './parameters.ts';
 
 /** How much of a client's own text a message repeats, in characters. */
 const MAX_ECHO = 64;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FileLinks } from './file-links.ts';
+import { FileLinks } from './files/file-links.ts';
 import type { ShownTask } from './task.entity.ts';
 import { type TaskView, toTaskView } from './task.view.ts';
 

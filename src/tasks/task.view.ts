@@ -1,8 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
 import { type MediaKind, MediaKindChoice } from '../models/media-kind.ts';
-import { ApiField } from '../platform/api-field.ts';
-import { defineChoice } from '../platform/choice.ts';
-import type { FileLinks } from './file-links.ts';
+import { ApiField } from '../platform/schema/api-field.ts';
+import { defineChoice } from '../platform/schema/choice.ts';
+import type { FileLinks } from './files/file-links.ts';
 import { TASK_ERRORS, type TaskErrorCode } from './task-error.ts';
 import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
 import type { Approximation, ShownTask, StoredOutput } from './task.entity.ts';

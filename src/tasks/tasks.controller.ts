@@ -5,15 +5,15 @@ import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { MediaKindChoice } from '../models/media-kind.ts';
 import { Config } from '../platform/config.ts';
-import { parseListTasks, readWait } from './list-tasks.query.ts';
-import { ListTasks } from './list-tasks.ts';
+import { parseListTasks, readWait } from './list/list-tasks.query.ts';
+import { ListTasks } from './list/list-tasks.ts';
 import { etagOf, matches, sequenceIn } from './task-etag.ts';
 import { isFinal } from './task-status.ts';
 import { TaskStatusChoice, TaskView } from './task.view.ts';
-import { TaskListView } from './task-list.view.ts';
+import { TaskListView } from './list/list.view.ts';
 import { TaskViews } from './task-views.ts';
 import { TasksService } from './tasks.service.ts';
-import { hungUp } from './hung-up.ts';
+import { hungUp } from './live/hung-up.ts';
 import type { ShownTask } from './task.entity.ts';
 
 /** Seconds a client may well wait before it asks again. */

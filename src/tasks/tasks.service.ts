@@ -6,17 +6,17 @@ import { ApiError } from '../errors/api-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { deadlineS } from '../models/model.ts';
 import { Config } from '../platform/config.ts';
-import { CreateKeyedTasks, type Creation, type Idempotency } from './acts/create-keyed-tasks.ts';
-import { CreateTasks } from './acts/create-tasks.ts';
-import { ReadTasks } from './acts/read-tasks.ts';
+import { CreateKeyedTasks, type Creation, type Idempotency } from './sql/create-keyed-tasks.ts';
+import { CreateTasks } from './sql/create-tasks.ts';
+import { ReadTasks } from './sql/read-tasks.ts';
 import { isTaskId, newTaskId } from './task-id.ts';
 import type { ShownTask } from './task.entity.ts';
-import { TaskEnds } from './task-ends.ts';
+import { TaskEnds } from './queue/task-ends.ts';
 import { taskError } from './task-error.ts';
-import { TaskFeed } from './task-feed.ts';
+import { TaskFeed } from './live/task-feed.ts';
 import { isFinal } from './task-status.ts';
-import { untilFinal } from './until-final.ts';
-import { WorkBell } from './work-bell.ts';
+import { untilFinal } from './live/until-final.ts';
+import { WorkBell } from './queue/wake-signal.ts';
 
 interface TaskRequest {
   kind: MediaKind;

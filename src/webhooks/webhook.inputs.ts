@@ -14,10 +14,10 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { ApiField } from '../platform/api-field.ts';
-import { Optional, QueryInt } from '../platform/http/optional.ts';
-import { EVENT_TYPES, type EventType, EventTypeChoice } from './event-type.ts';
-import { ENDPOINT_STATUSES, type EndpointStatus, EndpointStatusChoice } from './webhook-endpoint.entity.ts';
+import { ApiField } from '../platform/schema/api-field.ts';
+import { Optional, QueryInt } from '../platform/schema/optional.ts';
+import { EVENT_TYPES, type EventType, EventTypeChoice } from './events/event-type.ts';
+import { ENDPOINT_STATUSES, type EndpointStatus, EndpointStatusChoice } from './endpoints/webhook-endpoint.entity.ts';
 
 const MAX_DESCRIPTION_LENGTH = 500;
 const MAX_KEEP_HOURS = 168; // a week

@@ -1,21 +1,21 @@
 import { ObjectType } from '@nestjs/graphql';
-import { ApiField } from '../platform/api-field.ts';
-import type { ResentEvent } from './acts/send-again.ts';
-import { type AnyEventType, AnyEventTypeChoice, type EventType, EventTypeChoice } from './event-type.ts';
+import { ApiField } from '../platform/schema/api-field.ts';
+import type { ResentEvent } from './sql/send-again.ts';
+import { type AnyEventType, AnyEventTypeChoice, type EventType, EventTypeChoice } from './events/event-type.ts';
 import {
   type DeliveryError,
   DeliveryErrorChoice,
   type DeliveryTrigger,
   TriggerChoice,
   type WebhookDelivery,
-} from './webhook-delivery.entity.ts';
+} from './deliveries/webhook-delivery.entity.ts';
 import {
   type DisabledReason,
   DisabledReasonChoice,
   type EndpointStatus,
   EndpointStatusChoice,
   type WebhookEndpoint,
-} from './webhook-endpoint.entity.ts';
+} from './endpoints/webhook-endpoint.entity.ts';
 
 @ObjectType('WebhookEndpoint', {
   description: 'Who is told when tasks end. The secret is shown once only, by the call that made it.',

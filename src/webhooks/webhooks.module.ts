@@ -1,20 +1,20 @@
 import { Module } from '@nestjs/common';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { DispatchEvents } from './acts/dispatch-events.ts';
-import { SendAgain } from './acts/send-again.ts';
-import { SweepDispatches } from './acts/sweep-dispatches.ts';
-import { TurnDeliveries } from './acts/turn-deliveries.ts';
-import { Attempt } from './attempt.ts';
-import { DeliveryBell } from './delivery-bell.ts';
-import { DeliverWorker } from './deliver.worker.ts';
-import { DeliveriesService } from './deliveries.service.ts';
-import { DeliverySweep } from './delivery-sweep.ts';
-import { Dispatch } from './dispatch.ts';
-import { WebhookEventsController } from './webhook-events.controller.ts';
-import { WebhooksController } from './webhooks.controller.ts';
+import { DispatchEvents } from './sql/dispatch-events.ts';
+import { SendAgain } from './sql/send-again.ts';
+import { SweepDispatches } from './sql/sweep-dispatches.ts';
+import { TurnDeliveries } from './sql/turn-deliveries.ts';
+import { Attempt } from './deliveries/attempt.ts';
+import { DeliveryBell } from './deliveries/delivery-signal.ts';
+import { DeliverWorker } from './deliveries/deliver.worker.ts';
+import { DeliveriesService } from './deliveries/deliveries.service.ts';
+import { DeliverySweep } from './deliveries/delivery-sweep.ts';
+import { Dispatch } from './events/task-end-recorder.ts';
+import { WebhookEventsController } from './events/events.controller.ts';
+import { WebhooksController } from './endpoints/endpoints.controller.ts';
 import { WebhooksResolver } from './webhooks.resolver.ts';
-import { WebhooksService } from './webhooks.service.ts';
+import { WebhooksService } from './endpoints/endpoints.service.ts';
 
 /** Who is told when tasks end. */
 @Module({

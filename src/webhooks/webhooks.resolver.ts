@@ -2,8 +2,8 @@ import { Args, Float, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
-import { ValidationPipe } from '../platform/http/validation.pipe.ts';
-import { DeliveriesService } from './deliveries.service.ts';
+import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { DeliveriesService } from './deliveries/deliveries.service.ts';
 import {
   CreateWebhookEndpointInput,
   ListWebhookDeliveriesQuery,
@@ -22,7 +22,7 @@ import {
   WebhookRecoveryView,
   WebhookTestView,
 } from './webhook.view.ts';
-import { MAX_ENDPOINTS, WebhooksService } from './webhooks.service.ts';
+import { MAX_ENDPOINTS, WebhooksService } from './endpoints/endpoints.service.ts';
 
 const WebhookDeliveryConnection = connectionOf(WebhookDeliveryView, 'WebhookDelivery');
 type Maybe<T> = T | null | undefined;

@@ -1,4 +1,4 @@
-import { type ErrorBody, aCat, aFailure, aHang } from '../support/api.ts';
+import { type ErrorBody, aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 describe('POST /v1/tasks/{task_id}/cancel', () => {

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { CreateTasks } from '../../src/tasks/acts/create-tasks.ts';
-import type { NewTask } from '../../src/tasks/acts/new-task.ts';
+import { CreateTasks } from '../../src/tasks/sql/create-tasks.ts';
+import type { NewTask } from '../../src/tasks/sql/new-task.ts';
 import { newTaskId } from '../../src/tasks/task-id.ts';
-import { type ErrorBody, type TaskBody, aHang } from '../support/api.ts';
+import { type ErrorBody, type TaskBody, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
 

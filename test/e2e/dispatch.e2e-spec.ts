@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { loadConfig } from '../../src/platform/config.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { newTaskId } from '../../src/tasks/task-id.ts';
-import { aFailure, aHang, type TaskBody } from '../support/api.ts';
+import { aFailure, aHang, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/wait.ts';

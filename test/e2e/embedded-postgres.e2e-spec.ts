@@ -4,10 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.ts';
-import { makeGround, removeGround } from '../support/test-ground.ts';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.ts';
+import { makeGround, removeGround } from '../support/test-context.ts';
 
-const SOURCE = fileURLToPath(new URL('../../src/platform/database/embedded-postgres.ts', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/platform/database/embedded/embedded-postgres.ts', import.meta.url));
 
 describe('the embedded PostgreSQL', () => {
   let ground: string;

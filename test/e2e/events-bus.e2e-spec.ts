@@ -3,9 +3,9 @@ import { Logger } from '@nestjs/common';
 import type { Bus } from '../../src/platform/events/bus.ts';
 import { PostgresBus } from '../../src/platform/events/postgres.bus.ts';
 import { RedisBus } from '../../src/platform/events/redis.bus.ts';
-import { CutLine } from '../support/cut-line.ts';
+import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { hasRedis, startRedis } from '../support/redis-server.ts';
+import { hasRedis, startRedis } from '../support/servers/redis-server.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Ground {

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aCat, aFailure, aHang, Api } from '../support/api.ts';
+import { aCat, aFailure, aHang, Api } from '../support/clients/api.ts';
 import { testEnv } from '../support/app.ts';
-import { CutLine } from '../support/cut-line.ts';
+import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { GraphqlClient } from '../support/graphql-client.ts';
-import { anotherKey } from '../support/graphql-keys.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
-import { hasRedis, startRedis } from '../support/redis-server.ts';
+import { hasRedis, startRedis } from '../support/servers/redis-server.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const ONE = 'subscription One($id: String!) { taskUpdated(taskId: $id) { status progress } }';

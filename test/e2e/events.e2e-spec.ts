@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, EventSource } from 'undici';
-import { aCat, aFailure, aHang, Api, type ErrorBody } from '../support/api.ts';
+import { aCat, aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { anotherKey } from '../support/graphql-keys.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const aVideo = { model: 'sora-2', prompt: 'Waves', resolution: '720P', duration: 2 };

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { MODELS } from '../../src/models/catalog.ts';
-import { imageSize, videoSize } from '../../src/generation/providers/sandbox/sizes.ts';
-import type { OutputBody } from '../support/api.ts';
+import { imageSize, videoSize } from '../../src/providers/families/sizes.ts';
+import type { OutputBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 /** Every one takes minutes, most of them for 4K films: the long form is asked for by this variable. */

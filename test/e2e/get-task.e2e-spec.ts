@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ErrorBody, aCat, aFailure, aHang } from '../support/api.ts';
+import { type ErrorBody, aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 describe('GET /v1/tasks/{task_id}', () => {

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { WebSocket } from 'ws';
-import { aCat, aFailure, aHang } from '../support/api.ts';
+import { aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { type Following, GraphqlClient } from '../support/graphql-client.ts';
-import { anotherKey } from '../support/graphql-keys.ts';
+import { type Following, GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const ONE =
@@ -369,7 +369,7 @@ describe('subscriptions', () => {
     socket.send({ id: '1', type: 'subscribe', payload: { query: ALL.replace('progress', 'progress input') } });
     await sleep(100);
     socket.raw.pause();
-    const { TaskFeed } = await import('../../src/tasks/task-feed.ts');
+    const { TaskFeed } = await import('../../src/tasks/live/task-feed.ts');
     const { apiKeyId, rows } = await finals(service, key, 2_000);
     const feed = service.app.get(TaskFeed);
     const before = heapBytes();

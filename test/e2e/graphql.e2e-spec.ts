@@ -1,9 +1,9 @@
 import { serverAudits } from 'graphql-http';
 import { getIntrospectionQuery } from 'graphql';
-import { aCat, aFailure, aHang, type ErrorBody } from '../support/api.ts';
+import { aCat, aFailure, aHang, type ErrorBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { GraphqlClient } from '../support/graphql-client.ts';
-import { anotherKey } from '../support/graphql-keys.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 
 const CREATE = `mutation Create($input: CreateGenerationInput!, $key: String) {
   createGeneration(input: $input, idempotencyKey: $key) {

@@ -1,10 +1,10 @@
 import { Client, type Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { RecordSubmit } from '../../src/tasks/acts/record-submit.ts';
-import { aCat, aFailure, aHang, type TaskBody } from '../support/api.ts';
+import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
+import { aCat, aFailure, aHang, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 /** What each statement may read of these tables, and by which index; nothing else, whatever the planner believes of them. */
 const BY_INDEX: Record<string, string[]> = {

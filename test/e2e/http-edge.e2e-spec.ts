@@ -4,7 +4,7 @@ import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { connect } from 'node:net';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { createHttpApp, startDraining, upgradesOf } from '../../src/platform/http/http-app.ts';
-import { Optional, QueryInt } from '../../src/platform/http/optional.ts';
+import { Optional, QueryInt } from '../../src/platform/schema/optional.ts';
 
 class NewThing {
   @IsString() @MaxLength(5) name: string;

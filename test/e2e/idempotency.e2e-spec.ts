@@ -1,4 +1,4 @@
-import { type ErrorBody, type TaskBody, Api, aCat, aFailure } from '../support/api.ts';
+import { type ErrorBody, type TaskBody, Api, aCat, aFailure } from '../support/clients/api.ts';
 import { startApp, type TestApp, testEnv } from '../support/app.ts';
 import { spawnService } from '../support/process.ts';
 

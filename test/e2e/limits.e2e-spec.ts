@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { type ErrorBody, type TaskBody, Api, aFailure, aHang } from '../support/api.ts';
+import { type ErrorBody, type TaskBody, Api, aFailure, aHang } from '../support/clients/api.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';

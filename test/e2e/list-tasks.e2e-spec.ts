@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { idBoundAt } from '../../src/tasks/task-id.ts';
-import { type ErrorBody, type TaskBody, aCat, aFailure } from '../support/api.ts';
+import { type ErrorBody, type TaskBody, aCat, aFailure } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 interface Page {

@@ -6,16 +6,16 @@ import { createServer as createTcpServer, type AddressInfo, type Server as TcpSe
 import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { ReferenceImages } from '../../src/generation/reference-images.ts';
+import { ReferenceImages } from '../../src/generation/images/reference-images.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { connectTo } from '../../src/platform/outbound/connect.ts';
 import { NameResolver } from '../../src/platform/outbound/name-resolver.ts';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import { Outbound, type OutboundRequest } from '../../src/platform/outbound/outbound.ts';
-import { attackUrls } from '../support/attack-list.ts';
-import { Canary } from '../support/canary.ts';
-import { makeCertificate } from '../support/certificate.ts';
-import { DnsServer } from '../support/dns-server.ts';
+import { attackUrls } from '../support/hostile/attack-list.ts';
+import { Canary } from '../support/hostile/canary.ts';
+import { makeCertificate } from '../support/servers/certificate.ts';
+import { DnsServer } from '../support/servers/dns-server.ts';
 import { eventually } from '../support/wait.ts';
 
 /** Stands for the public internet in these tests: the one address that is excepted. The canary is on all the others. */

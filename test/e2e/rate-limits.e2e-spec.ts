@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../src/errors/api-error.ts';
 import type { Caller } from '../../src/auth/caller.ts';
-import { RateLimits } from '../../src/auth/rate-limits.ts';
-import type { RateBucket } from '../../src/auth/rate-window.ts';
+import { RateLimits } from '../../src/auth/rate-limits/rate-limits.ts';
+import type { RateBucket } from '../../src/auth/rate-limits/rate-window.ts';
 import { createDataSource } from '../../src/platform/database/data-source.ts';
 import { Sql, type Statement } from '../../src/platform/database/sql.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';

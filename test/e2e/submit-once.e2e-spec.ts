@@ -1,19 +1,19 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testEnv } from '../support/app.ts';
-import type { Api, TaskBody } from '../support/api.ts';
+import type { Api, TaskBody } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { ask, type TaskRow } from '../support/fault-watch.ts';
-import { HeldRows } from '../support/held-rows.ts';
-import { PictureServer } from '../support/picture-server.ts';
+import { ask, type TaskRow } from '../support/faults/watch.ts';
+import { HeldRows } from '../support/faults/held-rows.ts';
+import { PictureServer } from '../support/servers/picture-server.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
-import { Receiver } from '../support/receiver.ts';
+import { Receiver } from '../support/servers/receiver.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
 import type { StubHttp } from '../support/stubs/stub-http.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { eventually } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 /** The long form repeats each crash twenty times. */
 const LONG = process.env.DARKROOM_TEST_LONG === '1';

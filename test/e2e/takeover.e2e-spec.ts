@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seedOf } from '../../src/generation/providers/ark/seedance-shot.ts';
+import { seedOf } from '../../src/providers/families/seedance.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { startService } from '../../src/service.ts';
-import { type TaskBody } from '../support/api.ts';
+import { type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp, testEnv } from '../support/app.ts';
-import { ask } from '../support/fault-watch.ts';
+import { ask } from '../support/faults/watch.ts';
 import { freePort } from '../support/free-port.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';

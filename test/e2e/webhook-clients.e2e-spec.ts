@@ -1,10 +1,10 @@
 import OpenAI from 'openai';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { aFailure } from '../support/api.ts';
+import { aFailure } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { type Received, Receiver } from '../support/receiver.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { type Received, Receiver } from '../support/servers/receiver.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 type Verify = (received: Received, secret: string) => unknown;
 type Headers = Record<string, string>;

@@ -1,10 +1,10 @@
-import { Api, aFailure } from '../support/api.ts';
+import { Api, aFailure } from '../support/clients/api.ts';
 import { testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
-import { Receiver } from '../support/receiver.ts';
+import { Receiver } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 /** A lost attempt is noticed after the time-out, 5 s of grace, and a look of the sweep. */
 const QUICK = { WEBHOOK_TIMEOUT_MS: '4000', TASK_SWEEP_S: '0.5', WEBHOOK_RETRY_SCHEDULE: '1,1,1,1' };

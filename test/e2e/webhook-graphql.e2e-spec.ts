@@ -1,7 +1,7 @@
-import { aFailure } from '../support/api.ts';
+import { aFailure } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { Receiver, verified } from '../support/receiver.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { Receiver, verified } from '../support/servers/receiver.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 let service: TestApp;
 let receiver: Receiver;

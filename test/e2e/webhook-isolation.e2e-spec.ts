@@ -1,9 +1,9 @@
 import { Client } from 'pg';
-import { Api, aFailure } from '../support/api.ts';
+import { Api, aFailure } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { Receiver } from '../support/receiver.ts';
+import { Receiver } from '../support/servers/receiver.ts';
 import { eventually, leastOf } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 let service: TestApp;
 let database: Client;

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
-import { listen } from '../../src/cli/listen-run.ts';
-import { aFailure, aHang } from '../support/api.ts';
+import { listen } from '../../src/cli/commands/listen-run.ts';
+import { aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { Receiver, verified } from '../support/receiver.ts';
+import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 describe('darkroom listen', () => {
   let service: TestApp;

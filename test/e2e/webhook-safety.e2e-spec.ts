@@ -1,11 +1,11 @@
 import type { Resolver } from 'node:dns/promises';
 import { NameResolver } from '../../src/platform/outbound/name-resolver.ts';
-import { type ErrorBody } from '../support/api.ts';
+import { type ErrorBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { attackUrls } from '../support/attack-list.ts';
-import { Canary } from '../support/canary.ts';
-import { DnsServer } from '../support/dns-server.ts';
-import { type DeliveryBody, type EndpointBody, WebhookClient } from '../support/webhook-client.ts';
+import { attackUrls } from '../support/hostile/attack-list.ts';
+import { Canary } from '../support/hostile/canary.ts';
+import { DnsServer } from '../support/servers/dns-server.ts';
+import { type DeliveryBody, type EndpointBody, WebhookClient } from '../support/clients/webhook-client.ts';
 
 /** Nothing is excepted here but one address, which stands for the public internet. */
 const PUBLIC = '127.0.0.3';

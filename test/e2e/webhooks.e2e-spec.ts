@@ -1,8 +1,8 @@
-import { Api, aCat, aFailure, aHang, type ErrorBody, type TaskBody } from '../support/api.ts';
+import { Api, aCat, aFailure, aHang, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { Receiver, verified } from '../support/receiver.ts';
+import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
-import { type EndpointBody, WebhookClient } from '../support/webhook-client.ts';
+import { type EndpointBody, WebhookClient } from '../support/clients/webhook-client.ts';
 
 let service: TestApp;
 let hooks: WebhookClient;

@@ -1,20 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TaskBody } from '../support/api.ts';
+import type { TaskBody } from '../support/clients/api.ts';
 import { testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { GraphqlClient } from '../support/graphql-client.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
-import { Receiver } from '../support/receiver.ts';
+import { Receiver } from '../support/servers/receiver.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
 import { GeminiStub } from '../support/stubs/gemini.stub.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { ReplicateStub } from '../support/stubs/replicate.stub.ts';
 import { eventually } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 interface LogLine {
   event: string;

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSurely, type Seen } from '../support/fault-client.ts';
-import { FaultFleet, type Member } from '../support/fault-fleet.ts';
-import { ask, type TaskRow, TaskWatch } from '../support/fault-watch.ts';
+import { createSurely, type Seen } from '../support/faults/client.ts';
+import { FaultFleet, type Member } from '../support/faults/fleet.ts';
+import { ask, type TaskRow, TaskWatch } from '../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { Receiver } from '../support/receiver.ts';
+import { Receiver } from '../support/servers/receiver.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { eventually } from '../support/wait.ts';
-import { WebhookClient } from '../support/webhook-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 /** Tasks, and the faults among which they are made. */

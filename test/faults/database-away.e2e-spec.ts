@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { CutLine } from '../support/cut-line.ts';
+import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { createSurely, quantile, type Seen, tryCreate } from '../support/fault-client.ts';
-import { FaultFleet } from '../support/fault-fleet.ts';
-import { FaultPostgres } from '../support/fault-postgres.ts';
-import { ask, TaskWatch } from '../support/fault-watch.ts';
+import { createSurely, quantile, type Seen, tryCreate } from '../support/faults/client.ts';
+import { FaultFleet } from '../support/faults/fleet.ts';
+import { FaultPostgres } from '../support/faults/postgres.ts';
+import { ask, TaskWatch } from '../support/faults/watch.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { eventually } from '../support/wait.ts';
 

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Api, ErrorBody, TaskBody } from '../support/api.ts';
-import { aFailure, aHang, Api as Client } from '../support/api.ts';
+import type { Api, ErrorBody, TaskBody } from '../support/clients/api.ts';
+import { aFailure, aHang, Api as Client } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { quantile } from '../support/fault-client.ts';
-import { FaultFleet } from '../support/fault-fleet.ts';
-import { ask } from '../support/fault-watch.ts';
+import { quantile } from '../support/faults/client.ts';
+import { FaultFleet } from '../support/faults/fleet.ts';
+import { ask } from '../support/faults/watch.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
-const FLOOD = new URL('../support/fault-flood.ts', import.meta.url).pathname;
+const FLOOD = new URL('../support/faults/flood.ts', import.meta.url).pathname;
 const SLOW = 1_000;
 const FLOOD_MS = LONG ? 20_000 : 3_000;
 

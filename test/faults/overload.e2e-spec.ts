@@ -4,9 +4,9 @@ import { Batch } from '../../src/platform/database/batch.ts';
 import { ANSWERED_WHILE_DRAINING, createEdge, type Edge } from '../../src/platform/http/edge.ts';
 import { sendError, toApiError } from '../../src/errors/error.filter.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/platform/http/limits.ts';
-import { aFailure } from '../support/api.ts';
-import { quantile } from '../support/fault-client.ts';
-import { type HostileService, startHostileService } from '../support/hostile-service.ts';
+import { aFailure } from '../support/clients/api.ts';
+import { quantile } from '../support/faults/client.ts';
+import { type HostileService, startHostileService } from '../support/hostile/service.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSurely, type Seen } from '../support/fault-client.ts';
-import { FaultFleet } from '../support/fault-fleet.ts';
-import { ask, type TaskRow, TaskWatch } from '../support/fault-watch.ts';
+import { createSurely, type Seen } from '../support/faults/client.ts';
+import { FaultFleet } from '../support/faults/fleet.ts';
+import { ask, type TaskRow, TaskWatch } from '../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { eventually } from '../support/wait.ts';

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { codeOf, HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile-client.ts';
-import { type HostileService, startHostileService } from '../support/hostile-service.ts';
-import { NAUGHTY_STRINGS } from '../support/hostile-strings.ts';
+import { codeOf, HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile/client.ts';
+import { type HostileService, startHostileService } from '../support/hostile/service.ts';
+import { NAUGHTY_STRINGS } from '../support/hostile/strings.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 const MIB = 1024 * 1024;

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { newApiKey } from '../../src/auth/api-key-format.ts';
-import { Api, aHang, type ErrorBody } from '../support/api.ts';
+import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { Api, aHang, type ErrorBody } from '../support/clients/api.ts';
 import { SECRET_KEY, testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { GraphqlClient } from '../support/graphql-client.ts';
-import { anotherKey } from '../support/graphql-keys.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { eventually } from '../support/wait.ts';
 

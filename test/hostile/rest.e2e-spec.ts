@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import { codeOf, type Attack, HostileClient, mustBeOrderly, type Outcome } from '../support/hostile-client.ts';
-import { INVALID_JSON, REFUSED_JSON, VALID_JSON } from '../support/hostile-json.ts';
-import { attacksOn, encode, ROUTES } from '../support/hostile-openapi.ts';
-import { type HostileService, startHostileService } from '../support/hostile-service.ts';
-import { fitsHeader, NAUGHTY_STRINGS } from '../support/hostile-strings.ts';
-import { aCat } from '../support/api.ts';
+import { codeOf, type Attack, HostileClient, mustBeOrderly, type Outcome } from '../support/hostile/client.ts';
+import { INVALID_JSON, REFUSED_JSON, VALID_JSON } from '../support/hostile/json.ts';
+import { attacksOn, encode, ROUTES } from '../support/hostile/openapi.ts';
+import { type HostileService, startHostileService } from '../support/hostile/service.ts';
+import { fitsHeader, NAUGHTY_STRINGS } from '../support/hostile/strings.ts';
+import { aCat } from '../support/clients/api.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 const MIB = 1024 * 1024;

@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newApiKey } from '../../src/auth/api-key-format.ts';
-import { Api } from '../support/api.ts';
+import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { Api } from '../support/clients/api.ts';
 import { SECRET_KEY, testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { EventReader } from '../support/event-reader.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
 import { freePort } from '../support/free-port.ts';
-import { anotherKey } from '../support/graphql-keys.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
-import { RawSocket } from '../support/raw-socket.ts';
-import { Receiver } from '../support/receiver.ts';
+import { RawSocket } from '../support/clients/raw-socket.ts';
+import { Receiver } from '../support/servers/receiver.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 
 const PROMPT = 'An unmistakable okapi of 7421 stripes';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { aCat } from '../support/api.ts';
-import { HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile-client.ts';
-import { type HostileService, startHostileService } from '../support/hostile-service.ts';
-import { drip, sayOnWire } from '../support/hostile-wire.ts';
+import { aCat } from '../support/clients/api.ts';
+import { HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile/client.ts';
+import { type HostileService, startHostileService } from '../support/hostile/service.ts';
+import { drip, sayOnWire } from '../support/hostile/wire.ts';
 import { leastOf } from '../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';

@@ -4,13 +4,13 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { newApiKey } from '../../src/auth/api-key-format.ts';
+import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { startService } from '../../src/service.ts';
-import { Api } from './api.ts';
+import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
-import { TEST_GROUND } from './test-ground.ts';
+import { TEST_GROUND } from './test-context.ts';
 
 export interface TestApp {
   app: NestFastifyApplication;

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.ts';
-import { withExclusiveFile } from '../../src/platform/database/exclusive-file.ts';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.ts';
+import { withExclusiveFile } from '../../src/platform/database/embedded/exclusive-file.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { TEST_GROUND } from './test-ground.ts';
+import { TEST_GROUND } from './test-context.ts';
 
 export interface TestDatabase {
   url: string;

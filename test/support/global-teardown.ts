@@ -1,4 +1,4 @@
-import { removeGround, TEST_GROUND } from './test-ground.ts';
+import { removeGround, TEST_GROUND } from './test-context.ts';
 
 export default async function globalTeardown(): Promise<void> {
   const ground = process.env[TEST_GROUND];

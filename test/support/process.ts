@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Api } from './api.ts';
+import { Api } from './clients/api.ts';
 import { eventually } from './wait.ts';
 
 /** The built program, as an operator runs it: a process of its own, which a test may kill. */

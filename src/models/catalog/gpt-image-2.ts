@@ -1,5 +1,5 @@
 import { ACTIVE, type Model } from '../model.ts';
-import { count, imageUrls, oneOf, parametersOf, prompt } from '../schema.ts';
+import { count, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
 
 /** General purpose. */
 export const gptImage2: Model = {

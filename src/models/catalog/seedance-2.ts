@@ -1,5 +1,5 @@
 import { ACTIVE, type Model } from '../model.ts';
-import { imageUrl, oneOf, parametersOf, prompt, seconds, when } from '../schema.ts';
+import { imageUrl, oneOf, parametersOf, prompt, seconds, when } from '../parameters.ts';
 
 /** Standard video model of the China region. */
 export const seedance2: Model = {

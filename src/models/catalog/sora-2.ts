@@ -1,5 +1,5 @@
 import { ACTIVE, type Model } from '../model.ts';
-import { imageUrl, oneOf, parametersOf, prompt, seconds } from '../schema.ts';
+import { imageUrl, oneOf, parametersOf, prompt, seconds } from '../parameters.ts';
 
 /** Standard video model of the Global region. */
 export const sora2: Model = {

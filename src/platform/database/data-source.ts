@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
-import { AttentivePool } from './attentive-pool.ts';
+import { AttentivePool } from './watchdog-pool.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /**

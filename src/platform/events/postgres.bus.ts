@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Bus } from './bus.ts';
-import { Hearers } from './hearers.ts';
+import { Hearers } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
 
 const CHANNEL = 'darkroom_news';

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
-import { snakeCase } from '../snake-case-inputs.ts';
+import { snakeCase } from '../schema/snake-case.ts';
 
 /**
  * What a document or its variables can have wrong, by the words of graphql-js 16, which has no codes of its own. `param`

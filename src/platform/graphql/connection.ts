@@ -1,7 +1,7 @@
 import type { PipeTransform } from '@nestjs/common';
 import { Args, Int, ObjectType } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
-import { ApiField } from '../api-field.ts';
+import { ApiField } from '../schema/api-field.ts';
 
 /** One page of a list, as Relay reads it. */
 export interface Connection<Node> {

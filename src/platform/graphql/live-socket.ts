@@ -1,7 +1,7 @@
 import { CloseCode, type Server } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import { currentRequestId } from '../request-context.ts';
-import { parseStrictJson } from '../http/strict-json.ts';
+import { currentRequestId } from '../logging/request-context.ts';
+import { parseStrictJson } from '../http/json/strict-json.ts';
 import type { SocketState } from './live-operations.ts';
 
 /** Messages of a socket in hand at once. A live operation counts for as long as it runs, so this is well above their limit. */

@@ -8,11 +8,11 @@ import { Gauge } from 'prom-client';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../config.ts';
-import { Metrics } from '../health/metrics.ts';
+import { Metrics } from '../metrics.ts';
 import type { Edge } from '../http/edge.ts';
 import { answerOnSocket } from '../http/raw-reply.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { spreadOut } from '../spread-out.ts';
+import { spreadOut } from '../jitter.ts';
 import { liveOperations, type SocketState } from './live-operations.ts';
 import { LiveSocket } from './live-socket.ts';
 

@@ -3,12 +3,12 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ErrorFilter } from '../../errors/error.filter.ts';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { createLogger, NestLogger } from '../logging.ts';
+import { createLogger, NestLogger } from '../logging/logging.ts';
 import { logRequests } from './access-log.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import type { Upgrades } from './upgrades.ts';
-import { ValidationPipe } from './validation.pipe.ts';
+import { ValidationPipe } from '../schema/validation.pipe.ts';
 
 /** Nest's adapter on our server; it says when Nest starts to shut down. */
 class EdgeAdapter extends FastifyAdapter {

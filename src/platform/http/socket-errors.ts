@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
-import type { KnownRoutes } from './known-routes.ts';
+import type { KnownRoutes } from './admission/known-routes.ts';
 import { answerOnSocket, answerPlainly } from './raw-reply.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 

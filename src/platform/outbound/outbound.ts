@@ -9,7 +9,7 @@ import { NameResolver } from './name-resolver.ts';
 import { OutboundError } from './outbound-error.ts';
 import { checkOutboundUrl, knownAddresses, refusedAddress } from './url-rules.ts';
 import { userAgent } from './user-agent.ts';
-import { within } from './within.ts';
+import { within } from './with-timeout.ts';
 
 /** DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5000;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Provider, ProviderRequest } from '../../../src/generation/provider.ts';
+import type { Provider, ProviderRequest } from '../../../src/providers/provider.ts';
 import { newTaskId } from '../../../src/tasks/task-id.ts';
 import { eventually } from '../wait.ts';
 import { RecordedRun, requestFor } from './recorded-run.ts';

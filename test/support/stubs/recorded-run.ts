@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/generation/provider.ts';
+import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/providers/provider.ts';
 
 /** A run without a record: writes down what a provider tells it. */
 export class RecordedRun implements Run {

@@ -1,0 +1,20 @@
+import type { Config } from '../../platform/config.ts';
+import type { CallerLimits } from '../caller.ts';
+
+/** Bounds that a key sets itself; what it leaves out follows the configuration. 0 = no limit. */
+export interface ApiKeyLimits {
+  creates_per_minute?: number;
+  reads_per_minute?: number;
+  max_running?: number;
+  max_queued?: number;
+}
+
+/** A key's own limits over the configured ones. */
+export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
+  return {
+    createsPerMinute: own.creates_per_minute ?? config.rateCreatePerMin,
+    readsPerMinute: own.reads_per_minute ?? config.rateReadPerMin,
+    maxRunning: own.max_running ?? config.maxRunningPerKey,
+    maxQueued: own.max_queued ?? config.maxQueuedPerKey,
+  };
+}

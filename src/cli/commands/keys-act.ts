@@ -1,0 +1,115 @@
+import { newApiKey } from '../../auth/api-keys/api-key-format.ts';
+import { CreateApiKeyInput, RotateApiKeyInput } from '../../auth/api-keys/api-key.inputs.ts';
+import type { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
+import { type ApiKeyView, toApiKeyView } from '../../auth/api-keys/api-key.view.ts';
+import { ApiKeysService, type IssuedApiKey } from '../../auth/api-keys/api-keys.service.ts';
+import { Authenticator } from '../../auth/authenticator.ts';
+import { SCOPES } from '../../auth/caller.ts';
+import { LastUse } from '../../auth/last-use.ts';
+import type { Config } from '../../platform/config.ts';
+import { Sql } from '../../platform/database/sql.ts';
+import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
+import { loadSecretKey, Secrets } from '../../platform/secrets.ts';
+import { withDatabase } from '../database.ts';
+import { table } from '../table.ts';
+
+interface CreateOptions {
+  scopes?: string[];
+  allScopes?: true;
+  expires?: number;
+  createsPerMinute?: number;
+  readsPerMinute?: number;
+  maxRunning?: number;
+  maxQueued?: number;
+  printOnly?: true;
+  json?: true;
+}
+
+const PAGE = 100;
+
+export async function createKey(name: string, options: CreateOptions): Promise<void> {
+  if (options.printOnly) {
+    console.log(newApiKey());
+    return;
+  }
+  const limits = definedOnly({
+    creates_per_minute: options.createsPerMinute,
+    reads_per_minute: options.readsPerMinute,
+    max_running: options.maxRunning,
+    max_queued: options.maxQueued,
+  });
+  const scopes = options.allScopes ? SCOPES : options.scopes;
+  const input = checked(CreateApiKeyInput, definedOnly({ name, scopes, limits, expires_at: options.expires }));
+  await withApiKeys(async (apiKeys, config) =>
+    printIssued(await apiKeys.create(input.toNewApiKey(), null), config, options),
+  );
+}
+
+export async function listKeys(options: { json?: true }): Promise<void> {
+  await withApiKeys(async (apiKeys, config) => {
+    const all: ApiKey[] = [];
+    for (let hasMore = true; hasMore;) {
+      const page = await apiKeys.list({ limit: PAGE, after: all.at(-1)?.id });
+      all.push(...page.apiKeys);
+      hasMore = page.hasMore;
+    }
+    const views = all.map((apiKey) => toApiKeyView(apiKey, config));
+    if (options.json) console.log(JSON.stringify(views, null, 2));
+    else if (views.length === 0) console.log('There are no keys. Make one: darkroom keys create');
+    else console.log(table(views.map(row)));
+  });
+}
+
+export async function rotateKey(id: string, options: { overlapHours: number; json?: true }): Promise<void> {
+  const { overlap_hours = 0 } = checked(RotateApiKeyInput, { overlap_hours: options.overlapHours });
+  await withApiKeys(async (apiKeys, config) =>
+    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, null), config, options),
+  );
+}
+
+export async function revokeKey(id: string): Promise<void> {
+  await withApiKeys((apiKeys) => apiKeys.revoke(id));
+  console.error(`${id} is revoked.`);
+}
+
+async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
+  await withDatabase(async (dataSource, config) => {
+    const secrets = new Secrets(await loadSecretKey(config));
+    const sql = new Sql(dataSource);
+    const authenticator = new Authenticator(config, secrets, new LastUse(sql), sql);
+    await work(new ApiKeysService(dataSource, secrets, authenticator), config);
+  });
+}
+
+/** The same rules as over HTTP. */
+function checked<Input extends object>(type: new () => Input, input: object): Input {
+  return new ValidationPipe().transform(input, { type: 'body', metatype: type }) as Input;
+}
+
+/** The key alone goes to stdout, so that a script can take it: `KEY=$(darkroom keys create ci)`. */
+function printIssued({ apiKey, key }: IssuedApiKey, config: Config, { json }: { json?: true }): void {
+  if (json) {
+    console.log(JSON.stringify(toApiKeyView(apiKey, config, key), null, 2));
+    return;
+  }
+  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). Shown this once:`);
+  console.log(key);
+}
+
+function row(view: ApiKeyView) {
+  const time = (seconds: number | null) =>
+    seconds === null ? '-' : new Date(seconds * 1000).toISOString().slice(0, 16);
+  return {
+    id: view.id,
+    hint: view.hint,
+    created: time(view.created_at),
+    expires: time(view.expires_at),
+    'last used': time(view.last_used_at),
+    scopes: view.scopes.join(','),
+    name: view.name,
+  };
+}
+
+function definedOnly<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}

@@ -1,0 +1,62 @@
+import { Controller, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
+import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { MODELS } from '../../models/catalog.ts';
+import { lifecycleHeaders } from '../../models/lifecycle-headers.ts';
+import { Config } from '../../platform/config.ts';
+import { requireJsonObject } from '../../platform/http/json/json-body.ts';
+import { hungUp } from '../../tasks/live/hung-up.ts';
+import { etagOf } from '../../tasks/task-etag.ts';
+import { TaskView } from '../../tasks/task.view.ts';
+import { GenerationsService } from './generations.service.ts';
+import { readPreferredWait } from './prefer.ts';
+
+/** As Fastify hands it on, headers given twice joined to one. */
+type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
+
+@ApiTags('Generations')
+@Controller('v1/generations')
+export class GenerationsController {
+  constructor(
+    private readonly config: Config,
+    private readonly generations: GenerationsService,
+  ) {}
+
+  @Post()
+  @Scope('generations:write')
+  @CountsAs('create')
+  @ApiOperation({ summary: 'Create a generation', operationId: 'createGeneration' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
+  @ApiHeader({
+    name: 'Prefer',
+    required: false,
+    description: '`wait=N`: answer up to N (60) seconds later, or when final',
+  })
+  @ApiBody({ schema: { oneOf: MODELS.map(({ parameters }) => parameters as object) } })
+  @ApiCreatedResponse({ type: TaskView })
+  async create(
+    // Taken apart by decorators, its pieces would go through Nest's pipes, which do nothing for them (see the guard's `andThen`).
+    @Req() request: CreationRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { body, headers } = request;
+    const waitS = readPreferredWait(headers.prefer);
+    const accepted = await this.generations.accept(callerOf(request), requireJsonObject(body), {
+      idempotencyKey: headers['idempotency-key'],
+      waitS,
+      gone: waitS > 0 ? hungUp(reply) : undefined,
+    });
+    reply
+      .code(201)
+      .header('location', `/v1/tasks/${accepted.taskId}`)
+      .header('cache-control', 'no-store')
+      .header('content-type', 'application/json; charset=utf-8');
+    reply.headers(lifecycleHeaders(accepted.model));
+    if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+    if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
+    if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
+    void reply.send(accepted.json);
+  }
+}

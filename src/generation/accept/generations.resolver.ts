@@ -1,0 +1,31 @@
+import { Args, Mutation, Resolver } from '@nestjs/graphql';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { TaskView } from '../../tasks/task.view.ts';
+import { CreateGenerationInput } from './create-generation.input.ts';
+import { GenerationsService } from './generations.service.ts';
+
+@Resolver()
+export class GenerationsResolver {
+  constructor(private readonly generations: GenerationsService) {}
+
+  /** @param input in the names of REST, only what was given: an Idempotency-Key means the same request in both */
+  @Mutation(() => TaskView, {
+    description: 'Creates a task. With a known idempotency key: gives the first answer again.',
+  })
+  @Scope('generations:write')
+  @CountsAs('create')
+  async createGeneration(
+    @CurrentCaller() caller: Caller,
+    @Args('input', { type: () => CreateGenerationInput, description: 'what to make' }) input: Record<string, unknown>,
+    @Args('idempotencyKey', {
+      type: () => String,
+      nullable: true,
+      description: '1 to 255 printable ASCII characters; the same space as the Idempotency-Key header',
+    })
+    idempotencyKey: string | null | undefined,
+  ): Promise<TaskView> {
+    const accepted = await this.generations.accept(caller, input, { idempotencyKey: idempotencyKey ?? undefined });
+    return JSON.parse(accepted.json) as TaskView;
+  }
+}

@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+import { ApiError } from '../../errors/api-error.ts';
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
+
+/**
+ * Bare (`abc`) and quoted (`"abc"`, a structured field string) forms name the same key.
+ * @throws ApiError invalid_idempotency_key
+ */
+export function readIdempotencyKey(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const given = header.trim();
+  const [, quoted] = /^"((?:[^"\\]|\\["\\])*)"$/.exec(given) ?? [];
+  const key = quoted === undefined ? given : quoted.replace(/\\(["\\])/g, '$1');
+  if (!PRINTABLE_ASCII.test(key)) throw new ApiError('invalid_idempotency_key', { param: 'Idempotency-Key' });
+  return key;
+}
+
+/** SHA-256, in hex, of the body's canonical JSON: key order and white space do not make another request. */
+export function requestHash(body: unknown): string {
+  return hash('sha256', canonicalJson(body), 'hex');
+}
+
+/** Keys sorted by code unit (RFC 8785); the body is known to be at most 32 levels deep. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const pairs = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${pairs.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+}

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
+import sharp from 'sharp';
+import { loadConfig } from '../../platform/config.ts';
+import { NameResolver } from '../../platform/outbound/name-resolver.ts';
+import { Outbound } from '../../platform/outbound/outbound.ts';
+import { ReferenceImages } from './reference-images.ts';
+
+const never = new AbortController().signal;
+const images = new ReferenceImages(
+  new Outbound(loadConfig({ OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32' }), new NameResolver()),
+);
+
+/** Requested paths, in order. */
+let requested: string[] = [];
+let answers: Record<string, (response: ServerResponse) => unknown>;
+let base: string;
+let png: Buffer;
+
+const server = createServer(({ url }, response) => {
+  requested.push(url!);
+  (answers[url!] ?? (() => response.writeHead(404).end('no such thing')))(response);
+});
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  png = await sharp({ create: { width: 16, height: 9, channels: 3, background: '#123456' } })
+    .png()
+    .toBuffer();
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  requested = [];
+  answers = { '/a.png': (response) => response.end(png) };
+});
+
+const field = (path: string, i = 0) => ({ param: `reference_images[${i}]`, url: base + path });
+
+/** @returns code, param and message as a client would see them */
+async function failure(path: string, signal = never): Promise<string[]> {
+  const error = await images.fetchAll([field('/a.png'), field(path, 1)], signal).then(
+    () => ({ code: 'none', param: '', message: '' }),
+    (error: { code: string; param: string; message: string }) => error,
+  );
+  return [error.code, error.param, error.message];
+}
+
+const NOT_FETCHED = ['reference_image_fetch_failed', 'reference_images[1]', 'A reference image could not be fetched.'];
+
+it('gives the images in the order of the fields, whichever arrives first', async () => {
+  const webp = await sharp(png).resize(8, 8).webp().toBuffer();
+  answers['/slow.webp'] = (response) => setTimeout(() => response.end(webp), 100);
+  const got = await images.fetchAll([field('/slow.webp'), field('/a.png')], never);
+  expect(got).toEqual([
+    { bytes: webp, contentType: 'image/webp', width: 8, height: 8 },
+    { bytes: png, contentType: 'image/png', width: 16, height: 9 },
+  ]);
+  expect(await images.fetchAll([], never)).toEqual([]);
+});
+
+it('fetches a URL that is named twice once', async () => {
+  const fields = [field('/a.png'), field('/a.png', 1), { param: 'first_frame_image_url', url: `${base}/a.png` }];
+  const got = await images.fetchAll(fields, never);
+  expect(got.map(({ bytes }) => bytes.equals(png))).toEqual([true, true, true]);
+  expect(requested).toEqual(['/a.png']);
+});
+
+it('fetches four at once and no more', async () => {
+  let [now, most] = [0, 0];
+  for (let i = 0; i < 16; i++) {
+    answers[`/${i}`] = (response) => {
+      most = Math.max(most, ++now);
+      setTimeout(() => {
+        now--;
+        response.end(png);
+      }, 20);
+    };
+  }
+  expect(
+    await images.fetchAll(
+      Array.from({ length: 16 }, (_, i) => field(`/${i}`, i)),
+      never,
+    ),
+  ).toHaveLength(16);
+  expect(most).toBe(4);
+});
+
+it.each<[string, (response: ServerResponse) => unknown]>([
+  ['404', (response) => response.writeHead(404).end(png)],
+  ['500', (response) => response.writeHead(500).end(png)],
+  ['304', (response) => response.writeHead(304).end()],
+  ['a redirect to itself', (response) => response.writeHead(302, { location: '/x' }).end()],
+  ['a redirect to nowhere', (response) => response.writeHead(302).end(png)],
+  ['a redirect to a private address', (response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end()],
+  ['a redirect to a file', (response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end()],
+  ['fewer bytes than announced', (response) => response.socket!.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx')],
+  ['a broken connection', (response) => response.socket!.destroy()],
+  ['no HTTP', (response) => response.socket!.end('220 mail ready\r\n')],
+])('calls %s not fetched, with one message for every cause', async (_name, answer) => {
+  answers['/x'] = answer;
+  expect(await failure('/x')).toEqual(NOT_FETCHED);
+});
+
+it('calls a name without address and a shut port not fetched', async () => {
+  const urls = ['http://name.invalid/', 'http://127.0.0.1:1/', 'http://169.254.169.254/', 'https://localhost:22/'];
+  for (const url of urls) {
+    const fetched = images.fetchAll([{ param: 'reference_images[1]', url }], never);
+    await expect(fetched).rejects.toMatchObject({
+      code: NOT_FETCHED[0],
+      param: NOT_FETCHED[1],
+      message: NOT_FETCHED[2],
+    });
+  }
+});
+
+it('keeps the cause for the log', async () => {
+  const fetched = images.fetchAll([field('/missing')], never);
+  await expect(fetched).rejects.toMatchObject({ cause: { kind: 'http_status', message: 'answered 404' } });
+});
+
+it.each<[string, () => Buffer]>([
+  ['an empty body', () => Buffer.alloc(0)],
+  ['a page', () => Buffer.from('<!doctype html>')],
+  ['half an image', () => png.subarray(0, 60)],
+  ['more than 20 MB', () => Buffer.concat([png, Buffer.alloc(20_000_001 - png.length)])],
+])('calls %s invalid, whatever its content type says', async (_name, body) => {
+  answers['/x'] = (response) => response.writeHead(200, { 'content-type': 'image/png' }).end(body());
+  expect((await failure('/x')).slice(0, 2)).toEqual(['reference_image_invalid', 'reference_images[1]']);
+  answers['/x'] = (response) => {
+    response.write(''); // chunked: no length announced
+    response.end(body());
+  };
+  expect((await failure('/x')).slice(0, 2)).toEqual(['reference_image_invalid', 'reference_images[1]']);
+});
+
+it('takes 20 MB', async () => {
+  answers['/x'] = (response) => response.end(Buffer.concat([png, Buffer.alloc(20_000_000 - png.length)]));
+  expect(await images.fetchAll([field('/x')], never)).toHaveLength(1);
+});
+
+it('abandons the others at the first failure', async () => {
+  const closed = Promise.withResolvers<void>();
+  answers['/hangs'] = (response) => response.socket!.once('close', closed.resolve);
+  const fields = ['/hangs', '/missing', ...Array.from({ length: 9 }, (_, i) => `/${i}`)].map(field);
+  await expect(images.fetchAll(fields, never)).rejects.toMatchObject({ param: 'reference_images[1]' });
+  await closed.promise;
+  expect(requested.length).toBeLessThan(6);
+});
+
+it('ends at once when the task does, with its reason', async () => {
+  const task = new AbortController();
+  const reason = new Error('cancelled');
+  answers['/hangs'] = () => task.abort(reason);
+  await expect(images.fetchAll([field('/hangs')], task.signal)).rejects.toBe(reason);
+  await expect(images.fetchAll([field('/a.png')], task.signal)).rejects.toBe(reason);
+});
+
+it('gives all the images of a task 60 s together', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setInterval'] });
+  try {
+    const arrived = Promise.withResolvers<void>();
+    answers['/hangs'] = () => arrived.resolve();
+    let ended: unknown = null;
+    const fetched = images.fetchAll([field('/hangs', 1)], never).catch((error) => (ended = error));
+    await arrived.promise;
+    await jest.advanceTimersByTimeAsync(59_900);
+    expect(ended).toBeNull();
+    await jest.advanceTimersByTimeAsync(101);
+    expect(await fetched).toMatchObject({ code: NOT_FETCHED[0], param: NOT_FETCHED[1], message: NOT_FETCHED[2] });
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { Storage } from '../../platform/storage/storage.ts';
+import type { StoredOutput } from '../../tasks/task.entity.ts';
+import { fileIdOf } from '../../tasks/task-id.ts';
+import { probe } from './probe.ts';
+import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
+import type { Held } from './running-tasks.ts';
+
+/** Puts a provider's outputs into our storage. Each claim writes under names of its own, so a late one overwrites nothing. */
+@Injectable()
+export class StoreOutputs {
+  constructor(private readonly storage: Storage) {}
+
+  /** @throws ProviderError result_storage_failed; internal_error for what is no picture or video */
+  async store(held: Held, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
+    return Promise.all(outputs.map((output, index) => this.storeOne(held, output, index)));
+  }
+
+  private async storeOne(held: Held, output: ProviderOutput, index: number): Promise<StoredOutput> {
+    const media = await probe(output);
+    const key = `${held.id}/${held.attempt}-${index}.${media.extension}`;
+    try {
+      await this.storage.put(key, output, media.contentType);
+    } catch (error) {
+      throw new ProviderError('result_storage_failed', { cause: error });
+    }
+    return {
+      id: fileIdOf(held.id, index),
+      index,
+      type: media.type,
+      storage_key: key,
+      content_type: media.contentType,
+      size_bytes: Buffer.isBuffer(output) ? output.length : (await stat(output.path)).size,
+      width: media.width,
+      height: media.height,
+      ...(media.duration === undefined ? {} : { duration: media.duration }),
+      sha256: await sha256(output),
+    };
+  }
+}
+
+async function sha256(output: ProviderOutput): Promise<string> {
+  const hash = createHash('sha256');
+  if (Buffer.isBuffer(output)) hash.update(output);
+  else await pipeline(createReadStream(output.path), hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,55 @@
+import { fastify as createFastify, type FastifyInstance } from 'fastify';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { eventually } from '../../../../test/support/wait.ts';
+import { IncomingBodies } from './incoming-bodies.ts';
+import { acceptJsonBodiesOnly } from '../json/json-body.ts';
+import { HTTP_LIMITS } from '../limits.ts';
+
+describe('bodies that are coming in', () => {
+  let fastify: FastifyInstance;
+  let socket: Socket;
+  const bodies = new IncomingBodies(HTTP_LIMITS);
+  const held = () => bodies['held'].size;
+  let begun = 0;
+
+  beforeAll(async () => {
+    fastify = createFastify({ bodyLimit: 100 });
+    acceptJsonBodiesOnly(fastify);
+    bodies.watch(fastify);
+    fastify.addHook('preParsing', (_request, _reply, _payload, done) => {
+      begun += 1;
+      done();
+    });
+    fastify.post('/', async () => 'done');
+    await fastify.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => fastify.close());
+  afterEach(() => socket.destroy());
+
+  /** Keeps the connection, as clients do. */
+  function send(headers: string, body: string): void {
+    socket = connect((fastify.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined).resume(); // prettier-ignore
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`);
+  }
+  const JSON_TYPE = 'Content-Type: application/json\r\n';
+
+  it.each([
+    ['is in', `${JSON_TYPE}Content-Length: 2`, '{}'],
+    ['is no JSON', `${JSON_TYPE}Content-Length: 2`, 'xx'],
+    ['says that it will be too long', `${JSON_TYPE}Content-Length: 101`, '{'],
+    ['turns out to be too long', `${JSON_TYPE}Transfer-Encoding: chunked`, `c8\r\n${'x'.repeat(200)}\r\n`],
+    ['is of no type that is read', 'Content-Type: text/plain\r\nContent-Length: 2', 'xx'],
+  ])('one that %s is held no longer', async (_what, headers, body) => {
+    const before = begun;
+    send(headers, body);
+    await eventually('the body to begin', async () => begun > before);
+    await eventually('nothing to be held', async () => held() === 0);
+  });
+
+  it('one whose client hangs up is held no longer, and until then it is', async () => {
+    send(`${JSON_TYPE}Content-Length: 50`, '{');
+    await eventually('the body to begin', async () => held() === 1);
+    socket.destroy();
+    await eventually('nothing to be held', async () => held() === 0);
+  });
+});

@@ -1,0 +1,103 @@
+import { ApiError } from '../../../errors/api-error.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { firstSyntaxFault } from './json-syntax.ts';
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text));
+
+function refusal(text: string | Buffer): { code: string; param: string | null; message: string } {
+  try {
+    parseStrictJson(Buffer.from(text as string));
+  } catch (error) {
+    const { code, param, message } = error as ApiError;
+    return { code, param, message };
+  }
+  throw new Error(`accepted: ${text.toString().slice(0, 80)}`);
+}
+
+describe('a strict JSON body', () => {
+  it.each([
+    '{}',
+    ' [1, -2.5e+3, true, false, null, "", "a\\"b\\\\", {"a":{"a":[{"a":1},{"a":2}]}}] ',
+    '"\\u00e9 \\ud83d\\ude00 \u{1f600} é"',
+    '{"":1,"a":"}{][,:\\"","b":"\\\\"}',
+    '0',
+  ])('reads %s as JSON.parse does', (text) => expect(parse(text)).toEqual(JSON.parse(text)));
+
+  it('leaves __proto__ a plain property, for validation to refuse', () => {
+    const value = parse('{"__proto__":{"admin":true}}') as object;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', 'a'],
+    ['{"a":1,"\\u0061":2}', 'a'],
+    ['{"x":[0,{"b":{"c":1,"d":"x","c":2}}]}', 'x[1].b.c'],
+    ['[{"a":1},{"a":1,"b":{},"a":2}]', '[1].a'],
+    [`{${Array.from({ length: 40 }, (_, i) => `"k${i}":${i}`).join()},"k7":0}`, 'k7'],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+    ['{"a":"\\"","a":"\\\\"}', 'a'],
+    ['{"":1,"":2}', ''],
+  ])('refuses a key named twice: %s', (text, param) =>
+    expect(refusal(text)).toMatchObject({ code: 'duplicate_key', param }),
+  );
+
+  it('takes equal keys of different objects for what they are', () => {
+    expect(() => parse('{"a":{"a":1},"b":{"a":1},"c":[{"a":1},{"a":1}]}')).not.toThrow();
+  });
+
+  it('takes 32 levels and no more', () => {
+    expect(() => parse('['.repeat(32) + ']'.repeat(32))).not.toThrow();
+    expect(refusal('['.repeat(33) + ']'.repeat(33)).code).toBe('json_too_deep');
+    expect(refusal('{"a":'.repeat(33) + '1' + '}'.repeat(33)).code).toBe('json_too_deep');
+    expect(refusal('['.repeat(400_000) + ']'.repeat(400_000)).code).toBe('json_too_deep');
+  });
+
+  it.each([
+    ['{"prompt":"a\\u0000b"}', 'prompt'],
+    ['{"metadata":{"a":"\\ud800"}}', 'metadata.a'],
+    ['{"reference_images":["a","b","\\udc00x"]}', 'reference_images[2]'],
+    ['{"a":"\\ud83dx\\ude00"}', 'a'],
+    ['{"a":{"b\\u0000":1}}', 'a.b\ufffd'],
+    ['{"a\\ud800":1}', 'a\ufffd'],
+  ])('refuses text that the database cannot hold: %s', (text, param) => {
+    expect(refusal(text)).toMatchObject({ code: 'invalid_unicode', param });
+  });
+
+  it('takes escapes that make whole characters', () => {
+    expect(parse('{"a\\n":"\\\\u0000 \\ud83d\\ude00"}')).toEqual({ 'a\n': '\\u0000 😀' });
+  });
+
+  it.each([
+    ['', 'it is empty'],
+    ['  \n', 'it is empty'],
+    ['{"a":', 'it ends too early'],
+    ['{"secret":"hunter2', 'it ends too early'],
+    ['{"a":}', 'position 5'],
+    ['{"a":1,}', 'position 7'],
+    ["{'a':1}", 'position 1'],
+    ['[1 2]', 'position 3'],
+    ['[01]', 'position 1'],
+    ['[1,]', 'position 3'],
+    ['{"secret":"hunter2"} x', 'position 21'],
+    ['{"a":"\u0001"}', 'position 6'],
+    ['{"a":"\\x"}', 'position 6'],
+    ['[NaN]', 'position 1'],
+    ['nul', 'position 0'],
+  ])('says where %j stops being JSON, and repeats nothing of it', (text, where) => {
+    const { code, message } = refusal(text);
+    expect(code).toBe('invalid_json');
+    expect(message).toContain(where);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('refuses bytes that are not plain UTF-8', () => {
+    expect(refusal(Buffer.from([0x22, 0xc3, 0x28, 0x22])).code).toBe('invalid_json');
+    expect(refusal('\ufeff{}').message).toContain('byte order mark');
+  });
+
+  it('finds the fault in a long text without trouble', () => {
+    const long = `{"a":"${'x'.repeat(900_000)}\\`;
+    expect(firstSyntaxFault(long)).toBeGreaterThan(900_000);
+  });
+});

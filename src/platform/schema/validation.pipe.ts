@@ -1,0 +1,47 @@
+import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { ApiError } from '../../errors/api-error.ts';
+import { faultOf } from './input-fault.ts';
+import { requireJsonObject } from '../http/json/json-body.ts';
+import { paramPath } from './param-path.ts';
+
+/** Types of parameters that are not input classes; whoever declares them checks the value himself. */
+const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
+
+/**
+ * Checks bodies, query strings and GraphQL arguments against their class-validator classes. Nest's own pipe coerces
+ * numbers in paths and drops `__proto__` silently; this one coerces nothing and drops nothing.
+ */
+export class ValidationPipe implements PipeTransform {
+  transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
+    if (type === 'custom' || UNCHECKED.has(metatype)) return value;
+    if (data !== undefined && (value === undefined || value === null)) return value; // a GraphQL argument left out
+    return checked(metatype!, value);
+  }
+}
+
+function checked(metatype: Type<object>, value: unknown): object {
+  const plain = value === undefined ? {} : requireJsonObject(value);
+  refuseSpecialKeys(plain, []);
+  const input = plainToInstance(metatype, plain, { exposeUnsetFields: false });
+  const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  if (errors.length === 0) return input;
+  if (value === undefined) requireJsonObject(value); // no body at all: say this rather than name a field
+  throw faultOf(errors);
+}
+
+/** class-transformer skips these, so class-validator would never see them. */
+const SPECIAL_KEYS = ['__proto__', 'constructor'];
+
+function refuseSpecialKeys(value: unknown, path: (string | number)[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const key of SPECIAL_KEYS) {
+    if (!Object.hasOwn(value, key)) continue;
+    const param = paramPath([...path, key]);
+    throw new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.` });
+  }
+  for (const [key, item] of Object.entries(value)) {
+    refuseSpecialKeys(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
+}

@@ -1,0 +1,138 @@
+import type { Approximation } from '../../tasks/task.entity.ts';
+import { type ProviderRequest, Unfit } from '../provider.ts';
+import { imageChoice, type ImageChoice, type Size, videoSize } from '../families/sizes.ts';
+import { type ImageRoles, imageRoles } from './image-roles.ts';
+import { loadTemplate } from './load-template.ts';
+import { imagesOf, type Slot, type SlotValues, slotsOf } from './slots.ts';
+import { type Template, TemplateError } from './template.ts';
+import type { Workflow } from './workflow.ts';
+
+/** How a request is served: which workflow, with what in its slots, in how many runs. */
+export interface ComfyPlan {
+  workflow: Workflow;
+  /** All but what differs from run to run, and the images, which the server names at their upload. */
+  values: SlotValues;
+  roles: ImageRoles;
+  /** Outputs of each run. */
+  counts: number[];
+  approximations: Approximation[];
+}
+
+/** @throws Unfit when no workflow of the template has a slot for everything the request brings */
+export function comfyPlan(request: ProviderRequest): ComfyPlan {
+  const template = templateOf(request);
+  const size = sizeOf(request, template);
+  let unfit: Unfit | null = null;
+  for (const roles of imageRoles(request)) {
+    for (const workflow of template.workflows) {
+      const slots = slotsOf(workflow);
+      if (!sameSlots(imagesOf(slots), roles)) continue;
+      try {
+        return { workflow, roles, ...fitted(request, template, slots, size, roles.approximations) };
+      } catch (error) {
+        if (!(error instanceof Unfit)) throw error;
+        unfit ??= error;
+      }
+    }
+  }
+  throw unfit ?? new Unfit(imageParam(request), 'no workflow takes these images');
+}
+
+function fitted(
+  request: ProviderRequest,
+  template: Template,
+  slots: Set<Slot>,
+  size: Size,
+  approximations: Approximation[],
+): Pick<ComfyPlan, 'values' | 'counts' | 'approximations'> {
+  const { kind, input } = request;
+  if (!slots.has('width') || !slots.has('height')) throw new Unfit('resolution', 'the workflow has a size of its own');
+  const length = kind === 'video' ? lengthOf(request, template, slots) : null;
+  if (!length && (slots.has('duration') || slots.has('frames'))) throw new Unfit('model', 'the workflow makes videos');
+  return {
+    values: { prompt: input.prompt, ...size, ...length?.values },
+    counts: countsOf(input.n ?? 1, template, slots),
+    approximations: [...sizeNotes(request, size), ...(length?.approximations ?? []), ...approximations],
+  };
+}
+
+/** The file was read at the start; if it has gone bad since, the next provider is asked. */
+function templateOf({ upstream, model }: ProviderRequest): Template {
+  try {
+    return loadTemplate(upstream.model, model);
+  } catch (error) {
+    if (error instanceof TemplateError) throw new Unfit('model', 'the workflow file cannot be used');
+    throw error;
+  }
+}
+
+function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Template): Size {
+  const { size: exact } = exactSize(request);
+  const step = (pixels: number) => Math.max(1, Math.round(pixels / size_step)) * size_step;
+  const size = { width: step(exact.width), height: step(exact.height) };
+  if (max_pixels !== undefined && size.width * size.height > max_pixels) {
+    throw new Unfit('resolution', `the workflow makes at most ${max_pixels} pixels`);
+  }
+  return size;
+}
+
+function sizeNotes(request: ProviderRequest, { width, height }: Size): Approximation[] {
+  const { ratio, size: exact } = exactSize(request);
+  const { aspect_ratio: requested, resolution } = request.input;
+  const isRounded = exact.width !== width || exact.height !== height;
+  return [
+    ...(ratio === requested ? [] : [{ param: 'aspect_ratio', requested, used: ratio }]),
+    ...(isRounded ? [{ param: 'resolution', requested: resolution, used: `${width}x${height}` }] : []),
+  ];
+}
+
+/** A workflow chooses no ratio of its own, so "auto" is settled here. */
+function exactSize({ kind, model, input, images }: ProviderRequest): ImageChoice {
+  if (kind === 'image') return imageChoice(model, input, images.references[0]);
+  return { ratio: input.aspect_ratio, size: videoSize(input) };
+}
+
+/** In one batch where the workflow has a slot for it, otherwise picture by picture, each with a seed of its own. */
+function countsOf(n: number, { max_batch = n }: Template, slots: Set<Slot>): number[] {
+  const most = slots.has('batch_size') ? Math.min(n, max_batch) : 1;
+  const counts = Array.from({ length: Math.ceil(n / most) }, (_, run) => Math.min(most, n - run * most));
+  if (counts.length > 1 && !slots.has('seed')) throw new Unfit('n', 'without a seed, every run gives the same picture');
+  return counts;
+}
+
+interface Length {
+  values: SlotValues;
+  approximations: Approximation[];
+}
+
+function lengthOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): Length {
+  const { frames_per_second: fps = 0, frame_step = 4, min_seconds = 0, max_seconds = Infinity } = template;
+  const wanted = input.duration ?? 5;
+  let used = Math.min(Math.max(wanted, min_seconds), max_seconds);
+  let frames: number | undefined;
+  if (slots.has('frames')) {
+    const steps = Math.max(1, Math.round((used * fps) / frame_step));
+    frames = steps * frame_step + 1;
+    // The one frame more is the picture the film starts from: it makes no film longer than asked for.
+    used = (steps * frame_step) / fps;
+  } else if (!slots.has('duration')) {
+    throw new Unfit('duration', 'the workflow has a length of its own');
+  }
+  const exact = Math.abs(used - wanted) < (frames === undefined ? Number.EPSILON : 1 / fps);
+  if (!exact && upstream.durationPolicy === 'exact') throw new Unfit('duration', `the nearest is ${round(used)} s`);
+  return {
+    values: { duration: exact ? wanted : round(used), frames, fps: fps || undefined },
+    approximations: exact ? [] : [{ param: 'duration', requested: wanted, used: round(used) }],
+  };
+}
+
+const round = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
+function sameSlots(slots: Slot[], { images }: ImageRoles): boolean {
+  return slots.length === images.length && images.every(({ slot }) => slots.includes(slot));
+}
+
+function imageParam({ kind, input }: ProviderRequest): string {
+  if (kind === 'image') return 'reference_images';
+  return input.reference_image_url === undefined ? 'first_frame_image_url' : 'reference_image_url';
+}

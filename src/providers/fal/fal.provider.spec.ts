@@ -1,0 +1,370 @@
+import { FalStub, type FalEnding } from '../../../test/support/stubs/fal.stub.ts';
+import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import type { Fault } from '../../../test/support/stubs/stub-http.ts';
+import { findModel } from '../../models/catalog.ts';
+import { probe } from '../../generation/run/probe.ts';
+import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { FalProvider } from './fal.provider.ts';
+
+const fal = new FalProvider();
+const SUBMIT = /^POST /;
+const RESULT = /^GET .*\/requests\/[^/]+$/;
+let stub: FalStub;
+let run: RecordedRun;
+let picture: ProviderRequest;
+let film: ProviderRequest;
+
+const ground = new JobGround({
+  provider: fal,
+  newStub: () => new FalStub(),
+  baseUrlOf: (stub) => stub.origin,
+  models: { picture: 'openai/gpt-image-2', film: 'bytedance/seedance-2.0' },
+});
+beforeEach(async () => {
+  ({ stub, run, picture, film } = await ground.fresh());
+});
+afterEach(() => ground.clear());
+
+const jobs = () => [...stub.jobs.values()];
+const last = () => jobs().at(-1);
+const ID = (n: number) => `0000000${n}-1111-4222-8333-444444444444`;
+const nano = (model: 'nano-banana-2' | 'nano-banana-pro') =>
+  requestFor(picture, { model, input: { resolution: '2K' }, upstream: { model: `fal-ai/${model}` } });
+const withReferences = (request: ProviderRequest, references: InputImage[]) =>
+  requestFor(request, {
+    input: { reference_images: references.map((_, at) => `https://a.example/${at}.png`) },
+    images: { references, firstFrame: null },
+  });
+
+describe('pictures', () => {
+  it('are recognised by our storage, and so is a film', async () => {
+    stub.real = true;
+    const [shot] = await fal.generate(requestFor(picture, { input: { aspect_ratio: '21:9' } }), run);
+    expect(await probe(shot!)).toMatchObject({ type: 'image', width: 1568, height: 672 });
+    const [reel] = await fal.generate(film, ground.freshRun());
+    expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
+  });
+
+  it('are submitted once, polled under the first two segments, and brought home', async () => {
+    expect(await ground.made(requestFor(picture, { input: { n: 3 } }))).toEqual(
+      [0, 1, 2].map((at) => `output ${at} of ${ID(1)}`),
+    );
+    expect(stub.submits).toBe(1);
+    expect(run.told).toEqual(['submitting', `submitted ${ID(1)}`]);
+    expect(stub.requests.filter(({ path }) => path.startsWith('/openai/gpt-image-2/requests/'))).not.toEqual([]);
+    expect(stub.requests.every(({ key, path }) => key === (path.startsWith('/files') ? 'none' : 'right'))).toBe(true);
+    expect(last()?.fields).toEqual({
+      prompt: 'a fox',
+      image_size: 'auto',
+      quality: 'auto',
+      num_images: 3,
+      output_format: 'png',
+    });
+  });
+
+  it('of every ratio and resolution of gpt-image-2 are asked for in pixels', async () => {
+    const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
+    for (const ratio of aspect_ratio?.enum ?? []) {
+      for (const size of resolution?.enum ?? []) {
+        const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
+        const isChosen = ratio === 'auto' && size !== '1K';
+        const noted = isChosen ? [{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }] : [];
+        expect(fal.plan(request)).toEqual(noted);
+        await ground.made(request, ground.freshRun());
+      }
+    }
+    expect(stub.submits).toBe(33);
+    const sizes = new Set(jobs().map(({ fields }) => JSON.stringify(fields.image_size)));
+    expect(sizes.size).toBe(31); // 10 ratios in 3 resolutions, and "auto"
+    expect(sizes).toContain('{"width":3808,"height":1632}');
+  });
+
+  it('of ratio auto above 1K take the ratio nearest to the first reference image', async () => {
+    const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(700, 1000)]);
+    expect(fal.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '2:3' }]);
+    await ground.made(request);
+    expect(last()).toMatchObject({
+      endpoint: 'openai/gpt-image-2/edit',
+      fields: {
+        image_size: { width: 2336, height: 3504 },
+        image_urls: [expect.stringMatching(/^data:image\/png;base64,/)],
+      },
+    });
+  });
+
+  it.each(['nano-banana-2', 'nano-banana-pro'] as const)(
+    'of every ratio and resolution of %s go by name',
+    async (model) => {
+      const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
+      for (const ratio of aspect_ratio?.enum ?? []) {
+        for (const size of resolution?.enum ?? []) {
+          const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
+          expect(fal.plan(request)).toEqual([]);
+          await ground.made(request, ground.freshRun());
+          expect(last()).toMatchObject({
+            endpoint: `fal-ai/${model}`,
+            fields: { aspect_ratio: ratio, resolution: size },
+          });
+        }
+      }
+      await ground.made(withReferences(nano(model), [await inputImage(20, 20), await inputImage(30, 20, 'webp')]));
+      expect(last()?.endpoint).toBe(`fal-ai/${model}/edit`);
+      expect(last()?.fields.image_urls).toHaveLength(2);
+    },
+  );
+
+  it.each([
+    [4, [4]],
+    [5, [4, 1]],
+    [10, [4, 4, 2]],
+  ])('%d at once are asked for as %j, in order, each intent noted before it is sent', async (n, parts) => {
+    const outputs = await ground.made(requestFor(picture, { input: { n } }));
+    expect(outputs).toHaveLength(n);
+    expect(outputs[0]).toBe(`output 0 of ${ID(1)}`);
+    expect(new Set(outputs).size).toBe(n);
+    expect(jobs().map(({ fields }) => fields.num_images)).toEqual(parts);
+    const ids = parts.map((_, at) => ID(at + 1));
+    const told = ids.flatMap((_, at) => {
+      const known = ids.slice(0, at).join(',');
+      return [...(at > 0 ? [`submitted ${known},?`] : []), `submitted ${ids.slice(0, at + 1).join(',')}`];
+    });
+    expect(run.told).toEqual(['submitting', ...told]);
+  });
+
+  it('more than fal takes, or of a model whose inputs nobody told us, are not tried', async () => {
+    const many = Array.from({ length: 17 }, async () => inputImage(8, 8));
+    expect(() => fal.plan(requestFor(picture, { upstream: { model: 'fal-ai/flux/dev' } }))).toThrow(Unfit);
+    expect(() => fal.plan({ ...film, upstream: picture.upstream })).toThrow(Unfit);
+    expect(() => fal.plan(requestFor(nano('nano-banana-2'), { input: { aspect_ratio: '9:21' } }))).toThrow(Unfit);
+    expect(() =>
+      fal.plan(
+        withReferences(picture, [{ bytes: Buffer.alloc(80_000_000), contentType: 'image/png', width: 9, height: 9 }]),
+      ),
+    ).toThrow(Unfit);
+    const references = await Promise.all(many);
+    expect(() => fal.plan(withReferences(picture, references))).toThrow(Unfit);
+  });
+});
+
+describe('a crash among several requests', () => {
+  it('after which all are known is gone on from, and what was not yet sent is sent', async () => {
+    const ten = requestFor(picture, { input: { n: 10 } });
+    await ground.made(ten);
+    const again = ground.freshRun(`${ID(1)},${ID(2)}`, true);
+    expect(await ground.made(ten, again)).toHaveLength(10);
+    expect(stub.submits).toBe(4);
+    expect(again.told).toEqual([`submitted ${ID(1)},${ID(2)},?`, `submitted ${ID(1)},${ID(2)},${ID(4)}`]);
+  });
+
+  it('in the middle of a submit is an unknown outcome; what is known is cancelled', async () => {
+    stub.endings.push('never');
+    const ten = requestFor(picture, { input: { n: 10 } });
+    const first = ground.freshRun();
+    const going = failureOf(fal.generate(ten, first));
+    await until(() => stub.submits === 3);
+    first.stop('shutdown');
+    await going;
+    const again = ground.freshRun(`${ID(1)},?`, true);
+    expect(await failureOf(fal.generate(ten, again))).toMatchObject({
+      code: 'provider_outcome_unknown',
+      spent: 'unknown',
+    });
+    await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
+    expect(stub.submits).toBe(3);
+  });
+
+  it('one that is throttled waits, since the others are paid for', async () => {
+    stub.plan(
+      SUBMIT,
+      { delayMs: 0 },
+      { reply: { status: 429, headers: { 'retry-after': '0.1' }, body: { detail: 'slow' } } },
+    );
+    expect(await ground.made(requestFor(picture, { input: { n: 5 } }))).toHaveLength(5);
+    expect(stub.submits).toBe(2);
+  });
+
+  it('one that is refused fails the task and cancels the others', async () => {
+    stub.endings.push('never');
+    stub.plan(
+      SUBMIT,
+      { delayMs: 0 },
+      { reply: { status: 422, body: { detail: [{ type: 'content_policy_violation' }] } } },
+    );
+    const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 5 } }), run));
+    expect(failure).toMatchObject({ code: 'content_policy_violation', spent: 'accepted' });
+    await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
+  });
+
+  it('one that fails fails the task and cancels the others', async () => {
+    stub.endings.push('never', { status: 422, type: 'content_policy_violation' });
+    const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 5 } }), run));
+    expect(failure).toMatchObject({ code: 'content_policy_violation', spent: 'accepted' });
+    await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
+  });
+});
+
+describe('films', () => {
+  const FIRST = { first_frame_image_url: 'https://a.example/1.png' };
+  const REFERENCE = { reference_image_url: 'https://a.example/2.png' };
+
+  it.each([
+    ['sora-2', 'omni', {}, 'text-to-video', 0],
+    ['sora-2', 'omni', FIRST, 'reference-to-video', 0],
+    ['sora-2', 'first_last', FIRST, 'image-to-video', 1],
+    ['sora-2', 'multi_frame', FIRST, 'reference-to-video', 1],
+    ['seedance-2', 'omni', FIRST, 'image-to-video', 0],
+    ['seedance-2', 'first_frame', FIRST, 'image-to-video', 0],
+    ['seedance-2', 'omni', REFERENCE, 'reference-to-video', 0],
+    ['seedance-2', 'omni', { ...FIRST, ...REFERENCE }, 'reference-to-video', 1],
+  ])('of %s in mode %s with %j go to %s', async (model, reference_mode, urls, endpoint, approximations) => {
+    const image = await inputImage(400, 300);
+    const request = requestFor(film, {
+      model,
+      input: { reference_mode, ...urls },
+      images: {
+        firstFrame: 'first_frame_image_url' in urls ? image : null,
+        references: 'reference_image_url' in urls ? [image] : [],
+      },
+    });
+    expect(fal.plan(request)).toHaveLength(approximations);
+    expect(await ground.made(request)).toEqual([`output 0 of ${ID(1)}`]);
+    expect(last()?.endpoint).toBe(`bytedance/seedance-2.0/${endpoint}`);
+    if (endpoint === 'reference-to-video') {
+      expect(last()?.fields.image_urls).toHaveLength(Object.keys(urls).length);
+      expect(last()?.fields.prompt).toMatch(/^a boat\n\n@Image1 is /);
+    }
+    expect(
+      stub.requests.filter(
+        ({ method, path }) => method === 'GET' && path.startsWith('/bytedance/seedance-2.0/requests/'),
+      ),
+    ).not.toEqual([]);
+  });
+
+  it('of every ratio, resolution and duration are exact', async () => {
+    for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
+      for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
+        await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
+        expect(last()?.fields).toMatchObject({
+          aspect_ratio,
+          resolution: resolution.toLowerCase(),
+          generate_audio: true,
+        });
+      }
+    for (let duration = 4; duration <= 15; duration++) {
+      await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
+      expect(last()?.fields.duration).toBe(String(duration));
+    }
+    expect(() => fal.plan(requestFor(film, { input: { duration: 16 } }))).toThrow(Unfit);
+    const fast = { model: 'bytedance/seedance-2.0/fast' };
+    expect(() => fal.plan(requestFor(film, { upstream: fast, input: { resolution: '1080p' } }))).toThrow(Unfit);
+  });
+});
+
+describe('a submit that is refused', () => {
+  const typed = (type: string) => ({ detail: [{ loc: ['body'], msg: 'm', type }] });
+  it.each<[number, object, Record<string, string>, string, string]>([
+    [422, typed('value_error'), {}, 'provider_rejected', 'nothing'],
+    [422, typed('content_policy_violation'), {}, 'content_policy_violation', 'nothing'],
+    [401, { detail: 'no' }, {}, 'provider_rejected', 'nothing'],
+    [403, { detail: 'no' }, {}, 'provider_rejected', 'nothing'],
+    [403, { detail: 'User is locked. Reason: Exhausted balance.' }, {}, 'provider_quota_exceeded', 'nothing'],
+    [404, { detail: 'no' }, {}, 'provider_rejected', 'nothing'],
+    [429, { detail: 'no' }, { 'retry-after': '3' }, 'provider_unavailable', 'nothing'],
+    [503, { detail: 'no' }, { 'retry-after': '3' }, 'provider_unavailable', 'nothing'],
+    [503, { detail: 'no' }, { 'x-fal-retryable': 'true' }, 'provider_unavailable', 'nothing'],
+    [503, { detail: 'no' }, {}, 'provider_outcome_unknown', 'unknown'],
+    [500, { detail: 'no' }, {}, 'provider_outcome_unknown', 'unknown'],
+    [200, { status: 'IN_QUEUE' }, {}, 'provider_outcome_unknown', 'unknown'],
+  ])('with %d %j %j is %s, spent %s, and sent once', async (status, body, headers, code, spent) => {
+    stub.plan(SUBMIT, { reply: { status, body, headers } });
+    const failure = await failureOf(fal.generate(picture, run));
+    expect(failure).toMatchObject({ code, spent, cause: { provider: 'fal', status } });
+    expect(failure.retryAfterMs).toBe('retry-after' in headers ? 3000 : undefined);
+    expect(stub.count(SUBMIT)).toBe(1);
+    expect(run.told).toEqual(['submitting']);
+  });
+
+  it.each<[string, Fault]>([
+    ['reset', { cut: 'before' }],
+    ['lost', { cut: 'after' }],
+    ['half', { cut: 'midway' }],
+    ['a page', { reply: { status: 502, body: '<html>' } }],
+  ])('whose answer is %s has an unknown outcome, and is sent once', async (_what, fault) => {
+    stub.plan(SUBMIT, fault);
+    expect(await failureOf(fal.generate(film, run))).toMatchObject({
+      code: 'provider_outcome_unknown',
+      spent: 'unknown',
+    });
+    expect(stub.count(SUBMIT)).toBe(1);
+  });
+});
+
+describe('a request that ends', () => {
+  it.each<[FalEnding, string]>([
+    [{ status: 422, type: 'content_policy_violation' }, 'content_policy_violation'],
+    [{ status: 422, type: 'no_media_generated' }, 'internal_error'],
+    [{ status: 422, type: 'image_load_error' }, 'provider_rejected'],
+    [{ status: 422, type: 'file_too_large' }, 'provider_rejected'],
+    [{ status: 422, type: 'unsupported_image_format' }, 'provider_rejected'],
+    [{ status: 422, type: 'greater_than' }, 'provider_rejected'],
+    [{ status: 422, type: 'brand_new' }, 'provider_rejected'],
+    [{ status: 504, type: 'generation_timeout' }, 'provider_timeout'],
+    [{ status: 504, type: 'request_timeout', platform: true }, 'provider_timeout'],
+    [{ status: 500, type: 'downstream_service_error' }, 'provider_unavailable'],
+    [{ status: 500, type: 'internal_server_error', retryable: true }, 'provider_unavailable'],
+    [{ status: 500, type: 'internal_server_error', retryable: false }, 'internal_error'],
+    [{ status: 503, type: 'runner_connection_refused', platform: true }, 'provider_unavailable'],
+    [{ status: 500, type: 'brand_new', retryable: true }, 'provider_unavailable'],
+    [{ status: 500, type: 'brand_new' }, 'internal_error'],
+    [{ onStatus: 'runner_disconnected' }, 'provider_unavailable'],
+    [{ onStatus: 'client_cancelled' }, 'internal_error'],
+    ['nothing', 'internal_error'],
+    ['fewer', 'internal_error'],
+  ])('with %j is %s, accepted', async (ending, code) => {
+    stub.endings.push(ending);
+    const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 2 } }), run));
+    expect(failure).toMatchObject({ code, spent: 'accepted' });
+    expect(JSON.stringify(failure.cause)).not.toContain('a prompt');
+  });
+
+  it('is read through whatever passes', async () => {
+    const pass = [404, 404, 500, 429, 408].map((status) => ({ reply: { status, body: '<x>' } }));
+    stub.plan(RESULT, ...pass, { cut: 'before' });
+    expect(await ground.made(picture)).toEqual([`output 0 of ${ID(1)}`]);
+    expect(stub.submits).toBe(1);
+  });
+
+  it('has lost its record when the result is 404 three times in a row', async () => {
+    const gone: Fault = { reply: { status: 404, body: { detail: 'no' } } };
+    stub.plan(RESULT, gone, gone, gone);
+    expect(await failureOf(fal.generate(picture, run))).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+  });
+
+  it('moves the progress while it runs', async () => {
+    stub.steps = { queued: 2, running: 30 };
+    await ground.made(picture);
+    expect(run.percents.length).toBeGreaterThan(10);
+    expect(run.percents.every((percent) => percent >= 0 && percent <= 95)).toBe(true);
+  });
+});
+
+describe('stopping', () => {
+  it('while the result is read settles, with the reason', async () => {
+    stub.plan(RESULT, 'hang');
+    const going = failureOf(fal.generate(picture, run));
+    await until(() => stub.count(RESULT) === 1);
+    run.stop('deadline');
+    expect(await going).toBe('deadline');
+  });
+
+  it('cancels every request of a task', async () => {
+    stub.endings.push('never', 'never', 'never');
+    const going = failureOf(fal.generate(requestFor(picture, { input: { n: 10 } }), run));
+    await until(() => stub.submits === 3 && run.told.length === 6);
+    run.stop('ended');
+    await going;
+    await fal.cancel(picture, `${ID(1)},${ID(2)},${ID(3)}`, new AbortController().signal);
+    expect(jobs().map(({ cancelRequested }) => cancelRequested)).toEqual([true, true, true]);
+  });
+});

@@ -1,0 +1,22 @@
+import type { Approximation } from '../../tasks/task.entity.ts';
+import type { ProviderRequest } from '../provider.ts';
+import { imageChoice, type Size } from './sizes.ts';
+
+export interface GptImageChoice {
+  /** null: the model's own choice, which it makes in about 1K. */
+  size: Size | null;
+  approximations: Approximation[];
+}
+
+/**
+ * Pixels of a gpt-image-2 picture where its provider takes pixels. The model's own `auto` decides on the size too, so in 2K
+ * and 4K the ratio is chosen here.
+ * @param takes whether the provider takes this size
+ * @throws Unfit
+ */
+export function gptImageChoice({ input, images }: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
+  const { aspect_ratio: requested, resolution } = input;
+  if (requested === 'auto' && resolution === '1K') return { size: null, approximations: [] };
+  const { ratio: used, size } = imageChoice('gpt-image-2', input, images.references[0], takes);
+  return { size, approximations: requested === used ? [] : [{ param: 'aspect_ratio', requested, used }] };
+}

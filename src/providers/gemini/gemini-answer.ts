@@ -1,0 +1,42 @@
+import type { GenerateContentResponse } from '@google/genai';
+import { ProviderError } from '../provider.ts';
+import { operatorCause } from '../wire/operator-cause.ts';
+import { requestIdOf } from '../wire/without-answer.ts';
+import type { WatchedCall } from '../wire/watched-call.ts';
+
+const CONTENT_POLICY = new Set([
+  'SAFETY',
+  'IMAGE_SAFETY',
+  'PROHIBITED_CONTENT',
+  'IMAGE_PROHIBITED_CONTENT',
+  'BLOCKLIST',
+  'SPII',
+  'RECITATION',
+  'IMAGE_RECITATION',
+]);
+
+/** The model answered and made no picture, for no reason of ours: asked again it may. */
+export class NoPicture extends ProviderError {}
+
+/** @throws NoPicture; ProviderError when the request or its picture was refused */
+export function pictureOf(answer: GenerateContentResponse, watched: WatchedCall): Buffer {
+  const candidate = answer.candidates?.[0];
+  for (const { thought, inlineData } of candidate?.content?.parts ?? []) {
+    if (thought || !inlineData?.data || !inlineData.mimeType?.startsWith('image/')) continue; // a thought is a draft
+    const bytes = Buffer.from(inlineData.data, 'base64');
+    if (bytes.length > 0) return bytes;
+  }
+  const blocked = answer.promptFeedback?.blockReason;
+  const reason: string = blocked ?? candidate?.finishReason ?? 'no candidate';
+  const message = answer.promptFeedback?.blockReasonMessage ?? candidate?.finishMessage;
+  const facts = {
+    status: watched.status ?? 200,
+    code: reason,
+    requestId: answer.responseId ?? requestIdOf(watched),
+    message,
+  };
+  const cause = operatorCause('gemini', null, facts);
+  if (blocked || CONTENT_POLICY.has(reason)) throw new ProviderError('content_policy_violation', { cause });
+  if (reason === 'LANGUAGE') throw new ProviderError('provider_rejected', { param: 'prompt', cause });
+  throw new NoPicture('internal_error', { cause });
+}

@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import sharp from 'sharp';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { blockedBy, finishedBy, GEMINI_FAULTS, GeminiStub } from '../../../test/support/stubs/gemini.stub.ts';
+import type { Fault } from '../../../test/support/stubs/stub-http.ts';
+import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
+import { nanoBanana2 } from '../../models/catalog/nano-banana-2.ts';
+import { nanoBananaPro } from '../../models/catalog/nano-banana-pro.ts';
+import type { Model } from '../../models/model.ts';
+import type { InputImage, ProviderOutput, ProviderRequest } from '../provider.ts';
+import { GeminiProvider } from './gemini.provider.ts';
+import { imageSize } from '../families/sizes.ts';
+
+const CALL = /POST .*:generateContent$/;
+const provider = new GeminiProvider();
+
+let stub: GeminiStub;
+let run: RecordedRun;
+let aCat: ProviderRequest;
+
+beforeEach(async () => {
+  stub = await new GeminiStub().start();
+  run = new RecordedRun();
+  aCat = {
+    taskId: 'task_01',
+    model: 'nano-banana-2',
+    kind: 'image',
+    input: { prompt: 'a cat', aspect_ratio: '1:1', resolution: '1K', n: 1 },
+    images: { references: [], firstFrame: null },
+    upstream: {
+      model: 'gemini-nano-banana-2.1',
+      baseUrl: stub.baseUrl,
+      apiKey: stub.key,
+      durationPolicy: 'exact',
+      pollIntervalMs: null,
+    },
+  };
+});
+
+afterEach(async () => {
+  run.close();
+  await stub.stop();
+});
+
+const sizeOf = async (output: ProviderOutput) => {
+  const { width, height } = await sharp(output as Buffer).metadata();
+  return { width, height };
+};
+
+const allowed = ({ id, parameters }: Model) => {
+  const { aspect_ratio, resolution } = parameters.properties as unknown as Record<string, { enum: string[] }>;
+  return aspect_ratio.enum.flatMap((ratio) => resolution.enum.map((size) => [id, ratio, size] as const));
+};
+
+it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s', async (model, ratio, resolution) => {
+  const request = requestFor(aCat, { model, input: { aspect_ratio: ratio, resolution } });
+  expect(provider.plan(request)).toEqual([]);
+  const [picture] = await provider.generate(request, run);
+  expect(await sizeOf(picture)).toEqual(imageSize(model, request.input));
+  const [{ path, fields, key }] = stub.requests;
+  expect([path, key]).toEqual(['/v1/models/gemini-nano-banana-2.1:generateContent', 'right']);
+  expect(fields).toEqual({
+    contents: [{ role: 'user', parts: [{ text: 'a cat' }] }],
+    generationConfig: {
+      responseModalities: ['IMAGE'],
+      imageConfig: { ...(ratio === 'auto' ? {} : { aspectRatio: ratio }), imageSize: resolution },
+    },
+  });
+});
+
+it('could stand in for gpt-image-2 at every value', () => {
+  for (const [, aspect_ratio, resolution] of allowed(gptImage2)) {
+    expect(provider.plan(requestFor(aCat, { model: 'gpt-image-2', input: { aspect_ratio, resolution } }))).toEqual([]);
+  }
+});
+
+it('declines what it cannot express before anything is sent', async () => {
+  const tooMany = Array<InputImage>(15).fill(await inputImage(8, 8));
+  const unfit = (changes: Parameters<typeof requestFor>[1], param: string) =>
+    expect(() => provider.plan(requestFor(aCat, changes))).toThrow(expect.objectContaining({ name: 'Unfit', param }));
+  unfit({ input: { aspect_ratio: '9:21' } }, 'aspect_ratio');
+  unfit({ input: { resolution: '720p' } }, 'resolution');
+  unfit({ images: { references: tooMany, firstFrame: null } }, 'reference_images');
+  unfit({ kind: 'video' }, 'model');
+});
+
+it('hands reference images on as inline data, in order', async () => {
+  const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg')];
+  await provider.generate(requestFor(aCat, { images: { references, firstFrame: null } }), run);
+  const [{ fields }] = stub.requests;
+  const { contents } = fields as { contents: { parts: object[] }[] };
+  expect(contents[0]?.parts.slice(1)).toEqual(
+    references.map(({ bytes, contentType }) => ({
+      inlineData: { mimeType: contentType, data: bytes.toString('base64') },
+    })),
+  );
+});
+
+it('takes the picture and not the draft that was thought before it', async () => {
+  const [plain] = await provider.generate(aCat, run);
+  stub.drafts = true;
+  stub.submits = 0;
+  const [picture] = await provider.generate(aCat, new RecordedRun());
+  expect((picture as Buffer).equals(plain as Buffer)).toBe(true);
+});
+
+it('reads an answer of more than 20 MB', async () => {
+  const [width, height] = [3000, 2500];
+  const raw = { width, height, channels: 3 } as const;
+  const noise = await sharp(randomBytes(width * height * 3), { raw })
+    .png()
+    .toBuffer();
+  expect(noise.length).toBeGreaterThan(16 * 2 ** 20);
+  const parts = [{ inlineData: { mimeType: 'image/png', data: noise.toString('base64') } }];
+  stub.plan(CALL, { reply: { status: 200, body: { candidates: [{ content: { parts }, finishReason: 'STOP' }] } } });
+  const [output] = await provider.generate(aCat, run);
+  expect((output as Buffer).equals(noise)).toBe(true);
+});
+
+it('sends nothing without a key', async () => {
+  const failure = await failureOf(provider.generate(requestFor(aCat, { upstream: { apiKey: null } }), run));
+  expect(failure).toMatchObject({ code: 'provider_rejected', spent: 'nothing' });
+  expect([stub.requests, run.told]).toEqual([[], []]);
+});
+
+it('lets nothing of the environment into the call', async () => {
+  const set = {
+    GOOGLE_GENAI_USE_VERTEXAI: 'true',
+    GOOGLE_API_KEY: 'other',
+    GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:1',
+    GOOGLE_GENAI_API_VERSION: 'v9',
+  };
+  Object.assign(process.env, set);
+  try {
+    expect(await provider.generate(aCat, run)).toHaveLength(1);
+    expect(stub.requests[0]).toMatchObject({ key: 'right', path: expect.stringMatching(/^\/v1\//) });
+  } finally {
+    for (const name of Object.keys(set)) delete process.env[name];
+  }
+});
+
+describe('refusals', () => {
+  const POLICY = ['SAFETY', 'IMAGE_SAFETY', 'PROHIBITED_CONTENT', 'IMAGE_PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_RECITATION']; // prettier-ignore
+  it.each(POLICY)('a picture withheld for %s is content_policy_violation, and not asked for again', async (reason) => {
+    stub.plan(CALL, finishedBy(reason));
+    const failure = await failureOf(provider.generate(aCat, run));
+    expect(failure).toMatchObject({ code: 'content_policy_violation', cause: { provider: 'gemini', code: reason } });
+    expect(stub.count(CALL)).toBe(1);
+  });
+
+  const BLOCKS = ['SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'IMAGE_SAFETY', 'MODEL_ARMOR', 'JAILBREAK'];
+  it.each(BLOCKS)('a prompt blocked for %s is content_policy_violation', async (reason) => {
+    stub.plan(CALL, blockedBy(reason));
+    const failure = await failureOf(provider.generate(aCat, run));
+    expect(failure).toMatchObject({ code: 'content_policy_violation', cause: { code: reason } });
+  });
+
+  it('a language that the model does not speak is the fault of the prompt', async () => {
+    stub.plan(CALL, finishedBy('LANGUAGE'));
+    const failure = await failureOf(provider.generate(aCat, run));
+    expect(failure).toMatchObject({ code: 'provider_rejected', param: 'prompt' });
+  });
+
+  const NO_PICTURE = ['NO_IMAGE', 'IMAGE_OTHER', 'OTHER', 'MALFORMED_RESPONSE', 'MAX_TOKENS', 'CONTINUATION', 'STOP'];
+  it.each(NO_PICTURE)('no picture for %s is asked for once more, then internal_error', async (reason) => {
+    stub.plan(CALL, finishedBy(reason));
+    expect(await provider.generate(aCat, run)).toHaveLength(1);
+    stub.plan(CALL, finishedBy(reason), finishedBy(reason));
+    const failure = await failureOf(provider.generate(aCat, run));
+    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted', cause: { code: reason } });
+    expect(stub.count(CALL)).toBe(4);
+  });
+});
+
+describe('failures', () => {
+  it.each<[keyof typeof GEMINI_FAULTS, string, string, object?]>([
+    ['badInput', 'provider_rejected', 'nothing'],
+    ['badKey', 'provider_rejected', 'nothing'],
+    ['noBilling', 'provider_quota_exceeded', 'nothing'],
+    ['wrongRegion', 'provider_rejected', 'nothing'],
+    ['denied', 'provider_rejected', 'nothing'],
+    ['noModel', 'provider_rejected', 'nothing'],
+    ['perMinute', 'provider_unavailable', 'nothing', { retryAfterMs: 1170 }],
+    ['perDay', 'provider_quota_exceeded', 'nothing'],
+    ['wrapped', 'provider_quota_exceeded', 'nothing'],
+    ['overloadedHint', 'provider_unavailable', 'nothing', { retryAfterMs: 2000 }],
+    ['overloaded', 'provider_unavailable', 'unknown'],
+    ['internal', 'provider_unavailable', 'unknown'],
+    ['html', 'provider_unavailable', 'unknown'],
+    ['deadline', 'provider_timeout', 'unknown'],
+    ['junk', 'internal_error', 'accepted'],
+  ])('%s is %s, spent: %s, after one call', async (fault, code, spent, more = {}) => {
+    stub.plan(CALL, GEMINI_FAULTS[fault]);
+    const failure = await failureOf(provider.generate(aCat, run));
+    expect(failure).toMatchObject({ name: 'ProviderError', code, spent, ...more });
+    const { status } = GEMINI_FAULTS[fault].reply;
+    expect(failure.cause).toMatchObject({ provider: 'gemini', status, request_id: 'req_1' });
+    expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
+    expect(stub.count(CALL)).toBe(1);
+  });
+
+  it.each<[string, Fault, string]>([
+    ['before the request is read', { cut: 'before' }, 'provider_unavailable'],
+    ['after the request was taken', { cut: 'after' }, 'provider_unavailable'],
+    ['half through the answer', { cut: 'midway' }, 'provider_unavailable'],
+    ['by silence', 'hang', 'provider_timeout'],
+  ])('a call that ends %s may have been paid, and is not repeated', async (_when, fault, code) => {
+    stub.plan(CALL, fault);
+    const failure = await failureOf(new GeminiProvider(150).generate(aCat, run));
+    expect(failure).toMatchObject({ code, spent: 'unknown' });
+    expect(stub.count(CALL)).toBe(1);
+  });
+
+  it('a call that reaches nobody spent nothing', async () => {
+    const request = requestFor(aCat, { upstream: { baseUrl: 'http://127.0.0.1:1' } });
+    const failure = await failureOf(provider.generate(request, run));
+    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+  });
+
+  it('the reason of the signal ends it within a second', async () => {
+    stub.plan(CALL, 'hang', 'hang', 'hang');
+    const failure = failureOf(provider.generate(requestFor(aCat, { input: { n: 3 } }), run));
+    await sleep(100);
+    const stoppedAt = performance.now();
+    run.stop('cancelled');
+    expect(await failure).toBe('cancelled');
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000); // what the port allows
+  });
+});
+
+describe('several pictures', () => {
+  const three = () => requestFor(aCat, { input: { n: 3 } });
+
+  it('are made by as many calls', async () => {
+    expect(await provider.generate(three(), run)).toHaveLength(3);
+    expect([stub.submits, run.told]).toEqual([3, ['submitting']]);
+  });
+
+  it('are not lost because one call was put off: that one is made again', async () => {
+    stub.plan(CALL, GEMINI_FAULTS.perMinuteSoon);
+    expect(await provider.generate(three(), run)).toHaveLength(3);
+    expect([stub.count(CALL), stub.submits]).toEqual([4, 3]);
+  });
+
+  it('spent nothing where every call was refused', async () => {
+    const { perMinute } = GEMINI_FAULTS;
+    stub.plan(CALL, perMinute, perMinute, perMinute);
+    const failure = await failureOf(provider.generate(three(), run));
+    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing', retryAfterMs: 1170 });
+    expect(stub.count(CALL)).toBe(3);
+  });
+
+  it('are all given up for one that cannot be made, and then something may have been spent', async () => {
+    stub.plan(CALL, { delayMs: 20_000 }, GEMINI_FAULTS.badInput, { delayMs: 20_000 });
+    const startedAt = performance.now();
+    const failure = await failureOf(provider.generate(three(), run));
+    expect(failure).toMatchObject({ code: 'provider_rejected', spent: 'unknown' });
+    expect(performance.now() - startedAt).toBeLessThan(5_000); // and not when the others were made
+  });
+});

@@ -1,0 +1,218 @@
+import { ArkStub } from '../../../test/support/stubs/ark.stub.ts';
+import { FalStub } from '../../../test/support/stubs/fal.stub.ts';
+import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
+import { failureOf, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { ReplicateStub } from '../../../test/support/stubs/replicate.stub.ts';
+import type { Fault, StubHttp } from '../../../test/support/stubs/stub-http.ts';
+import type { Provider, ProviderRequest } from '../provider.ts';
+import { ArkProvider } from '../ark/ark.provider.ts';
+import { FalProvider } from '../fal/fal.provider.ts';
+import { OpenaiProvider } from '../openai/openai.provider.ts';
+import { ReplicateProvider } from '../replicate/replicate.provider.ts';
+
+interface JobInterface {
+  provider: Provider;
+  newStub: () => StubHttp;
+  /** After the stub's origin. */
+  path: string;
+  model: string;
+  submit: RegExp;
+  read: RegExp;
+  fetch: RegExp;
+  cancel: RegExp;
+}
+
+const INTERFACES: [name: string, wire: JobInterface][] = [
+  [
+    'ark',
+    {
+      provider: new ArkProvider(),
+      newStub: () => new ArkStub(),
+      path: '/api/v3',
+      model: 'doubao-seedance-2-0-260128',
+      submit: /^POST .*\/tasks$/,
+      read: /^GET .*\/tasks\/cgt/,
+      fetch: /^GET \/store\//,
+      cancel: /^DELETE .*\/tasks\/cgt/,
+    },
+  ],
+  [
+    'fal',
+    {
+      provider: new FalProvider(),
+      newStub: () => new FalStub(),
+      path: '',
+      model: 'bytedance/seedance-2.0',
+      submit: /^POST /,
+      read: /^GET .*\/status$/,
+      fetch: /^GET \/files\//,
+      cancel: /^PUT .*\/cancel$/,
+    },
+  ],
+  [
+    'openai',
+    {
+      provider: new OpenaiProvider(),
+      newStub: () => Object.assign(new OpenaiStub(), { sora: false }),
+      path: '/v1',
+      model: 'wan2.2',
+      submit: /^POST \/v1\/videos$/,
+      read: /^GET \/v1\/videos\/[^/]+$/,
+      fetch: /^GET .*\/content$/,
+      cancel: /^DELETE \/v1\/videos\//,
+    },
+  ],
+  [
+    'replicate',
+    {
+      provider: new ReplicateProvider(),
+      newStub: () => new ReplicateStub(),
+      path: '/v1',
+      model: 'bytedance/seedance-2.0',
+      submit: /^POST \/v1\/models\//,
+      read: /^GET \/v1\/predictions\/pred/,
+      fetch: /^GET \/delivery\//,
+      cancel: /^POST .*\/cancel$/,
+    },
+  ],
+];
+
+/** A run settles within a second of its abort; the rest is for a machine that has much else to do. */
+const SETTLED_MS = 5_000;
+
+describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
+  const { provider, submit, read, fetch, cancel } = wire;
+  const ground = new JobGround({
+    provider,
+    newStub: wire.newStub,
+    baseUrlOf: (stub) => stub.origin + wire.path,
+    models: { picture: 'none', film: wire.model },
+  });
+  let stub: StubHttp;
+  let run: RecordedRun;
+  let film: ProviderRequest;
+  beforeEach(async () => {
+    ({ stub, run, film } = await ground.fresh());
+  });
+  afterEach(() => ground.clear());
+
+  const refused = (status: number): Fault => ({ reply: { status, body: '<x>' } });
+  const jobs = () => run.told.filter((told) => told.startsWith('submitted ')).map((told) => told.slice(10));
+
+  it('is told of the intent, then of the job, and goes on with it after a crash without another submit', async () => {
+    const [first] = await ground.made(film);
+    expect(run.told).toEqual(['submitting', `submitted ${jobs()[0]}`]);
+    const again = ground.freshRun(jobs()[0], true);
+    expect(await ground.made(film, again)).toEqual([first]);
+    expect([stub.submits, again.told]).toEqual([1, []]);
+  });
+
+  it('spends nothing at an address where nobody listens', async () => {
+    const away = requestFor(film, { upstream: { baseUrl: 'http://127.0.0.1:9' } });
+    expect(await failureOf(provider.generate(away, run))).toMatchObject({
+      code: 'provider_unavailable',
+      spent: 'nothing',
+      cause: { provider: name, code: 'ECONNREFUSED' },
+    });
+  });
+
+  it('never repeats the key or a signed link to the log, and nothing upstream to the client', async () => {
+    const said = `key ${stub.key} https://a.example/x?signature=abc data:image/png;base64,AAAA ${'x'.repeat(900)}`;
+    stub.plan(submit, { reply: { status: 400, body: { detail: said, error: { message: said } } } });
+    const failure = await failureOf(provider.generate(film, run));
+    const { message } = failure.cause as { message: string };
+    expect(message).toContain('key [key] https://a.example/x?… data:…');
+    expect(message.length).toBeLessThanOrEqual(500);
+    expect(failure.message).toBe('The provider did not accept this request.');
+  });
+
+  it('takes a refusal for one whatever its fields hold', async () => {
+    const odd = { of: ['an', 'unheard', 'of', 'kind'] };
+    const body = {
+      detail: [{ type: odd, msg: odd }],
+      title: odd,
+      error: { code: odd, type: odd, param: odd, message: odd },
+    };
+    stub.plan(submit, { reply: { status: 400, body } });
+    const failure = await failureOf(provider.generate(film, run));
+    expect(failure).toMatchObject({
+      code: 'provider_rejected',
+      spent: 'nothing',
+      cause: { provider: name, status: 400 },
+    });
+  });
+
+  describe('polling', () => {
+    it('bears what passes: broken connections, 408, 409, 425, 429, 5xx, pages and two 404', async () => {
+      const passing = [404, 404, 500, 404, 404, 429, 408, 409, 425, 503].map(refused);
+      stub.plan(read, ...passing, { cut: 'before' }, { cut: 'midway' }, { reply: { status: 200, body: '<html>' } });
+      expect(await ground.made(film)).toHaveLength(1);
+      expect(stub.submits).toBe(1);
+    });
+
+    it.each([
+      [404, 'internal_error'],
+      [401, 'provider_rejected'],
+      [403, 'provider_rejected'],
+      [400, 'internal_error'],
+    ])('ends at the third %d in a row with %s', async (status, code) => {
+      stub.plan(read, refused(status), refused(status), refused(status));
+      const failure = await failureOf(provider.generate(film, run));
+      expect(failure).toMatchObject({ code, spent: 'accepted', cause: { provider: name, status } });
+      expect([stub.submits, stub.count(read)]).toEqual([1, 3]);
+    });
+  });
+
+  it('downloads as often as it takes, without another job', async () => {
+    stub.plan(fetch, refused(503), { cut: 'before' }, { cut: 'midway' }, refused(404));
+    expect(await ground.made(film)).toHaveLength(1);
+    expect([stub.submits, stub.count(fetch)]).toEqual([1, 5]);
+  });
+
+  describe('stopping', () => {
+    it.each([
+      ['the paid call is under way', submit],
+      ['it polls', read],
+      ['it downloads', fetch],
+    ])('while %s settles, with the reason', async (_when, pattern) => {
+      stub.plan(pattern, 'hang');
+      const going = failureOf(provider.generate(film, run));
+      await until(() => stub.count(pattern) === 1);
+      const from = performance.now();
+      run.stop('deadline');
+      expect(await going).toBe('deadline');
+      expect(performance.now() - from).toBeLessThan(SETTLED_MS);
+    });
+
+    it('by a user during the paid call still cancels what that call made', async () => {
+      const answered = Promise.withResolvers<void>();
+      stub.plan(submit, { restAfter: answered.promise });
+      const going = failureOf(provider.generate(film, run));
+      await until(() => stub.halves === 1);
+      run.stop('ended');
+      answered.resolve();
+      expect(await going).toBe('ended');
+      await until(() => stub.count(cancel) === 1);
+      expect(run.told).toEqual(['submitting']);
+    });
+
+    it('by a shutdown during the paid call notes the job for a successor', async () => {
+      const answered = Promise.withResolvers<void>();
+      stub.plan(submit, { restAfter: answered.promise });
+      const going = failureOf(provider.generate(film, run));
+      await until(() => stub.halves === 1);
+      run.stop('shutdown');
+      answered.resolve();
+      expect(await going).toBe('shutdown');
+      await until(() => jobs().length === 1);
+      expect(stub.count(cancel)).toBe(0);
+    });
+
+    it('before the start sends nothing', async () => {
+      run.stop('deadline');
+      expect(await failureOf(provider.generate(film, run))).toBe('deadline');
+      expect(stub.requests).toEqual([]);
+    });
+  });
+});

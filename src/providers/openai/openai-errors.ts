@@ -1,0 +1,75 @@
+import { APIError } from 'openai';
+import { ProviderError, type Upstream } from '../provider.ts';
+import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
+import { retryAfterMs } from '../wire/retry-after.ts';
+import type { WatchedCall } from '../wire/watched-call.ts';
+import { outcomeUnknown, requestIdOf, uselessSuccess, withoutAnswer } from '../wire/without-answer.ts';
+
+/** Also the words of servers that speak the wire of OpenAI for others. */
+const CONTENT_POLICY =
+  /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
+const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
+const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
+const TIMEOUT = /time_?out|timed.out/i;
+const REFUSED_INPUT = /^invalid_|unsupported|bad_request/i;
+
+/** Their fields to ours. */
+const PARAMS: Record<string, string> = {
+  prompt: 'prompt',
+  n: 'n',
+  size: 'resolution',
+  seconds: 'duration',
+  image: 'reference_images',
+  input_reference: 'first_frame_image_url',
+};
+
+/**
+ * What a failed SDK call means to us.
+ * @param job the upstream would have worked on after its answer
+ */
+export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Upstream, job: boolean): ProviderError {
+  if (!watched.whole) return withoutAnswer('openai', watched, job);
+  const { message } = error as Error;
+  if (watched.succeeded) return uselessSuccess('openai', watched, upstream.apiKey, message);
+  const { code, type, param, status = watched.status ?? 0 } = error instanceof APIError ? error : {};
+  const facts = { status, code: code ?? type ?? undefined, requestId: requestIdOf(watched), message };
+  const cause = operatorCause('openai', upstream.apiKey, facts);
+  const waitMs = retryAfterMs(watched.headers);
+  return refusal({ status, code: `${code} ${type}`, param: String(param ?? ''), message, waitMs }, job, cause);
+}
+
+/** A job that the upstream accepted and could not finish. */
+export function failedJob(code: string, cause: OperatorCause): ProviderError {
+  const details = { spent: 'accepted', cause } as const;
+  if (CONTENT_POLICY.test(code)) return new ProviderError('content_policy_violation', details);
+  if (QUOTA.test(code)) return new ProviderError('provider_quota_exceeded', details);
+  if (TIMEOUT.test(code)) return new ProviderError('provider_timeout', details);
+  if (UPSTREAM_DOWN.test(code)) return new ProviderError('provider_unavailable', details);
+  if (REFUSED_INPUT.test(code)) return new ProviderError('provider_rejected', details);
+  return new ProviderError('internal_error', details);
+}
+
+interface Refusal {
+  status: number;
+  /** Code and type. */
+  code: string;
+  param: string;
+  message: string;
+  waitMs: number | undefined;
+}
+
+function refusal({ status, code, param, message, waitMs }: Refusal, job: boolean, cause: OperatorCause): ProviderError {
+  const nothing = { spent: 'nothing', cause } as const;
+  if (status < 500 && (CONTENT_POLICY.test(code) || (status === 400 && CONTENT_POLICY.test(message)))) {
+    return new ProviderError('content_policy_violation', { cause }); // perhaps made, and judged only then
+  }
+  if (status === 402 || (status < 500 && QUOTA.test(code)))
+    return new ProviderError('provider_quota_exceeded', nothing);
+  if ([409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined)) {
+    return new ProviderError('provider_unavailable', { ...nothing, retryAfterMs: waitMs });
+  }
+  if (status >= 500 || status === 408) return outcomeUnknown(status === 504 || status === 408, job, cause);
+  // Only where the input is at fault: of a refused key or an unknown model the client can mend nothing.
+  const ours = [400, 413, 422].includes(status) ? PARAMS[param.replace(/\[.*$/, '')] : undefined;
+  return new ProviderError('provider_rejected', { ...nothing, param: ours });
+}

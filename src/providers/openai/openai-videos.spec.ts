@@ -1,0 +1,259 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OPENAI_FAULTS } from '../../../test/support/stubs/openai-faults.ts';
+import type { Fault } from '../../../test/support/stubs/stub-http.ts';
+import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
+import { probe } from '../../generation/run/probe.ts';
+import type { ProviderRequest } from '../provider.ts';
+import { OpenaiProvider } from './openai.provider.ts';
+
+const CREATE = /POST \/v1\/videos/;
+const POLL = /GET \/v1\/videos\/[^/]+$/;
+const CONTENT = /GET .*\/content$/;
+const provider = new OpenaiProvider();
+
+let stub: OpenaiStub;
+let run: RecordedRun;
+let aWave: ProviderRequest;
+
+beforeEach(async () => {
+  stub = await new OpenaiStub().start();
+  run = new RecordedRun();
+  aWave = {
+    taskId: 'task_01',
+    model: 'sora-2',
+    kind: 'video',
+    input: { prompt: 'a wave', aspect_ratio: '16:9', resolution: '720P', duration: 4, reference_mode: 'omni' },
+    images: { references: [], firstFrame: null },
+    upstream: {
+      model: 'sora-2',
+      baseUrl: stub.baseUrl,
+      apiKey: stub.key,
+      durationPolicy: 'exact',
+      pollIntervalMs: 10,
+    },
+  };
+});
+
+afterEach(async () => {
+  run.close();
+  await stub.stop();
+});
+
+it('submits once, names the job before the first poll, and brings the film home', async () => {
+  const [film] = await provider.generate(aWave, run);
+  expect(await probe(film)).toMatchObject({ type: 'video', width: 1280, height: 720, duration: 4 });
+  const [id = ''] = stub.jobs.keys();
+  expect(run.told).toEqual(['submitting', `submitted ${id}`]);
+  expect(run.requestId).toBe('req_1');
+  expect(run.percents).toEqual([0, 66]);
+  expect(stub.submits).toBe(1);
+  expect(stub.requests[0]?.fields).toEqual({ model: 'sora-2', prompt: 'a wave', seconds: '4', size: '1280x720' });
+  expect(stub.requests.every(({ key }) => key === 'right')).toBe(true);
+});
+
+it('takes a server that answers only id and status', async () => {
+  stub.minimal = true;
+  expect(await provider.generate(aWave, run)).toHaveLength(1);
+});
+
+it('goes on polling a job it knows, and submits nothing', async () => {
+  await provider.generate(aWave, run);
+  const [id = ''] = stub.jobs.keys();
+  const next = new RecordedRun(id, true);
+  expect(await provider.generate(aWave, next)).toHaveLength(1);
+  expect([next.told, stub.submits]).toEqual([[], 1]);
+  next.close();
+});
+
+describe('what sora takes', () => {
+  it.each([
+    ['9:16', '720P', 8, []],
+    ['16:9', '720P', 12, []],
+  ])('%s %s %i s exactly', (aspect_ratio, resolution, duration, near) => {
+    expect(provider.plan(requestFor(aWave, { input: { aspect_ratio, resolution, duration } }))).toEqual(near);
+  });
+
+  it.each([
+    [{ aspect_ratio: '21:9' }, 'aspect_ratio'],
+    [{ aspect_ratio: '1:1' }, 'aspect_ratio'],
+    [{ resolution: '1080P' }, 'resolution'],
+    [{ resolution: '4K' }, 'resolution'],
+    [{ duration: 5 }, 'duration'],
+  ])('declines %j', (input, param) => {
+    expect(() => provider.plan(requestFor(aWave, { input }))).toThrow(
+      expect.objectContaining({ name: 'Unfit', param }),
+    );
+  });
+
+  it.each([
+    [1, 4],
+    [5, 4],
+    [6, 8],
+    [9, 8],
+    [10, 12],
+    [20, 12],
+  ])('comes near to %i s by %i s where the operator lets it, and says so', async (duration, used) => {
+    const request = requestFor(aWave, { input: { duration }, upstream: { durationPolicy: 'nearest' } });
+    expect(provider.plan(request)).toEqual([{ param: 'duration', requested: duration, used }]);
+    await provider.generate(request, run);
+    expect(stub.requests[0]?.fields.seconds).toBe(String(used));
+  });
+});
+
+it.each(
+  ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'].flatMap((ratio) =>
+    ['720P', '1080P', '4K'].map((resolution) => [ratio, resolution] as const),
+  ),
+)('asks a server of another kind for %s in %s as it is', (aspect_ratio, resolution) => {
+  const input = { aspect_ratio, resolution, duration: 5 };
+  expect(provider.plan(requestFor(aWave, { input, upstream: { model: 'wan2.2' } }))).toEqual([]);
+});
+
+describe('a picture', () => {
+  it.each(['omni', 'first_last', 'multi_frame'])('in mode %s starts the film, which is noted', async (mode) => {
+    const firstFrame = await inputImage(320, 180, 'jpeg');
+    const request = requestFor(aWave, { input: { reference_mode: mode }, images: { references: [], firstFrame } });
+    const near = [{ param: 'reference_mode', requested: mode, used: 'first_frame' }];
+    expect(provider.plan(request)).toEqual(near);
+    await provider.generate(request, run);
+    const [{ files }] = stub.requests;
+    expect(files.map(({ field, type }) => [field, type])).toEqual([['input_reference', 'image/jpeg']]);
+    expect(await sharp(files[0].bytes).metadata()).toMatchObject({ format: 'jpeg', width: 1280, height: 720 });
+  });
+
+  it('of another ratio is cut to the film, which is noted', async () => {
+    const firstFrame = await inputImage(300, 300);
+    const request = requestFor(aWave, {
+      input: { reference_mode: 'first_frame' },
+      images: { references: [], firstFrame },
+    });
+    const used = 'cropped to 1280x720';
+    expect(provider.plan(request)).toEqual([{ param: 'first_frame_image_url', requested: '300x300', used }]);
+  });
+
+  it('is one at the most', async () => {
+    const [firstFrame, reference] = [await inputImage(16, 9), await inputImage(16, 9)];
+    const request = requestFor(aWave, { images: { references: [reference], firstFrame } });
+    expect(() => provider.plan(request)).toThrow(expect.objectContaining({ param: 'reference_image_url' }));
+  });
+});
+
+describe('a submit', () => {
+  it.each<[keyof typeof OPENAI_FAULTS, string, string]>([
+    ['contentPolicy', 'content_policy_violation', 'accepted'],
+    ['badKey', 'provider_rejected', 'nothing'],
+    ['noModel', 'provider_rejected', 'nothing'],
+    ['detailOnly', 'provider_rejected', 'nothing'],
+    ['rateLimited', 'provider_unavailable', 'nothing'],
+    ['noQuota', 'provider_quota_exceeded', 'nothing'],
+    ['overloaded', 'provider_unavailable', 'nothing'],
+    ['serverError', 'provider_outcome_unknown', 'unknown'],
+    ['badGateway', 'provider_outcome_unknown', 'unknown'],
+    ['junkJson', 'internal_error', 'accepted'],
+    ['noData', 'internal_error', 'accepted'],
+  ])('that meets %s is %s, spent: %s', async (fault, code, spent) => {
+    stub.plan(CREATE, OPENAI_FAULTS[fault]);
+    expect(await failureOf(provider.generate(aWave, run))).toMatchObject({ code, spent });
+    expect(stub.count(CREATE)).toBe(1);
+  });
+
+  it.each<[Fault & object, number]>([
+    [{ cut: 'before' }, 0],
+    [{ cut: 'after' }, 1],
+    [{ cut: 'midway' }, 1],
+  ])('cut off (%j) has an unknown end, and is not repeated', async (fault, submits) => {
+    stub.plan(CREATE, fault);
+    const failure = await failureOf(provider.generate(aWave, run));
+    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', spent: 'unknown' });
+    expect([stub.count(CREATE), stub.submits]).toEqual([1, submits]);
+  });
+
+  it('that reaches nobody spent nothing', async () => {
+    const request = requestFor(aWave, { upstream: { baseUrl: 'http://127.0.0.1:1/v1' } });
+    const failure = await failureOf(provider.generate(request, run));
+    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+  });
+});
+
+describe('polling', () => {
+  it('bears passing failures', async () => {
+    const { serverError, badGateway, junkJson } = OPENAI_FAULTS;
+    const busy: Fault = { reply: { status: 429, body: {} } };
+    stub.plan(POLL, serverError, { cut: 'before' }, badGateway, { cut: 'midway' }, busy, junkJson);
+    expect(await provider.generate(aWave, run)).toHaveLength(1);
+    expect(stub.submits).toBe(1);
+  });
+
+  it('bears a record that is not found twice, and gives up the third time in a row', async () => {
+    const { noModel: notFound } = OPENAI_FAULTS;
+    stub.plan(POLL, notFound, notFound);
+    expect(await provider.generate(aWave, run)).toHaveLength(1);
+    const next = new RecordedRun('video_lost');
+    const failure = await failureOf(provider.generate(aWave, next));
+    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+    expect(stub.requests.filter(({ path }) => path.endsWith('video_lost'))).toHaveLength(3);
+    next.close();
+  });
+
+  it.each([
+    ['moderation_blocked', 'content_policy_violation'],
+    ['insufficient_quota', 'provider_quota_exceeded'],
+    ['generation_timeout', 'provider_timeout'],
+    ['server_error', 'provider_unavailable'],
+    ['invalid_prompt', 'provider_rejected'],
+    ['video_generation_failed', 'internal_error'],
+  ])('tells a job that failed by %s as %s', async (code, ours) => {
+    stub.jobError = { code, message: `failed with ${stub.key}` };
+    const failure = await failureOf(provider.generate(aWave, run));
+    expect(failure).toMatchObject({ code: ours, spent: 'accepted', cause: { provider: 'openai', code } });
+    expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
+  });
+
+  it('ends with the reason of the signal, between polls', async () => {
+    stub.pollsToComplete = 10_000;
+    const failure = failureOf(provider.generate(requestFor(aWave, { upstream: { pollIntervalMs: 60_000 } }), run));
+    await sleep(200);
+    const stoppedAt = performance.now();
+    run.stop('deadline');
+    expect(await failure).toBe('deadline');
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000); // what the port allows
+  });
+});
+
+describe('the download', () => {
+  it('is repeated without making anything anew', async () => {
+    stub.plan(CONTENT, OPENAI_FAULTS.serverError, { cut: 'before' }, { cut: 'midway' }, OPENAI_FAULTS.noModel);
+    const [film] = await provider.generate(aWave, run);
+    expect((await readFile((film as { path: string }).path)).subarray(4, 8).toString()).toBe('ftyp');
+    expect([stub.submits, stub.count(CONTENT)]).toEqual([1, 5]);
+  });
+
+  it('of a film that is gone ends the task', async () => {
+    const { noModel: gone } = OPENAI_FAULTS;
+    stub.plan(CONTENT, gone, gone, gone, gone);
+    const failure = await failureOf(provider.generate(aWave, run));
+    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+  });
+});
+
+describe('cancel', () => {
+  it('tells the upstream, which stops the job where it can', async () => {
+    stub.sora = false;
+    stub.pollsToComplete = 10_000;
+    const failure = failureOf(provider.generate(aWave, run));
+    while (stub.count(POLL) === 0) await sleep(5);
+    const [id = ''] = stub.jobs.keys();
+    run.stop('cancelled');
+    await failure;
+    await provider.cancel(aWave, id, new AbortController().signal);
+    expect(stub.jobs.size).toBe(0);
+  });
+
+  it('takes a refusal for an answer', async () => {
+    await expect(provider.cancel(aWave, 'video_unknown', new AbortController().signal)).resolves.toBeUndefined();
+    expect(stub.count(/DELETE/)).toBe(1);
+  });
+});

@@ -1,0 +1,57 @@
+import type { TaskErrorCode } from '../../tasks/task-error.ts';
+import { ProviderError, type ProviderRequest } from '../provider.ts';
+import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
+import { submitRefused } from '../wire/submit-failure.ts';
+import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import type { Prediction, ReplicateErrorBody } from './replicate-wire.ts';
+
+/** A failed prediction says why in words only; the first that fits decides. */
+const WORDS: readonly (readonly [RegExp, TaskErrorCode])[] = [
+  [/flagged|sensitive|moderation|safety|content policy|nsfw|\bE005\b/i, 'content_policy_violation'],
+  [/timed? ?out|deadline/i, 'provider_timeout'],
+  [
+    /unavailable|overloaded|high demand|rate.?limit|throttled|try again|connection|interrupted|internal|out of memory/i,
+    'provider_unavailable',
+  ],
+  [/invalid|not supported|unsupported|must be|too (long|large|small|short)/i, 'provider_rejected'],
+];
+
+/** The create call was answered, and not with a prediction. */
+export function createFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
+  const refused = submitRefused(withHint(reply), replyCause(request, reply));
+  // The prediction's own words decide whether the content was at fault, as they do later.
+  if (refused.code !== 'provider_rejected' || reply.status !== 422) return refused;
+  if (!WORDS[0]?.[0].test(detailOf(reply))) return refused;
+  return new ProviderError('content_policy_violation', { spent: 'nothing', cause: refused.cause });
+}
+
+/** A prediction ended without a result. */
+export function predictionFailure({ upstream }: ProviderRequest, { id, status, error }: Prediction): ProviderError {
+  const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
+  const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
+  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // not begun in its time
+  if (status === 'canceled') return new ProviderError('internal_error', { cause }); // not by us: nobody would ask
+  const code = WORDS.find(([pattern]) => pattern.test(message))?.[1];
+  return new ProviderError(code ?? 'internal_error', { cause });
+}
+
+export function replyCause({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorCause {
+  return operatorCause('replicate', upstream.apiKey, {
+    status: reply.status,
+    code: (reply.json as ReplicateErrorBody | undefined)?.title,
+    requestId: reply.headers['x-request-id'],
+    message: detailOf(reply),
+  });
+}
+
+function detailOf({ json, text }: UpstreamReply): string {
+  const detail = (json as ReplicateErrorBody | undefined)?.detail;
+  return typeof detail === 'string' ? detail : text;
+}
+
+/** A throttled call may say in words alone when to come again: "resets in ~30s". */
+function withHint(reply: UpstreamReply): UpstreamReply {
+  const seconds = /~(\d+)s/.exec(detailOf(reply))?.[1];
+  if (reply.status !== 429 || reply.headers['retry-after'] || !seconds) return reply;
+  return { ...reply, headers: { ...reply.headers, 'retry-after': seconds } };
+}

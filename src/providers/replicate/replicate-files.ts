@@ -1,0 +1,59 @@
+import { FormData } from 'undici';
+import { type InputImage, ProviderError, type ProviderRequest } from '../provider.ts';
+import { dataUrl } from '../wire/data-url.ts';
+import { networkCause } from '../wire/operator-cause.ts';
+import { retryAfterMs } from '../wire/retry-after.ts';
+import { submitRefused } from '../wire/submit-failure.ts';
+import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
+import { callReplicate } from './replicate-call.ts';
+import { replyCause } from './replicate-errors.ts';
+import type { UploadedFile } from './replicate-wire.ts';
+
+/** Up to here an image may travel in the request itself. */
+const MAX_DATA_URL_BYTES = 256 * 1024;
+
+/** Some 20 MB on a slow line. */
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+/**
+ * Addresses under which Replicate finds the images: small ones are their own, others are uploaded. Costs nothing, so whatever
+ * goes wrong, nothing was spent.
+ * @throws ProviderError; the reason of the signal
+ */
+export async function handOver(
+  request: ProviderRequest,
+  images: readonly InputImage[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const urls: string[] = [];
+  for (const image of images) {
+    const isSmall = image.bytes.length <= MAX_DATA_URL_BYTES;
+    urls.push(isSmall ? dataUrl(image) : await upload(request, image, signal));
+  }
+  return urls;
+}
+
+async function upload(request: ProviderRequest, image: InputImage, signal: AbortSignal): Promise<string> {
+  const body = new FormData();
+  const extension = image.contentType.slice('image/'.length);
+  body.append('content', new Blob([new Uint8Array(image.bytes)], { type: image.contentType }), `image.${extension}`);
+  const call = { method: 'POST', body, timeoutMs: UPLOAD_TIMEOUT_MS, signal } as const;
+  const reply = await callReplicate(request, '/files', call).catch((error: unknown) => {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    throw new ProviderError('provider_unavailable', { spent: 'nothing', cause: networkCause('replicate', error) });
+  });
+  const url = (reply.json as UploadedFile | undefined)?.urls?.get;
+  if (reply.status >= 300 || typeof url !== 'string') throw refusal(request, reply);
+  return url;
+}
+
+function refusal(request: ProviderRequest, reply: UpstreamReply): ProviderError {
+  const cause = replyCause(request, reply);
+  const refused = submitRefused(reply, cause);
+  if (refused.spent === 'nothing') return refused;
+  return new ProviderError('provider_unavailable', {
+    spent: 'nothing',
+    cause,
+    retryAfterMs: retryAfterMs(reply.headers),
+  });
+}

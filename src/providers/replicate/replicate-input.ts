@@ -1,0 +1,130 @@
+import type { Approximation } from '../../tasks/task.entity.ts';
+import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { seedanceShot } from '../families/seedance.ts';
+import { gptImageChoice } from '../families/gpt-image.ts';
+
+/** What is asked of a Replicate model for one generation. */
+export interface ReplicateOrder {
+  /** How many predictions it takes. */
+  count: number;
+  /** To be handed to `input`, as addresses in the same order. */
+  images: readonly InputImage[];
+  /** @param urls of `images` */
+  input: (urls: string[]) => object;
+  approximations: Approximation[];
+}
+
+/** What gpt-image-2 takes here as aspect_ratio: in 1K by name, above in pixels. */
+const GPT_IMAGE = {
+  ratios: ['auto', '1:1', '3:2', '2:3', '4:3', '3:4', '16:9', '9:16'],
+  pixels: ['2048x2048', '2048x1152', '1152x2048', '3840x2160', '2160x3840'],
+};
+
+const NANO_BANANA = {
+  ratios: ['21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4', '2:3', '9:16'],
+  resolutions: ['1K', '2K', '4K'],
+};
+
+/** Seedance's prompt, in code points. */
+const MAX_SEEDANCE_PROMPT = 4_000;
+
+/**
+ * The request in the words of the Replicate model that it is bound to.
+ * @throws Unfit
+ */
+export function replicateOrder(request: ProviderRequest): ReplicateOrder {
+  const { model } = request.upstream;
+  if (/(^|\/)seedance/.test(model)) return seedance(request);
+  if (request.kind !== 'image') throw new Unfit('model', `Replicate's ${model} is not known to make videos.`);
+  if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
+  if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
+  throw new Unfit('model', `The inputs of Replicate's ${model} are not known.`);
+}
+
+function gptImage(request: ProviderRequest): ReplicateOrder {
+  const { input, images } = request;
+  const { ratio, approximations } = gptImageRatio(request);
+  return {
+    count: 1,
+    images: atMost(16, images.references),
+    input: (urls) => ({
+      prompt: input.prompt,
+      aspect_ratio: ratio,
+      quality: 'auto',
+      number_of_images: input.n ?? 1,
+      output_format: 'png',
+      ...(urls.length > 0 ? { input_images: urls } : {}),
+    }),
+    approximations,
+  };
+}
+
+function gptImageRatio(request: ProviderRequest): { ratio: string; approximations: Approximation[] } {
+  const { aspect_ratio, resolution } = request.input;
+  if (resolution === '1K') {
+    if (!GPT_IMAGE.ratios.includes(aspect_ratio))
+      throw new Unfit('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+    return { ratio: aspect_ratio, approximations: [] };
+  }
+  const { size, approximations } = gptImageChoice(request, ({ width, height }) =>
+    GPT_IMAGE.pixels.includes(`${width}x${height}`),
+  );
+  return { ratio: size ? `${size.width}x${size.height}` : 'auto', approximations };
+}
+
+function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicateOrder {
+  const { aspect_ratio, resolution, prompt, n = 1 } = input;
+  const isPro = upstream.model.includes('pro');
+  const approximations: Approximation[] = [];
+  if (!NANO_BANANA.resolutions.includes(resolution))
+    throw new Unfit('resolution', `Replicate has no ${resolution} here.`);
+  const ratio = () => {
+    if (NANO_BANANA.ratios.includes(aspect_ratio)) return aspect_ratio;
+    if (aspect_ratio !== 'auto') throw new Unfit('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+    if ((input.reference_images?.length ?? 0) > 0) return 'match_input_image';
+    if (!isPro) return undefined; // the model's choice; the pro one would look for an image to match
+    approximations.push({ param: 'aspect_ratio', requested: 'auto', used: '1:1' });
+    return '1:1';
+  };
+  const used = ratio();
+  return {
+    count: n,
+    images: atMost(14, images.references),
+    input: (urls) => ({
+      prompt,
+      ...(used === undefined ? {} : { aspect_ratio: used }),
+      resolution,
+      output_format: 'png',
+      ...(urls.length > 0 ? { image_input: urls } : {}),
+      ...(isPro ? { allow_fallback_model: false } : {}),
+    }),
+    approximations,
+  };
+}
+
+function seedance(request: ProviderRequest): ReplicateOrder {
+  const { guidance, images, approximations, ...shot } = seedanceShot(request, (n) => `[Image${n}]`);
+  if ([...shot.prompt].length > MAX_SEEDANCE_PROMPT) {
+    throw new Unfit('prompt', `Replicate takes ${MAX_SEEDANCE_PROMPT} characters here.`);
+  }
+  return {
+    count: 1,
+    images,
+    input: (urls) => ({
+      prompt: shot.prompt,
+      resolution: shot.resolution,
+      aspect_ratio: shot.ratio,
+      duration: shot.duration,
+      seed: shot.seed,
+      generate_audio: true,
+      ...(guidance === 'first_frame' ? { image: urls[0] } : {}),
+      ...(guidance === 'references' ? { reference_images: urls } : {}),
+    }),
+    approximations,
+  };
+}
+
+function atMost(most: number, images: readonly InputImage[]): readonly InputImage[] {
+  if (images.length > most) throw new Unfit('reference_images', `Replicate takes ${most} images here.`);
+  return images;
+}

@@ -1,0 +1,312 @@
+import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import type { Fault } from '../../../test/support/stubs/stub-http.ts';
+import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
+import { findModel } from '../../models/catalog.ts';
+import { newTaskId } from '../../tasks/task-id.ts';
+import { probe } from '../../generation/run/probe.ts';
+import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { ReplicateProvider } from './replicate.provider.ts';
+
+const replicate = new ReplicateProvider();
+const CREATE = /^POST \/v1\/models\//;
+const LIST = /^GET \/v1\/predictions$/;
+const DELIVER = /^GET \/delivery\//;
+let stub: ReplicateStub;
+let run: RecordedRun;
+let picture: ProviderRequest;
+let film: ProviderRequest;
+
+const ground = new JobGround({
+  provider: replicate,
+  newStub: () => new ReplicateStub(),
+  baseUrlOf: (stub) => stub.baseUrl,
+  models: { picture: 'openai/gpt-image-2', film: 'bytedance/seedance-2.0' },
+});
+beforeEach(async () => {
+  ({ stub, run, picture, film } = await ground.fresh());
+});
+afterEach(() => ground.clear());
+
+const inputs = () => [...stub.predictions.values()].map(({ input }) => input);
+const ID = (n: number) => `pred${String(n).padStart(22, '0')}`;
+const nano = (model: 'nano-banana-2' | 'nano-banana-pro') =>
+  requestFor(picture, { model, input: { resolution: '2K' }, upstream: { model: `google/${model}` } });
+const withReferences = (request: ProviderRequest, references: InputImage[]) =>
+  requestFor(request, {
+    input: { reference_images: references.map((_, at) => `https://a.example/${at}.png`) },
+    images: { references, firstFrame: null },
+  });
+
+describe('gpt-image-2', () => {
+  it('is recognised by our storage, and so is a film', async () => {
+    stub.real = true;
+    const [shot] = await replicate.generate(picture, run);
+    expect(await probe(shot!)).toMatchObject({ type: 'image', contentType: 'image/png' });
+    const [reel] = await replicate.generate(film, ground.freshRun());
+    expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
+  });
+
+  it('makes all pictures in one prediction', async () => {
+    expect(await ground.made(requestFor(picture, { input: { n: 10 } }))).toEqual(
+      Array.from({ length: 10 }, (_, at) => `output ${at} of ${ID(1)}`),
+    );
+    expect(stub.submits).toBe(1);
+    expect(run.told).toEqual(['submitting', `submitted ${ID(1)}`]);
+    expect(inputs()).toEqual([
+      { prompt: 'a fox', aspect_ratio: 'auto', quality: 'auto', number_of_images: 10, output_format: 'png' },
+    ]);
+  });
+
+  it('has these of its ratios and resolutions, and leaves the rest to another provider', async () => {
+    const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
+    const fit: string[] = [];
+    for (const ratio of aspect_ratio?.enum ?? [])
+      for (const size of resolution?.enum ?? []) {
+        const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
+        try {
+          replicate.plan(request);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Unfit);
+          continue;
+        }
+        await ground.made(request, ground.freshRun());
+        fit.push(`${ratio} ${size} ${inputs().at(-1)?.aspect_ratio}`);
+      }
+    expect(fit.sort()).toEqual(
+      [
+        ...['auto', '1:1', '3:2', '2:3', '4:3', '3:4', '16:9', '9:16'].map((ratio) => `${ratio} 1K ${ratio}`),
+        'auto 2K 2048x2048',
+        '1:1 2K 2048x2048',
+        '16:9 2K 2048x1152',
+        '9:16 2K 1152x2048',
+        'auto 4K 3840x2160',
+        '16:9 4K 3840x2160',
+        '9:16 4K 2160x3840',
+      ].sort(),
+    );
+  });
+
+  it('of ratio auto above 1K takes the nearest to the first reference image, and says so', async () => {
+    const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(600, 1000)]);
+    expect(replicate.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '9:16' }]);
+    await ground.made(request);
+    expect(inputs()[0]).toMatchObject({
+      aspect_ratio: '2160x3840',
+      input_images: [expect.stringMatching(/^data:image\/png/)],
+    });
+  });
+
+  it('gets large images by upload, before the intent to pay is noted', async () => {
+    const large: InputImage = { bytes: Buffer.alloc(300_000, 7), contentType: 'image/webp', width: 9, height: 9 };
+    await ground.made(withReferences(picture, [await inputImage(9, 9), large]));
+    const [, address] = inputs()[0]!.input_images as string[];
+    expect(stub.uploads.get(address!)).toEqual({ type: 'image/webp', bytes: large.bytes });
+    expect(stub.requests.map(({ path }) => path).slice(0, 2)).toEqual([
+      '/v1/files',
+      '/v1/models/openai/gpt-image-2/predictions',
+    ]);
+  });
+
+  it.each<[string, Fault, string]>([
+    ['500', { reply: { status: 500, body: {} } }, 'provider_unavailable'],
+    ['cut', { cut: 'after' }, 'provider_unavailable'],
+    ['429', { reply: { status: 429, body: {} } }, 'provider_unavailable'],
+    ['413', { reply: { status: 413, body: {} } }, 'provider_rejected'],
+    ['junk', { reply: { status: 200, body: '<html>' } }, 'provider_unavailable'],
+  ])('an upload that fails with %s has spent nothing', async (_what, fault, code) => {
+    stub.plan(/files$/, fault);
+    const large: InputImage = { bytes: Buffer.alloc(300_000), contentType: 'image/png', width: 9, height: 9 };
+    expect(await failureOf(replicate.generate(withReferences(picture, [large]), run))).toMatchObject({
+      code,
+      spent: 'nothing',
+    });
+    expect([run.told, stub.submits]).toEqual([[], 0]);
+  });
+});
+
+describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
+  it('has every ratio and resolution by name', async () => {
+    const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
+    for (const ratio of aspect_ratio?.enum ?? [])
+      for (const size of resolution?.enum ?? []) {
+        const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
+        await ground.made(request, ground.freshRun());
+        const isPro = model === 'nano-banana-pro';
+        const free = isPro ? '1:1' : undefined;
+        expect(inputs().at(-1)?.aspect_ratio).toBe(ratio === 'auto' ? free : ratio);
+        expect(inputs().at(-1)?.resolution).toBe(size);
+        expect(inputs().at(-1)?.allow_fallback_model).toBe(isPro ? false : undefined);
+        expect(replicate.plan(request)).toHaveLength(isPro && ratio === 'auto' ? 1 : 0);
+      }
+  });
+
+  it('of ratio auto with images matches the first', async () => {
+    const request = withReferences(nano(model), [await inputImage(9, 9)]);
+    expect(replicate.plan(request)).toEqual([]);
+    await ground.made(request);
+    expect(inputs()[0]).toMatchObject({ aspect_ratio: 'match_input_image', image_input: [expect.any(String)] });
+  });
+
+  it('takes a prediction a picture, each intent noted before it is sent; output as text or list', async () => {
+    stub.outputAsList = model === 'nano-banana-2';
+    expect(await ground.made(requestFor(nano(model), { input: { n: 3 } }))).toEqual(
+      [1, 2, 3].map((n) => `output 0 of ${ID(n)}`),
+    );
+    expect(stub.submits).toBe(3);
+    expect(run.told).toEqual([
+      'submitting',
+      `submitted ${ID(1)}`,
+      `submitted ${ID(1)},?`,
+      `submitted ${ID(1)},${ID(2)}`,
+      `submitted ${ID(1)},${ID(2)},?`,
+      `submitted ${ID(1)},${ID(2)},${ID(3)}`,
+    ]);
+  });
+});
+
+describe('seedance', () => {
+  const FIRST = { first_frame_image_url: 'https://a.example/1.png' };
+  const REFERENCE = { reference_image_url: 'https://a.example/2.png' };
+
+  it.each([
+    ['sora-2', 'omni', {}, [], 0],
+    ['sora-2', 'omni', FIRST, ['reference_images'], 0],
+    ['sora-2', 'first_last', FIRST, ['image'], 1],
+    ['sora-2', 'multi_frame', FIRST, ['reference_images'], 1],
+    ['seedance-2', 'omni', FIRST, ['image'], 0],
+    ['seedance-2', 'first_frame', FIRST, ['image'], 0],
+    ['seedance-2', 'omni', REFERENCE, ['reference_images'], 0],
+    ['seedance-2', 'omni', { ...FIRST, ...REFERENCE }, ['reference_images'], 1],
+  ])('as %s in mode %s with %j gets %j', async (model, reference_mode, urls, fields, approximations) => {
+    const image = await inputImage(400, 300);
+    const request = requestFor(film, {
+      model,
+      input: { reference_mode, ...urls },
+      images: {
+        firstFrame: 'first_frame_image_url' in urls ? image : null,
+        references: 'reference_image_url' in urls ? [image] : [],
+      },
+    });
+    expect(replicate.plan(request)).toHaveLength(approximations);
+    expect(await ground.made(request)).toEqual([`output 0 of ${ID(1)}`]);
+    expect(Object.keys(inputs()[0]!).filter((name) => /image/.test(name))).toEqual(fields);
+  });
+
+  it('has every ratio, resolution and duration', async () => {
+    for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
+      for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
+        await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
+        expect(inputs().at(-1)).toMatchObject({
+          aspect_ratio,
+          resolution: resolution.toLowerCase(),
+          generate_audio: true,
+        });
+      }
+    for (let duration = 4; duration <= 15; duration++) {
+      await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
+      expect(inputs().at(-1)).toMatchObject({ duration });
+    }
+    expect(() => replicate.plan(requestFor(film, { input: { duration: 3 } }))).toThrow(Unfit);
+    expect(() => replicate.plan(requestFor(film, { input: { prompt: 'x'.repeat(4001) } }))).toThrow(Unfit);
+  });
+});
+
+describe('a create call that is refused', () => {
+  it.each<[number, object, string, string, number | undefined]>([
+    [401, { detail: 'no' }, 'provider_rejected', 'nothing', undefined],
+    [402, { detail: 'no credit' }, 'provider_quota_exceeded', 'nothing', undefined],
+    [404, { detail: 'no' }, 'provider_rejected', 'nothing', undefined],
+    [422, { title: 'Input validation failed', detail: 'x' }, 'provider_rejected', 'nothing', undefined],
+    [422, { detail: 'flagged as sensitive' }, 'content_policy_violation', 'nothing', undefined],
+    [429, { detail: 'Your rate limit resets in ~30s.' }, 'provider_unavailable', 'nothing', 30_000],
+    [500, { detail: 'no' }, 'provider_outcome_unknown', 'unknown', undefined],
+    [503, { detail: 'no' }, 'provider_outcome_unknown', 'unknown', undefined],
+    [201, {}, 'provider_outcome_unknown', 'unknown', undefined],
+  ])('with %d %j is %s, spent %s, and sent once', async (status, body, code, spent, retryAfterMs) => {
+    stub.plan(CREATE, { reply: { status, body } });
+    const failure = await failureOf(replicate.generate(picture, run));
+    expect(failure).toMatchObject({ code, spent, cause: { provider: 'replicate', status } });
+    expect(failure.retryAfterMs).toBe(retryAfterMs);
+    expect(stub.count(CREATE)).toBe(1);
+  });
+
+  it('a lost answer is an unknown outcome for a picture; a film is found in the list', async () => {
+    stub.pageSize = 1;
+    stub.plan(CREATE, { cut: 'after' }, { cut: 'after' }, { delayMs: 0 });
+    expect(await failureOf(replicate.generate(picture, ground.freshRun()))).toMatchObject({ spent: 'unknown' });
+    const other = { ...film, taskId: newTaskId() };
+    expect(await ground.made(film)).toEqual([`output 0 of ${ID(2)}`]);
+    await ground.made(other, ground.freshRun());
+    expect(run.told).toEqual(['submitting', `submitted ${ID(2)}`]);
+    expect(stub.submits).toBe(3);
+    const { signal } = new AbortController();
+    expect(await replicate.find(film, signal)).toBe(ID(2));
+    expect(await replicate.find({ ...film, taskId: newTaskId() }, signal)).toBeNull();
+    expect(stub.requests.filter(({ path }) => path === '/v1/predictions').every(({ key }) => key === 'right')).toBe(
+      true,
+    );
+    expect(await failureOf(replicate.find(picture, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+  });
+
+  it('does not take an answer without a list for an empty one', async () => {
+    stub.plan(LIST, { reply: { status: 200, body: {} } });
+    const { signal } = new AbortController();
+    expect(await failureOf(replicate.find(film, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+  });
+
+  it('a film that is not in the list stays unknown', async () => {
+    stub.plan(CREATE, { cut: 'before' });
+    expect(await failureOf(replicate.generate(film, run))).toMatchObject({
+      code: 'provider_outcome_unknown',
+      spent: 'unknown',
+    });
+    expect([stub.count(CREATE), stub.count(LIST)]).toEqual([1, 3]);
+  });
+});
+
+describe('a prediction that ends', () => {
+  it.each<[ReplicateEnding, string]>([
+    ['canceled', 'internal_error'],
+    ['aborted', 'provider_timeout'],
+    ['no output', 'internal_error'],
+    [{ error: 'The input or output was flagged as sensitive. (E005)' }, 'content_policy_violation'],
+    [{ error: 'Prediction interrupted; please retry (code: PA)' }, 'provider_unavailable'],
+    [{ error: 'Service is temporarily unavailable due to high demand' }, 'provider_unavailable'],
+    [{ error: 'The request timed out' }, 'provider_timeout'],
+    [{ error: 'unsupported aspect ratio' }, 'provider_rejected'],
+    [{ error: 'nobody knows' }, 'internal_error'],
+  ])('with %j is %s, accepted', async (ending, code) => {
+    stub.endings.push(ending);
+    expect(await failureOf(replicate.generate(picture, run))).toMatchObject({ code, spent: 'accepted' });
+    expect(stub.submits).toBe(1);
+  });
+
+  it('and is come for too late has nothing left', async () => {
+    stub.plan(DELIVER, { delayMs: 500 });
+    stub.steps = { starting: 0, processing: 0 };
+    const going = failureOf(replicate.generate(film, run));
+    await until(() => stub.count(DELIVER) === 1);
+    stub.aheadMs = 2 * 3_600_000;
+    expect(await going).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+  });
+
+  it('tells its progress from the bar in its logs', async () => {
+    stub.steps = { starting: 2, processing: 2 };
+    await ground.made(film);
+    expect(run.percents).toContain(60);
+  });
+});
+
+describe('stopping', () => {
+  it('cancels every prediction of a task', async () => {
+    stub.endings.push('never', 'never');
+    const two = requestFor(nano('nano-banana-2'), { input: { n: 2 } });
+    const going = failureOf(replicate.generate(two, run));
+    await until(() => run.told.length === 4);
+    run.stop('ended');
+    await going;
+    await replicate.cancel(two, `${ID(1)},${ID(2)}`, new AbortController().signal);
+    expect([...stub.predictions.values()].map(({ canceled }) => canceled)).toEqual([true, true]);
+  });
+});

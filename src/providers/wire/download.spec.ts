@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Canary } from '../../../test/support/hostile/canary.ts';
+import { ProviderError } from '../provider.ts';
+import { download, type Download } from './download.ts';
+
+let directory: string;
+let server: Server;
+let seen: IncomingMessage[];
+let answer: RequestListener;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'darkroom-download-'));
+  seen = [];
+  answer = (_request, response) => response.end('bytes');
+  server = createServer((request, response) => {
+    seen.push(request);
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterEach(async () => {
+  rmSync(directory, { recursive: true });
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+});
+
+const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const wanted = (changes: Partial<Download> = {}): Download => ({
+  provider: 'fal',
+  url: `${origin()}/file`,
+  path: join(directory, 'file'),
+  maxBytes: 1000,
+  baseUrl: origin(),
+  retryMs: 1,
+  signal: new AbortController().signal,
+  ...changes,
+});
+
+async function failureOf(changes: Partial<Download>): Promise<ProviderError> {
+  const error = await download(wanted(changes)).catch((error: unknown) => error);
+  if (error instanceof ProviderError) return error;
+  throw new Error(`no failure but ${String(error)}`);
+}
+
+it('writes the file, and asks with the headers it was given', async () => {
+  const { path } = await download(wanted({ headers: { authorization: 'Bearer k' } }));
+  expect(readFileSync(path, 'utf8')).toBe('bytes');
+  expect(seen[0]?.headers.authorization).toBe('Bearer k');
+});
+
+it('hands a key to no other origin', async () => {
+  const other = createServer((request, response) => {
+    seen.push(request);
+    response.end('theirs');
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+  answer = (_request, response) => response.writeHead(302, { location }).end();
+  const { path } = await download(wanted({ headers: { authorization: 'Bearer k' } }));
+  other.close();
+  expect(readFileSync(path, 'utf8')).toBe('theirs');
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer k', undefined]);
+});
+
+it.each(['with a length', 'without'])('refuses what is too large, %s, and tries it once', async (how) => {
+  answer = (_request, response) => {
+    if (how === 'without') response.write('x');
+    response.end('x'.repeat(1001));
+  };
+  expect(await failureOf({})).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+  expect(seen).toHaveLength(1);
+});
+
+it('tries so often and no more', async () => {
+  answer = (_request, response) => response.writeHead(503).end();
+  expect(await failureOf({})).toMatchObject({ code: 'provider_unavailable', spent: 'accepted' });
+  expect(seen).toHaveLength(8);
+});
+
+it('starts the file anew after a broken try', async () => {
+  answer = (_request, response) => {
+    if (seen.length > 1) return void response.end('short');
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('much longer than that', () => response.destroy());
+  };
+  const { path } = await download(wanted());
+  expect(readFileSync(path, 'utf8')).toBe('short');
+});
+
+it('follows three redirects, not a loop', async () => {
+  answer = (_request, response) => response.writeHead(302, { location: '/again' }).end();
+  expect(await failureOf({})).toMatchObject({ code: 'internal_error' });
+  expect(seen).toHaveLength(4);
+});
+
+it('asks for a fresh link twice, and leaves it without one', async () => {
+  answer = (_request, response) => response.writeHead(410).end();
+  let renewed = 0;
+  const renew = async () => `${origin()}/${++renewed}`;
+  expect(await failureOf({ renew })).toMatchObject({ code: 'internal_error', cause: { status: 410 } });
+  expect(seen.map(({ url }) => url)).toEqual(['/file', '/1', '/2']);
+});
+
+it('says so when our own disk does not take it', async () => {
+  expect(await failureOf({ path: join(directory, 'no', 'such') })).toMatchObject({ code: 'result_storage_failed' });
+});
+
+it('never calls an address that is neither public nor the upstream’s own', async () => {
+  const canary = await Canary.start();
+  const { port } = canary;
+  const places = [
+    `http://[::1]:${port}/`,
+    `http://127.0.0.2:${port}/`,
+    `http://2130706434:${port}/`,
+    `http://0.0.0.0:${port}/`,
+  ];
+  for (const url of [
+    ...places,
+    'file:///etc/passwd',
+    'ftp://a.example/',
+    `http://u:p@127.0.0.1:${port}/`,
+    'nonsense',
+  ]) {
+    expect(await failureOf({ url })).toMatchObject({ code: 'internal_error' });
+    answer = (_request, response) => response.writeHead(302, { location: url }).end();
+    if (url !== 'nonsense') expect(await failureOf({})).toMatchObject({ code: 'internal_error' });
+  }
+  // With an upstream that is public, loopback is refused as well.
+  const baseUrl = 'https://8.8.8.8/v1';
+  expect(await failureOf({ url: `http://127.0.0.1:${port}/`, baseUrl })).toMatchObject({ code: 'internal_error' });
+  expect(await failureOf({ url: `http://localhost:${port}/`, baseUrl })).toMatchObject({ code: 'internal_error' });
+  expect(canary.connections).toBe(0);
+  await canary.stop();
+});
+
+it('ends with the reason of the signal, in the middle and between tries', async () => {
+  for (const busy of [true, false]) {
+    answer = (_request, response) => (busy ? response.writeHead(503).end() : response.write('x'));
+    const abort = new AbortController();
+    setTimeout(() => abort.abort('deadline'), 50);
+    await expect(download(wanted({ signal: abort.signal, retryMs: 10_000 }))).rejects.toBe('deadline');
+  }
+});

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { makeCertificate } from '../../../test/support/servers/certificate.ts';
+import { upstreamFetch, type UpstreamCall, UpstreamFailure } from './upstream-fetch.ts';
+
+const { signal } = new AbortController();
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+async function serve(listener: RequestListener, make: (listener: RequestListener) => Server = createServer) {
+  const seen = { requests: 0, connections: 0 };
+  const server = make((request, response) => {
+    seen.requests++;
+    listener(request, response);
+  });
+  server.on('connection', () => seen.connections++).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  return { seen, port: (server.address() as AddressInfo).port };
+}
+
+async function failureOf(url: string, call: Partial<UpstreamCall>): Promise<UpstreamFailure> {
+  const failure = await upstreamFetch(url, { signal, ...call }).catch((error: unknown) => error);
+  if (failure instanceof UpstreamFailure) return failure;
+  throw new Error(`no failure but ${JSON.stringify(failure)}`);
+}
+
+it('sends a paid call once, on a connection of its own, and repeats nothing', async () => {
+  const { seen, port } = await serve((request) => request.socket.destroy());
+  for (let time = 1; time <= 3; time++) {
+    expect(await failureOf(`http://127.0.0.1:${port}`, { method: 'POST', json: {} })).toMatchObject({ sent: true });
+    expect(seen).toEqual({ requests: time, connections: time });
+  }
+});
+
+it('keeps a connection for reading only', async () => {
+  const { seen, port } = await serve((_request, response) => response.end('{}'));
+  const url = `http://127.0.0.1:${port}`;
+  for (let time = 0; time < 3; time++) await upstreamFetch(url, { signal });
+  const kept = seen.connections;
+  expect(kept).toBeLessThan(3);
+  for (let time = 0; time < 3; time++) await upstreamFetch(url, { method: 'POST', json: {}, signal });
+  expect(seen.connections).toBe(kept + 3);
+});
+
+it('knows that nothing was sent where no connection came about', async () => {
+  const { port } = await serve(
+    () => undefined,
+    (listener) => createTlsServer(makeCertificate('127.0.0.1'), listener),
+  );
+  const json = {};
+  for (const url of ['http://127.0.0.1:9', 'http://nowhere.invalid', `https://127.0.0.1:${port}`])
+    expect(await failureOf(url, { method: 'POST', json })).toMatchObject({ sent: false, timedOut: false });
+});
+
+it('gives up after its time, and does not know then what became of a call', async () => {
+  const { port } = await serve(() => undefined);
+  const call = { method: 'POST', json: {}, timeoutMs: 50 } as const;
+  expect(await failureOf(`http://127.0.0.1:${port}`, call)).toMatchObject({ sent: true, timedOut: true });
+});
+
+it('counts a body that drips past its time as no answer', async () => {
+  const { port } = await serve((_request, response) => {
+    const drip = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(drip));
+  });
+  expect(await failureOf(`http://127.0.0.1:${port}`, { timeoutMs: 100 })).toMatchObject({ timedOut: true });
+});
+
+it('does not read an answer without end', async () => {
+  const { port } = await serve((_request, response) => {
+    const flood = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.on('drain', flood);
+    flood();
+  });
+  expect(await failureOf(`http://127.0.0.1:${port}`, {})).toMatchObject({ timedOut: false });
+});
+
+it('follows no redirect and takes any status for an answer', async () => {
+  const { seen, port } = await serve((_request, response) => response.writeHead(307, { location: '/' }).end('<html>'));
+  const reply = await upstreamFetch(`http://127.0.0.1:${port}`, { method: 'POST', json: {}, signal });
+  expect(reply).toMatchObject({ status: 307, json: undefined, text: '<html>', headers: { location: '/' } });
+  expect(seen.requests).toBe(1);
+});
+
+it('throws the reason of the signal', async () => {
+  const { port } = await serve(() => undefined);
+  const abort = new AbortController();
+  setTimeout(() => abort.abort('ended'), 20);
+  await expect(upstreamFetch(`http://127.0.0.1:${port}`, { signal: abort.signal })).rejects.toBe('ended');
+});

@@ -1,0 +1,43 @@
+import { ProviderError } from '../provider.ts';
+import { operatorCause, networkCause, type OperatorCause } from './operator-cause.ts';
+import type { WatchedCall } from './watched-call.ts';
+
+/**
+ * What it means that no complete answer came.
+ * @param job the upstream works on after its answer, so what it took may be running now
+ */
+export function withoutAnswer(provider: string, watched: WatchedCall, job: boolean): ProviderError {
+  const cause = networkCause(provider, watched.failure);
+  if (!watched.sent) return new ProviderError('provider_unavailable', { spent: 'nothing', cause });
+  if (watched.tooLarge) return new ProviderError('internal_error', { cause });
+  return outcomeUnknown(watched.timedOut, job, {
+    ...cause,
+    ...(watched.status !== null && { status: watched.status }),
+  });
+}
+
+/** The upstream may or may not have done what was asked. */
+export function outcomeUnknown(timedOut: boolean, job: boolean, cause: OperatorCause): ProviderError {
+  if (job) return new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause });
+  return new ProviderError(timedOut ? 'provider_timeout' : 'provider_unavailable', { spent: 'unknown', cause });
+}
+
+/** A success that is not what its interface promises. */
+export function uselessSuccess(
+  provider: string,
+  watched: WatchedCall,
+  secret: string | null,
+  why: string,
+): ProviderError {
+  const facts = {
+    status: watched.status ?? 200,
+    code: 'unexpected_answer',
+    requestId: requestIdOf(watched),
+    message: why,
+  };
+  return new ProviderError('internal_error', { cause: operatorCause(provider, secret, facts) });
+}
+
+export function requestIdOf({ headers }: WatchedCall): string | undefined {
+  return headers['x-request-id'] ?? headers['x-goog-request-id'];
+}

@@ -1,0 +1,114 @@
+import { Controller, Get, Head, Headers, Param, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Public } from '../../auth/access.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
+import { parseRange, rangeStillMeant } from './byte-range.ts';
+import { FileLinks } from './file-links.ts';
+import { matches } from '../task-etag.ts';
+import { TaskFiles, type StoredFile } from './task-files.ts';
+
+type LinkQuery = Record<string, unknown>;
+type RequestHeaders = Record<string, string | undefined>;
+
+/** The bytes of results, for whoever holds a signed link. */
+@Public()
+@ApiTags('Files')
+@ApiQuery({ name: 'expires', description: 'unix seconds', schema: { type: 'string' } })
+@ApiQuery({ name: 'signature', schema: { type: 'string' } })
+@Controller('v1/files')
+export class FilesController {
+  constructor(
+    private readonly files: TaskFiles,
+    private readonly links: FileLinks,
+    private readonly storage: Storage,
+  ) {}
+
+  /** Stands before GET, whose own HEAD of Fastify's would read the whole file to count it. */
+  @Head(':id/content')
+  @ApiOperation({ summary: 'Describe a file', operationId: 'headFile', security: [] })
+  @ApiResponse({ status: 200, description: 'its headers' })
+  async head(
+    @Param('id') id: string,
+    @Query() query: LinkQuery,
+    @Headers() asked: RequestHeaders,
+    @Res() reply: FastifyReply,
+  ) {
+    const file = await this.find(id, query);
+    setHeaders(reply, id, file, query);
+    if (matches(asked['if-none-match'], etagOf(file))) return reply.code(304).send();
+    return reply.header('content-length', file.sizeBytes).send();
+  }
+
+  @Get(':id/content')
+  @ApiOperation({ summary: 'Read a file', operationId: 'getFile', security: [] })
+  @ApiResponse({ status: 200, description: 'its bytes' })
+  @ApiResponse({ status: 206, description: 'the range of its bytes asked for' })
+  async get(
+    @Param('id') id: string,
+    @Query() query: LinkQuery,
+    @Headers() asked: RequestHeaders,
+    @Res() reply: FastifyReply,
+  ) {
+    const file = await this.find(id, query);
+    const etag = etagOf(file);
+    if (matches(asked['if-none-match'], etag)) {
+      setHeaders(reply, id, file, query);
+      return reply.code(304).send();
+    }
+    const range = rangeStillMeant(asked['if-range'], etag) ? parseRange(asked.range, file.sizeBytes) : null;
+    const bytes = await this.storage.open(file.storageKey, range ?? undefined).catch(gone);
+
+    setHeaders(reply, id, file, query);
+    if (range) {
+      reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.sizeBytes}`);
+    }
+    reply.header('content-length', range ? range.end - range.start + 1 : file.sizeBytes);
+    return reply.send(bytes); // Fastify destroys the stream when the client goes away
+  }
+
+  /** The signature comes first: without one, nobody learns which files exist. */
+  private async find(id: string, { expires, signature }: LinkQuery): Promise<StoredFile> {
+    if (!this.links.verify(id, expires, signature)) throw new ApiError('invalid_signature');
+    return (await this.files.find(id)) ?? gone();
+  }
+}
+
+/** The purge may delete a file between our look at the record and our opening it. */
+function gone(error?: unknown): never {
+  if (error !== undefined && !(error instanceof StoredFileMissing)) throw error;
+  throw new ApiError('file_expired', { cause: error });
+}
+
+const etagOf = (file: StoredFile) => `"${file.sha256}"`;
+
+const EXTENSIONS: Record<string, string> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+};
+
+/**
+ * The file came from a provider, so a browser must run nothing in it. It shows a bare picture or video in a page of its
+ * own making, to which the policy applies too: hence source and style.
+ */
+const CONTENT_SECURITY_POLICY =
+  "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+/** The headers that a whole file, a part and a 304 share. */
+function setHeaders(reply: FastifyReply, id: string, file: StoredFile, { expires }: LinkQuery): void {
+  const secondsLeft = Math.max(0, Number(expires) - Math.ceil(Date.now() / 1000));
+  void reply.headers({
+    'content-type': file.contentType,
+    'accept-ranges': 'bytes',
+    etag: etagOf(file),
+    'content-disposition': `inline; filename="${id}.${EXTENSIONS[file.contentType] ?? 'bin'}"`,
+    'cache-control': `private, max-age=${secondsLeft}`,
+    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+  });
+}

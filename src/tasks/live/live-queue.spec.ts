@@ -1,0 +1,149 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { LiveQueue } from './live-queue.ts';
+import type { TaskStatus } from '../task-status.ts';
+import type { ShownTask } from '../task.entity.ts';
+
+const task = (id: string, sequence: number, status: TaskStatus = 'running') => ({ id, sequence, status }) as ShownTask;
+const nothing = async () => [];
+const told = (result: IteratorResult<ShownTask, undefined>) =>
+  result.done ? 'end' : `${result.value.id}:${result.value.sequence}`;
+async function next(queue: LiveQueue): Promise<string> {
+  return told(await queue.next());
+}
+
+describe('a live queue', () => {
+  it('tells a slow reader only the newest state of each task', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    for (let sequence = 1; sequence <= 10_000; sequence++) {
+      queue.push(task('a', sequence));
+      queue.push(task('b', sequence));
+    }
+    expect(queue.size).toBe(2);
+    expect([await next(queue), await next(queue)]).toEqual(['a:10000', 'b:10000']);
+  });
+
+  it('never goes back: older states than told or waiting are ignored', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    queue.push(task('a', 5));
+    queue.push(task('a', 4));
+    expect(await next(queue)).toBe('a:5');
+    queue.push(task('a', 5));
+    queue.push(task('a', 3, 'failed'));
+    queue.push(task('b', 1));
+    expect(await next(queue)).toBe('b:1');
+  });
+
+  it('tells final states in the order of their coming, whatever waited before', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    queue.push(task('a', 1));
+    queue.push(task('b', 2, 'succeeded'));
+    queue.push(task('a', 2, 'failed'));
+    expect([await next(queue), await next(queue)]).toEqual(['b:2', 'a:2']);
+  });
+
+  it('wakes a reader who waits', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    const waiting = next(queue);
+    queue.push(task('a', 1));
+    expect(await waiting).toBe('a:1');
+  });
+
+  it('ends after the final state when it is that of one task', async () => {
+    const queue = new LiveQueue({ read: nothing, endsWithTask: true });
+    queue.push(task('a', 2, 'succeeded'));
+    queue.push(task('a', 3, 'succeeded'));
+    expect(await next(queue)).toBe('a:3');
+    expect(await next(queue)).toBe('end');
+  });
+
+  it('ends a waiting reader when it is returned, and tells who keeps it', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    let closed = 0;
+    queue.whenClosed(() => closed++);
+    const waiting = next(queue);
+    await queue.return();
+    await queue.return();
+    expect(await waiting).toBe('end');
+    expect(closed).toBe(1);
+    queue.push(task('a', 1));
+    expect(await next(queue)).toBe('end');
+    expect(queue.size).toBe(0);
+  });
+
+  it('reads tasks it knows by id only when their turn comes, many at once, leaving out who is gone', async () => {
+    const reads: number[] = [];
+    const queue = new LiveQueue({
+      read: async (ids) => {
+        reads.push(ids.length);
+        return ids.filter((id) => id !== 'task_7').map((id) => task(id, 3));
+      },
+    });
+    queue.pushIds(Array.from({ length: 250 }, (_, at) => `task_${at}`));
+    queue.push(task('late', 1));
+    const seen: string[] = [];
+    for (let at = 0; at < 250; at++) seen.push(await next(queue));
+    expect(reads).toEqual([100, 100, 50]);
+    expect(seen).not.toContain('task_7:3');
+    expect(seen.at(-1)).toBe('late:1');
+  });
+
+  it('prefers what is pushed while it reads', async () => {
+    const queue: LiveQueue = new LiveQueue({
+      read: async () => {
+        queue.push(task('a', 9, 'succeeded'));
+        return [task('a', 8)];
+      },
+    });
+    queue.pushIds(['a']);
+    expect(await next(queue)).toBe('a:9');
+    queue.push(task('b', 1));
+    expect(await next(queue)).toBe('b:1');
+  });
+
+  it('keeps every final state for a reader who stands still, in little memory', async () => {
+    const stored = new Map<string, ShownTask>();
+    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => stored.get(id)!) });
+    const idOf = (at: number) => `task_${String(at).padStart(26, '0')}`;
+    const before = heapBytes();
+    for (let at = 0; at < 10_000; at++) {
+      queue.push({ ...task(idOf(at), 1), input: { prompt: 'x'.repeat(2_000) + at } } as ShownTask);
+      queue.push({ ...task(idOf(at), 2, 'succeeded'), input: { prompt: 'x'.repeat(2_000) + at } } as ShownTask);
+    }
+    expect(queue.size).toBe(10_000);
+    expect(heapBytes() - before).toBeLessThan(10 * 1024 * 1024);
+    for (let at = 0; at < 10_000; at++) stored.set(idOf(at), task(idOf(at), 2, 'succeeded'));
+    for (let at = 0; at < 10_000; at++) expect(await next(queue)).toBe(`${idOf(at)}:2`);
+  });
+
+  it('hangs up on a reader who is 50,000 final states behind', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    for (let at = 0; at <= 50_000; at++) queue.push(task(`task_${at}`, 1, 'failed'));
+    await expect(queue.next()).rejects.toThrow('not read');
+    expect(await next(queue)).toBe('end');
+  });
+
+  it('leaves out tasks that are not wanted, also when they stop being so', async () => {
+    const queue = new LiveQueue({ read: nothing, wanted: ({ status }) => status === 'running' });
+    queue.push(task('a', 1));
+    queue.push(task('a', 2, 'succeeded'));
+    queue.push(task('b', 1));
+    expect(await next(queue)).toBe('b:1');
+  });
+
+  it('skips what the reader has seen before, and ends when told so', async () => {
+    const queue = new LiveQueue({ read: async () => [task('b', 7)] });
+    queue.skip('a', 4);
+    queue.push(task('a', 4));
+    queue.pushIds(['b']);
+    queue.endWhenTold();
+    queue.push(task('c', 1));
+    expect([await next(queue), await next(queue)]).toEqual(['b:7', 'end']);
+  });
+});
+
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}

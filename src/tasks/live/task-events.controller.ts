@@ -1,0 +1,116 @@
+import { Controller, Get, Head, Headers, Param, Query, Res } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { ChangedTasks } from '../sql/changed-tasks.ts';
+import { eventStream, type Shown } from './event-stream.ts';
+import type { LiveQueue } from './live-queue.ts';
+import { LiveTasks } from './follow.ts';
+import { OpenStreams } from './open-streams.ts';
+import { ResumePoint } from './resume-point.ts';
+import { isFinal } from '../task-status.ts';
+import { TaskViews } from '../task-views.ts';
+import type { ShownTask } from '../task.entity.ts';
+import { TasksService } from '../tasks.service.ts';
+
+type Query = Record<string, unknown>;
+
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // nginx would hold events back otherwise
+};
+const LAST_EVENT_ID = ApiHeader({ name: 'Last-Event-ID', required: false, description: 'the last `id:` received' });
+const STREAM = { 'text/event-stream': { schema: { type: 'string' } } };
+
+/** Changes of tasks as server-sent events, for whoever has no GraphQL client at hand. */
+@ApiTags('tasks')
+@Controller('v1')
+@Scope('tasks:read')
+export class TaskEventsController {
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly live: LiveTasks,
+    private readonly streams: OpenStreams,
+    private readonly changed: ChangedTasks,
+    private readonly views: TaskViews,
+  ) {}
+
+  /** HEADs stand before GETs, whose own HEAD of Fastify's would read the stream to its end. */
+  @Head('tasks/:task_id/events')
+  async headOfTask(@CurrentCaller() caller: Caller, @Param('task_id') taskId: string, @Res() reply: FastifyReply) {
+    await this.tasks.find(caller.apiKeyId, taskId);
+    return reply.headers(STREAM_HEADERS).send();
+  }
+
+  @Get('tasks/:task_id/events')
+  @ApiOperation({ summary: 'Follow a task', operationId: 'followTask' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @LAST_EVENT_ID
+  @ApiOkResponse({ description: 'task snapshots, the present one first; ends after the final one', content: STREAM })
+  async ofTask(
+    @CurrentCaller() caller: Caller,
+    @Param('task_id') taskId: string,
+    @Query() query: Query,
+    @Headers('authorization') authorization: string | undefined,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Res() reply: FastifyReply,
+  ) {
+    refuseParameters(query);
+    const seen = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined;
+    const task = await this.tasks.find(caller.apiKeyId, taskId);
+    if (seen !== undefined && isFinal(task.status) && task.sequence <= seen) {
+      return reply.code(204).header('cache-control', 'no-store').send(); // tells an EventSource to stop
+    }
+    const queue = await this.streams.hold(authorization, () => this.live.follow(caller.apiKeyId, taskId, seen));
+    return this.send(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.json(state) }));
+  }
+
+  @Head('events')
+  headOfAll(@Res() reply: FastifyReply) {
+    return reply.headers(STREAM_HEADERS).send();
+  }
+
+  @Get('events')
+  @ApiOperation({ summary: 'Follow all tasks', operationId: 'followTasks' })
+  @LAST_EVENT_ID
+  @ApiOkResponse({
+    description:
+      'task snapshots: unfinished tasks as they stand, then every change; resumed, first what ended meanwhile',
+    content: STREAM,
+  })
+  async ofAll(
+    @CurrentCaller() caller: Caller,
+    @Query() query: Query,
+    @Headers('authorization') authorization: string | undefined,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Res() reply: FastifyReply,
+  ) {
+    refuseParameters(query);
+    const resumed = ResumePoint.parse(lastEventId);
+    const point = resumed ?? ResumePoint.at(await this.changed.nowMs());
+    const queue = await this.streams.hold(authorization, () =>
+      this.live.followAll(
+        caller.apiKeyId,
+        resumed ? { endedSinceMs: resumed.sinceMs, known: (taskId) => resumed.knows(taskId) } : {},
+      ),
+    );
+    return this.send(reply, queue, (task) => {
+      point.pass(task);
+      return { id: point.toString(), json: this.views.json(task) };
+    });
+  }
+
+  private send(reply: FastifyReply, queue: LiveQueue, show: (task: ShownTask) => Shown) {
+    reply.raw.once('close', () => queue.close()); // also when the client left before the first byte
+    if (reply.raw.destroyed) queue.close();
+    return reply.headers(STREAM_HEADERS).send(eventStream(queue, show));
+  }
+}
+
+function refuseParameters(query: Query): void {
+  const [name] = Object.keys(query);
+  if (name !== undefined) throw new ApiError('unknown_parameter', { param: name });
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { Task } from '../task.entity.ts';
+import { WORKER_ID } from '../queue/worker-id.ts';
+import { statusOf } from './planner.ts';
+
+/** A task with the time it has left, by the database's clock. */
+export type ClaimedTask = Task & { remaining_s: number };
+
+export interface Claim {
+  tasks: ClaimedTask[];
+  /** Whether there was as much to look at as was asked for, so that there may be more. */
+  full: boolean;
+}
+
+/**
+ * Takes tasks that run under a lease that has lapsed, then those that wait, and raises `attempt`: from here on only writes
+ * that name the new number count. Rows that another process is taking are skipped. Always in the order tasks -> key_load,
+ * as in every act that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
+ * than it may, in any number of processes; what it may not run is parked, and the key's next task to end wakes it.
+ */
+const CLAIM: Statement = {
+  name: 'tasks.claim',
+  text: `
+    with lapsed as (
+      select id, api_key_id, status from tasks
+      where $5 and lease_until < now() and losses + 1 < $4 and ${statusOf('tasks')} = 'running'
+      order by lease_until limit $1 for update skip locked
+    ), waiting as (
+      select id, api_key_id, status from tasks
+      where status = 'queued' and not parked
+      order by priority, id limit $1 - (select count(*) from lapsed) for update skip locked
+    ), ready as (
+      select * from lapsed union all select * from waiting
+    ), load as (
+      select api_key_id, running, max_running from key_load
+      where api_key_id in (select api_key_id from waiting) order by api_key_id for update
+    ), placed as (
+      select *, row_number() over (partition by api_key_id, status order by id) as place from ready
+    ), granted as (
+      select p.id, p.status from placed p left join load l using (api_key_id)
+      where p.status = 'running' or l.max_running = 0 or l.running + p.place <= l.max_running
+    ), claimed as (
+      update tasks t
+      set status = 'running', attempt = t.attempt + 1, losses = t.losses + (g.status = 'running')::int,
+          lease_until = now() + make_interval(secs => $3), worker_id = $2, started_at = coalesce(t.started_at, now()),
+          sequence = t.sequence + 1
+      from granted g where t.id = g.id
+      returning t.*, g.status as was, extract(epoch from t.deadline_at - now())::float8 as remaining_s
+    ), counted as (
+      update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks
+      from (select api_key_id, count(*) as tasks from claimed where was = 'queued' group by api_key_id) c
+      where l.api_key_id = c.api_key_id
+    ), parked as (
+      update tasks t set parked = true from ready r
+      where t.id = r.id and r.id not in (select id from granted)
+    )
+    select c.*, n.looked from (select count(*)::int as looked from ready) n left join claimed c on true
+    order by c.priority, c.id`,
+};
+
+@Injectable()
+export class ClaimTasks {
+  constructor(
+    private readonly sql: Sql,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * @param places at most so many
+   * @param mindsLapsed whether tasks whose lease has lapsed are taken from their workers too
+   */
+  async claim(places: number, mindsLapsed: boolean): Promise<Claim> {
+    const { taskLeaseS, taskMaxAttempts } = this.config;
+    const values = [places, WORKER_ID, taskLeaseS, taskMaxAttempts, mindsLapsed];
+    const rows = await this.sql.run<(ClaimedTask | { id: null }) & { looked: number }>(CLAIM, values);
+    return {
+      tasks: rows.filter((row): row is ClaimedTask & { looked: number } => row.id !== null),
+      full: (rows[0]?.looked ?? 0) >= places,
+    };
+  }
+}

@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { Batch } from '../../platform/database/batch.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { type FirstAnswer, firstAnswersOf, slotOf, withoutTwins } from './first-answers.ts';
+import { KeyLoad, LOAD, queueFull, whenLocked } from './key-counters.ts';
+import { COLUMNS, GATHERING, INSERT, type NewTask, toRows } from './new-task.ts';
+
+export interface Idempotency {
+  idempotency_key: string;
+  /** SHA-256 of the canonical body, hex. */
+  request_hash: string;
+  /** The body of the first answer, given again byte for byte. */
+  response: string;
+  /** Unix milliseconds. */
+  key_expires_at: number;
+}
+
+export type KeyedTask = NewTask & Idempotency;
+
+/** `replayed` is the first answer of a repeated Idempotency-Key; null when a new task was made. */
+export interface Creation {
+  replayed: { task_id: string; response: string } | null;
+}
+
+const MADE: Creation = Object.freeze({ replayed: null });
+
+type Refusal = 'known_key' | 'queue_full';
+
+/**
+ * Task, idempotency key and load of the key in one commit. The unique index of `idempotency_keys` makes concurrent twins wait
+ * for the first one's commit.
+ */
+const CREATE: Statement = {
+  name: 'tasks.create_keyed',
+  text: `
+    with wanted as (
+      select * from json_to_recordset($1::json) as w(${COLUMNS},
+        idempotency_key text, request_hash text, response text, key_expires_at float8)
+    ), ${LOAD}, keyed as (
+      insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
+      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, to_timestamp(key_expires_at / 1000)
+      from wanted join load using (api_key_id) where place <= admitted
+      order by api_key_id, idempotency_key
+      on conflict (api_key_id, key) do update
+        set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
+            created_at = now(), expires_at = excluded.expires_at
+        where k.expires_at < now()
+      returning task_id
+    ), made as (${INSERT}
+      where id in (select task_id from keyed)
+      returning api_key_id
+    ), counted as (
+      update key_load l set queued = l.queued + m.tasks, max_running = m.max_running
+      from (
+        select api_key_id, count(*) as tasks, max(max_running) as max_running
+        from made join load using (api_key_id) group by api_key_id
+      ) m
+      where l.api_key_id = m.api_key_id
+    )
+    select id, case when place > admitted then 'queue_full' else 'known_key' end as refusal
+    from wanted join load using (api_key_id) where id not in (select task_id from keyed)`,
+};
+
+const ANSWERED: Statement = {
+  name: 'tasks.idempotency_answered',
+  text: 'update idempotency_keys set response = $4 where api_key_id = $1 and key = $2 and task_id = $3',
+};
+
+/** Stores tasks that came with an idempotency key, and the key. */
+@Injectable()
+export class CreateKeyedTasks {
+  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), GATHERING);
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly load: KeyLoad,
+  ) {}
+
+  /** @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable */
+  create(task: KeyedTask): Promise<Creation> {
+    return this.batch.add(task);
+  }
+
+  /** The first answer was a later one (`Prefer: wait`): a repeated key gets that one. */
+  async answeredWith(apiKeyId: string, key: string, taskId: string, response: string): Promise<void> {
+    await this.sql.run(ANSWERED, [apiKeyId, key, taskId, response]);
+  }
+
+  private async flush(tasks: KeyedTask[]): Promise<(Creation | ApiError)[]> {
+    const { firsts, twins } = withoutTwins(tasks);
+    const refusals = await this.insert(firsts);
+    for (const { id } of twins) refusals.set(id, 'known_key');
+
+    const refused = tasks.filter(({ id }) => refusals.has(id));
+    const answers = await firstAnswersOf(this.sql, refused);
+    return tasks.map((task) => {
+      const refusal = refusals.get(task.id);
+      return refusal ? judge(task, refusal, answers) : MADE;
+    });
+  }
+
+  /** @returns the tasks that were not made, by id */
+  private async insert(tasks: KeyedTask[]): Promise<Map<string, Refusal>> {
+    await this.load.open(tasks);
+    const refused = await this.sql
+      .run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks)])
+      .catch((error: unknown) => {
+        throw whenLocked(error, 'idempotency_in_progress');
+      });
+    return new Map(refused.map(({ id, refusal }) => [id, refusal]));
+  }
+}
+
+function judge(task: KeyedTask, refusal: Refusal, answers: Map<string, FirstAnswer>): Creation | ApiError {
+  const first = answers.get(slotOf(task));
+  if (first) {
+    if (first.request_hash !== task.request_hash) return new ApiError('idempotency_key_reused');
+    return { replayed: { task_id: first.task_id, response: first.response } };
+  }
+  if (refusal === 'queue_full') return queueFull(task);
+  // Known a moment ago and gone now: it expired in between. The client's next try makes a new task.
+  return new ApiError('idempotency_in_progress', { headers: { 'retry-after': '1' } });
+}

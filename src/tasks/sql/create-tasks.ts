@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiError } from '../../errors/api-error.ts';
+import { Batch } from '../../platform/database/batch.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { KeyLoad, LOAD, queueFull, whenLocked } from './key-counters.ts';
+import { COLUMNS, GATHERING, INSERT, type NewTask, toRows } from './new-task.ts';
+
+/**
+ * Task and load of the key in one statement, thus one commit, for many requests at once. Only what was refused is answered.
+ * One statement for these and for those with idempotency keys took PostgreSQL a seventh longer (52 us a row against 45, 32 rows).
+ */
+const CREATE: Statement = {
+  name: 'tasks.create',
+  text: `
+    with wanted as (
+      select * from json_to_recordset($1::json) as w(${COLUMNS})
+    ), ${LOAD}, counted as (
+      update key_load l set queued = l.queued + o.admitted, max_running = o.max_running
+      from load o where l.api_key_id = o.api_key_id
+    ), made as (${INSERT}
+      where place <= admitted
+    )
+    select id from wanted join load using (api_key_id) where place > admitted`,
+};
+
+/** Stores tasks that came without an idempotency key. */
+@Injectable()
+export class CreateTasks {
+  private readonly batch = new Batch<NewTask, undefined>((tasks) => this.flush(tasks), GATHERING);
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly load: KeyLoad,
+  ) {}
+
+  /** @throws ApiError queue_full, service_unavailable */
+  create(task: NewTask): Promise<undefined> {
+    return this.batch.add(task);
+  }
+
+  private async flush(tasks: NewTask[]): Promise<(ApiError | undefined)[]> {
+    await this.load.open(tasks);
+    const refused = await this.sql.run<{ id: string }>(CREATE, [toRows(tasks)]).catch((error: unknown) => {
+      throw whenLocked(error, 'service_unavailable');
+    });
+    const ids = new Set(refused.map(({ id }) => id));
+    return tasks.map((task) => (ids.has(task.id) ? queueFull(task) : undefined));
+  }
+}

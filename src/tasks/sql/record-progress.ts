@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Batch } from '../../platform/database/batch.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { Task } from '../task.entity.ts';
+import type { Hold } from './renew-leases.ts';
+import { statusOf } from './planner.ts';
+
+interface Progress extends Hold {
+  progress: number;
+}
+
+const RECORD: Statement = {
+  name: 'tasks.record_progress',
+  text: `
+    with held as (
+      select t.id, w.progress from tasks t
+      join unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress) using (id, attempt)
+      where ${statusOf('t')} = 'running' and t.progress < w.progress order by t.id for update of t
+    )
+    update tasks t set progress = held.progress, sequence = t.sequence + 1 from held where t.id = held.id
+    returning t.*`,
+};
+
+/** Progress only rises, and only for the claim that holds the task. Callers coalesce: at most 4 a second and task. */
+@Injectable()
+export class RecordProgress {
+  private readonly batch = new Batch<Progress, Task | null>((items) => this.flush(items));
+
+  constructor(private readonly sql: Sql) {}
+
+  /** null when the hold is lost or the task already stands further. */
+  record(progress: Progress): Promise<Task | null> {
+    return this.batch.add(progress);
+  }
+
+  private async flush(items: Progress[]): Promise<(Task | null)[]> {
+    const newest = new Map(items.map((item) => [item.id, item]));
+    const rows = [...newest.values()];
+    const tasks = await this.sql.run<Task>(RECORD, [
+      rows.map(({ id }) => id),
+      rows.map(({ attempt }) => attempt),
+      rows.map(({ progress }) => progress),
+    ]);
+    const byId = new Map(tasks.map((task) => [task.id, task]));
+    return items.map(({ id }) => byId.get(id) ?? null);
+  }
+}

@@ -1,0 +1,40 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { defineChoice } from '../../platform/schema/choice.ts';
+import type { AnyEventType } from '../events/event-type.ts';
+
+export const TRIGGERS = ['scheduled', 'manual', 'test'] as const;
+export type DeliveryTrigger = (typeof TRIGGERS)[number];
+export const TriggerChoice = defineChoice('WebhookDeliveryTrigger', TRIGGERS, 'Why an attempt was made.');
+
+export const DELIVERY_ERRORS = [
+  'blocked_address',
+  'dns_failure',
+  'connect_failed',
+  'tls_error',
+  'timeout',
+  'http_status',
+] as const;
+export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
+export const DeliveryErrorChoice = defineChoice('WebhookDeliveryError', DELIVERY_ERRORS, 'How an attempt failed.');
+
+/** One attempt to tell an endpoint of an event, written when it has ended. Property and column names are the same. */
+@Entity('webhook_deliveries')
+export class WebhookDelivery {
+  @PrimaryColumn('text') id: string;
+  @Column('text') endpoint_id: string;
+  @Column('text') event_id: string;
+  @Column('text') event_type: AnyEventType;
+  /** 1 at the first attempt of this event at this endpoint. */
+  @Column('integer') attempt: number;
+  @Column('text') trigger: DeliveryTrigger;
+  @Column('timestamptz') attempted_at: Date;
+  /** null only where an earlier version wrote the row before the attempt. */
+  @Column('integer', { nullable: true }) duration_ms: number | null;
+  /** null where no answer came. */
+  @Column('integer', { nullable: true }) status_code: number | null;
+  @Column('text', { nullable: true }) error: DeliveryError | null;
+  /** The first 4 kB of the answer. */
+  @Column('text', { nullable: true }) response_snippet: string | null;
+  /** null when there is none. */
+  @Column('timestamptz', { nullable: true }) next_attempt_at: Date | null;
+}

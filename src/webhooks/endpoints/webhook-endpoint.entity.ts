@@ -1,0 +1,42 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { defineChoice } from '../../platform/schema/choice.ts';
+import type { EventType } from '../events/event-type.ts';
+
+export const ENDPOINT_STATUSES = ['enabled', 'disabled'] as const;
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
+export const EndpointStatusChoice = defineChoice(
+  'WebhookEndpointStatus',
+  ENDPOINT_STATUSES,
+  'Whether events are sent to an endpoint.',
+);
+
+/** `gone`: it answered 410. `failing`: nothing but failures for WEBHOOK_DISABLE_AFTER_HOURS. */
+export const DISABLED_REASONS = ['gone', 'failing'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+export const DisabledReasonChoice = defineChoice(
+  'WebhookDisabledReason',
+  DISABLED_REASONS,
+  'Why the service disabled an endpoint.',
+);
+
+/** Who is told when tasks of an API key end. Property and column names are the same. */
+@Entity('webhook_endpoints')
+export class WebhookEndpoint {
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  @Column('text') url: string;
+  @Column('text', { array: true }) events: EventType[];
+  @Column('text') description: string;
+  @Column('text') status: EndpointStatus;
+  /** null while enabled, and when its owner disabled it. */
+  @Column('text', { nullable: true }) disabled_reason: DisabledReason | null;
+  /** Sealed (endpoint-secret.ts). */
+  @Column('bytea', { select: false }) secret: Buffer;
+  @Column('text') secret_hint: string;
+  /** The secret before the last rotation, signs too until then. */
+  @Column('bytea', { nullable: true, select: false }) old_secret: Buffer | null;
+  @Column('timestamptz', { nullable: true }) old_secret_until: Date | null;
+  /** The first failure since the last success; while set, one attempt at a time. */
+  @Column('timestamptz', { nullable: true }) failing_since: Date | null;
+  @Column('timestamptz') created_at: Date;
+}

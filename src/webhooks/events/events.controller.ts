@@ -1,0 +1,21 @@
+import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { DeliveriesService } from '../deliveries/deliveries.service.ts';
+import { toEventView, WebhookEventView } from '../webhook.view.ts';
+
+@ApiTags('webhooks')
+@Controller('v1/webhook_events')
+@Scope('webhooks:manage')
+export class WebhookEventsController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Post(':id/redeliver')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Send an event again', operationId: 'redeliverWebhookEvent' })
+  @ApiOkResponse({ type: WebhookEventView })
+  async redeliver(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookEventView> {
+    return toEventView(await this.deliveries.redeliver(caller.apiKeyId, id));
+  }
+}

@@ -1,0 +1,105 @@
+import { eventually } from '../wait.ts';
+
+export interface Answer<Body = TaskBody> {
+  status: number;
+  headers: Headers;
+  body: Body;
+  text: string;
+}
+
+/** The task as a client reads it. */
+export interface TaskBody {
+  task_id: string;
+  status: string;
+  progress: number;
+  completed_at: number;
+  created_at: number;
+  error?: { code: string; message: string; retryable: boolean; param?: string };
+  result?: { outputs: OutputBody[]; expires_at: number };
+  [field: string]: unknown;
+}
+
+export interface OutputBody {
+  id: string;
+  index: number;
+  type: string;
+  url: string;
+  url_expires_at: number;
+  content_type: string;
+  size_bytes: number;
+  width: number;
+  height: number;
+  duration?: number;
+  sha256: string;
+}
+
+export interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: string; request_id: string };
+}
+
+export const aCat = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
+/** Ends at once, having rendered nothing. */
+export const aFailure = { model: 'gpt-image-2', prompt: '#fail:content_policy_violation' };
+/** Runs until it is cancelled. */
+export const aHang = { model: 'gpt-image-2', prompt: '#hang' };
+
+/** A client of the public REST API, with one API key. */
+export class Api {
+  constructor(
+    readonly baseUrl: string,
+    readonly key: string | null,
+  ) {}
+
+  async call<Body = TaskBody>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: object = {},
+  ): Promise<Answer<Body>> {
+    const reply = await fetch(new URL(path, this.baseUrl), {
+      method,
+      headers: {
+        ...(this.key ? { authorization: `Bearer ${this.key}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    const isJson = reply.headers.get('content-type')?.includes('json') && text !== '';
+    return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : undefined, text };
+  }
+
+  get<Body = TaskBody>(path: string, headers: object = {}): Promise<Answer<Body>> {
+    return this.call<Body>('GET', path, undefined, headers);
+  }
+
+  create<Body = TaskBody>(body: unknown, headers: object = {}): Promise<Answer<Body>> {
+    return this.call<Body>('POST', '/v1/generations', body, headers);
+  }
+
+  cancel(taskId: string): Promise<Answer> {
+    return this.call('POST', `/v1/tasks/${taskId}/cancel`);
+  }
+
+  /** Reads the task until it stands where the test wants it. */
+  until(taskId: string, ...statuses: string[]): Promise<TaskBody> {
+    return this.untilWithin(30_000, taskId, ...statuses);
+  }
+
+  untilFinal(taskId: string): Promise<TaskBody> {
+    return this.until(taskId, 'succeeded', 'failed');
+  }
+
+  untilFinalWithin(taskId: string, withinMs: number): Promise<TaskBody> {
+    return this.untilWithin(withinMs, taskId, 'succeeded', 'failed');
+  }
+
+  private untilWithin(withinMs: number, taskId: string, ...statuses: string[]): Promise<TaskBody> {
+    const ask = async () => {
+      const { body } = await this.get(`/v1/tasks/${taskId}`);
+      return statuses.includes(body.status) && body;
+    };
+    return eventually(`${taskId} to be ${statuses.join(' or ')}`, ask, withinMs);
+  }
+}

@@ -1,0 +1,89 @@
+import { eventually } from '../wait.ts';
+
+export interface ServerEvent {
+  id: string | undefined;
+  /** Parsed. */
+  data: { task_id: string; status: string; progress: number; [field: string]: unknown };
+}
+
+interface ReaderOptions {
+  lastEventId?: string;
+  /** Do not read until told. */
+  paused?: boolean;
+}
+
+/** Reads a text/event-stream the way the standard says, with an API key and a given Last-Event-ID. */
+export class EventReader {
+  readonly events: ServerEvent[] = [];
+  readonly comments: string[] = [];
+  /** Resolves when the server ends the stream. */
+  readonly ended: Promise<void>;
+  private readonly abort = new AbortController();
+  private readonly go = Promise.withResolvers<void>();
+
+  private constructor(
+    readonly reply: Response,
+    abort: AbortController,
+    paused: boolean,
+  ) {
+    this.abort = abort;
+    if (!paused) this.resume();
+    this.ended = this.read();
+    this.ended.catch(() => undefined);
+  }
+
+  static async open(baseUrl: string, path: string, key: string, options: ReaderOptions = {}): Promise<EventReader> {
+    const abort = new AbortController();
+    const reply = await fetch(new URL(path, baseUrl), {
+      signal: abort.signal,
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'text/event-stream',
+        ...(options.lastEventId !== undefined && { 'last-event-id': options.lastEventId }),
+      },
+    });
+    return new EventReader(reply, abort, options.paused ?? false);
+  }
+
+  get lastEventId(): string | undefined {
+    return this.events.findLast(({ id }) => id !== undefined)?.id;
+  }
+
+  of(taskId: string): ServerEvent['data'][] {
+    return this.events.map(({ data }) => data).filter((data) => data.task_id === taskId);
+  }
+
+  until(what: string, met: (events: ServerEvent[]) => boolean, withinMs?: number): Promise<true> {
+    return eventually(what, async () => met(this.events), withinMs);
+  }
+
+  resume(): void {
+    this.go.resolve();
+  }
+
+  close(): void {
+    this.abort.abort();
+  }
+
+  private async read(): Promise<void> {
+    await this.go.promise;
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of this.reply.body ?? []) {
+      rest += decoder.decode(chunk, { stream: true });
+      const blocks = rest.split('\n\n');
+      rest = blocks.pop() as string;
+      for (const block of blocks) this.take(block.split('\n'));
+    }
+  }
+
+  private take(lines: string[]): void {
+    const fields = lines
+      .map((line) => /^([a-z]*): ?(.*)$/s.exec(line))
+      .map((found) => [found?.[1], found?.[2]] as const);
+    for (const [name, value] of fields) if (name === '') this.comments.push(value as string);
+    const data = fields.filter(([name]) => name === 'data').map(([, value]) => value);
+    if (data.length === 0) return;
+    this.events.push({ id: fields.find(([name]) => name === 'id')?.[1], data: JSON.parse(data.join('\n')) });
+  }
+}

@@ -1,0 +1,80 @@
+import { testEnv } from '../app.ts';
+import { Api } from '../clients/api.ts';
+import { freePort } from '../free-port.ts';
+import { type ServiceProcess, spawnService } from '../process.ts';
+
+export interface Member {
+  role: 'api' | 'worker';
+  service: ServiceProcess;
+  env: Record<string, string>;
+  isStopped: boolean;
+}
+
+/** API and worker processes on one database and one data directory, each on a port that it keeps over restarts. */
+export class FaultFleet {
+  readonly members: Member[] = [];
+  /** What processes that are gone have written. */
+  readonly lastWords: string[] = [];
+
+  private constructor(private readonly env: Record<string, string>) {}
+
+  static async on(databaseUrl: string, settings: Record<string, string>): Promise<FaultFleet> {
+    return new FaultFleet((await testEnv(databaseUrl, settings)).env);
+  }
+
+  get key(): string {
+    return this.env.BOOTSTRAP_API_KEY as string;
+  }
+
+  get dataDir(): string {
+    return this.env.DATA_DIR as string;
+  }
+
+  get apis(): Member[] {
+    return this.members.filter(({ role }) => role === 'api');
+  }
+
+  get workers(): Member[] {
+    return this.members.filter(({ role }) => role === 'worker');
+  }
+
+  async add(role: Member['role'], settings: Record<string, string> = {}): Promise<Member> {
+    const port = String(await freePort());
+    const env = { ...this.env, ROLE: role, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings };
+    const member: Member = { role, env, service: await spawnService(env), isStopped: false };
+    this.members.push(member);
+    return member;
+  }
+
+  /** Ends it so, and starts it again where it was. */
+  async restart(member: Member, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await member.service.kill(signal);
+    this.lastWords.push(member.service.output());
+    member.service = await spawnService(member.env);
+    member.isStopped = false;
+  }
+
+  pause(member: Member): void {
+    member.service.child.kill('SIGSTOP');
+    member.isStopped = true;
+  }
+
+  resume(member: Member): void {
+    member.service.child.kill('SIGCONT');
+    member.isStopped = false;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.members.splice(0).map(({ service }) => service.kill('SIGKILL')));
+  }
+
+  /** All that any process has written, those of the past included. */
+  output(): string {
+    return [...this.lastWords, ...this.members.map(({ service }) => service.output())].join('\n');
+  }
+
+  /** A client of the member with another key than the first. */
+  clientOf(member: Member, key = this.key): Api {
+    return new Api(member.env.PUBLIC_URL as string, key);
+  }
+}

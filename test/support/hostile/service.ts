@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { WebSocket } from 'ws';
+import { testEnv } from '../app.ts';
+import { cloneDatabase } from '../database.ts';
+import { type ServiceProcess, spawnService } from '../process.ts';
+import { eventually } from '../wait.ts';
+
+/** The built program under attack: a process of its own, whose heap can be weighed from outside. */
+export interface HostileService extends ServiceProcess {
+  env: Record<string, string>;
+  port: number;
+  /** Bytes of the heap in use after a full collection. */
+  heap(): Promise<number>;
+  /** Lines of the log, since the last call, that tell of a fault of ours. */
+  faults(): string[];
+  /** Bytes of the whole process. */
+  rss(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** By default without workers, so that what the corpora create costs no rendering. */
+export async function startHostileService(settings: Record<string, string> = {}): Promise<HostileService> {
+  const database = await cloneDatabase();
+  const { env, dataDir } = await testEnv(database.url, {
+    ROLE: 'api',
+    LOG_LEVEL: 'warn',
+    MAX_QUEUED_PER_KEY: '0',
+    NODE_OPTIONS: '--inspect=127.0.0.1:0',
+    ...settings,
+  });
+  const service = await spawnService(env);
+  let told = 0;
+  let debug: Promise<WebSocket> | undefined;
+  return {
+    ...service,
+    env,
+    port: Number(env.PORT),
+    faults: () => {
+      const news = service.output().slice(told);
+      told += news.length;
+      return news.split('\n').filter((line) => /"level":"(error|fatal)"|request\.failed|Warning:/.test(line));
+    },
+    heap: async () => weigh(await (debug ??= openDebugger(service))),
+    rss: async () => {
+      const text = await (await fetch(new URL('/metrics', env.PUBLIC_URL))).text();
+      return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
+    },
+    close: async () => {
+      (await debug)?.close();
+      await service.kill('SIGTERM');
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Node's inspector prints its address at the start. */
+async function openDebugger({ output }: ServiceProcess): Promise<WebSocket> {
+  const address = await eventually('the inspector', async () => /ws:\/\/127\.0\.0\.1:\S+/.exec(output())?.[0]);
+  const socket = new WebSocket(address);
+  await once(socket, 'open');
+  return socket;
+}
+
+/** Twice, because what a first collection finalises only the second gives back. */
+async function weigh(socket: WebSocket): Promise<number> {
+  for (let time = 0; time < 2; time++) await command(socket, 'HeapProfiler.collectGarbage');
+  const { usedSize } = await command<{ usedSize: number }>(socket, 'Runtime.getHeapUsage');
+  return usedSize;
+}
+
+let lastId = 0;
+
+function command<Result>(socket: WebSocket, method: string): Promise<Result> {
+  const id = ++lastId;
+  return new Promise((resolve) => {
+    const take = (data: Buffer): void => {
+      const message = JSON.parse(data.toString()) as { id?: number; result: Result };
+      if (message.id !== id) return;
+      socket.off('message', take);
+      resolve(message.result);
+    };
+    socket.on('message', take);
+    socket.send(JSON.stringify({ id, method }));
+  });
+}
