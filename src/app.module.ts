@@ -10,7 +10,7 @@ import { TasksModule } from './tasks/tasks.module.ts';
 import { WebhooksModule } from './webhooks/webhooks.module.ts';
 
 /** What is known before Nest starts. */
-export interface Ground {
+export interface BootContext {
   config: Config;
   secrets: Secrets;
   /** Of a running, migrated database. */
@@ -20,11 +20,11 @@ export interface Ground {
 /** The one file that lists every module. */
 @Module({})
 export class AppModule {
-  static on(ground: Ground): DynamicModule {
+  static forRoot(ground: BootContext): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        PlatformModule.on(ground),
+        PlatformModule.forRoot(ground),
         GraphqlModule,
         AuthModule,
         ModelsModule,

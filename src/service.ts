@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.ts';
 import { Bootstrap } from './auth/api-keys/bootstrap.ts';
-import { Dispatcher } from './generation/run/task-claimer.ts';
+import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedPostgres } from './platform/database/embedded/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
@@ -21,7 +21,7 @@ export interface Service {
 
 /** The workers first: Nest would end what they stand on while they still run. */
 async function stop(app: NestFastifyApplication): Promise<void> {
-  await Promise.all([app.get(Dispatcher).stop(), app.get(DeliverWorker).stop()]);
+  await Promise.all([app.get(TaskClaimer).stop(), app.get(DeliverWorker).stop()]);
   await app.close();
 }
 
@@ -36,7 +36,7 @@ export async function startService(config: Config): Promise<Service> {
     : await startEmbeddedPostgres(config.dataDir);
   try {
     await migrate(database.url);
-    const app = await createHttpApp(AppModule.on({ config, secrets, databaseUrl: database.url }), config);
+    const app = await createHttpApp(AppModule.forRoot({ config, secrets, databaseUrl: database.url }), config);
     if (config.role === 'worker') serveHealthOnly(app.getHttpAdapter().getInstance());
     try {
       await app.init();

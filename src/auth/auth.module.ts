@@ -5,10 +5,10 @@ import { ApiKeysController } from './api-keys/api-keys.controller.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { Authenticator } from './authenticator.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
-import { LiveKeys } from './live-keys.ts';
+import { KeyWatch } from './live-keys.ts';
 import { LastUse } from './last-use.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
-import { SocketDoor } from './socket-auth.ts';
+import { SocketAuth } from './socket-auth.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
 /** Who asks. Its guard stands before every route and resolver of the application; `@Public()` opens one. */
@@ -19,12 +19,12 @@ import { ViewerResolver } from './viewer.resolver.ts';
     Authenticator,
     Bootstrap,
     LastUse,
-    LiveKeys,
+    KeyWatch,
     RateLimits,
-    SocketDoor,
+    SocketAuth,
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [ApiKeysService, Authenticator, Bootstrap, LiveKeys, RateLimits],
+  exports: [ApiKeysService, Authenticator, Bootstrap, KeyWatch, RateLimits],
 })
 export class AuthModule {}

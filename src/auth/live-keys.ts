@@ -19,7 +19,7 @@ export interface Admission {
 
 /** Watches the keys of everything that stays open: sockets and event streams. All of one key cost one look. */
 @Injectable()
-export class LiveKeys implements OnApplicationShutdown {
+export class KeyWatch implements OnApplicationShutdown {
   private readonly logger = new Logger('auth');
   private readonly held = new Map<string, Held>();
   private looks: NodeJS.Timeout | undefined;

@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { LiveSockets } from '../platform/graphql/live-sockets.ts';
-import { LiveKeys } from './live-keys.ts';
+import { GraphqlSockets } from '../platform/graphql/live-sockets.ts';
+import { KeyWatch } from './live-keys.ts';
 
 /** Who may come in by a socket: whoever may call by HTTP. */
 @Injectable()
-export class SocketDoor implements OnModuleInit {
+export class SocketAuth implements OnModuleInit {
   constructor(
-    private readonly sockets: LiveSockets,
-    private readonly keys: LiveKeys,
+    private readonly sockets: GraphqlSockets,
+    private readonly keys: KeyWatch,
   ) {}
 
   onModuleInit(): void {

@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { Dispatcher } from './run/task-claimer.ts';
+import { TaskClaimer } from './run/task-claimer.ts';
 import { GenerateWorker } from './run/generate.worker.ts';
 import { GenerationsController } from './accept/generations.controller.ts';
 import { GenerationsResolver } from './accept/generations.resolver.ts';
 import { GenerationsService } from './accept/generations.service.ts';
-import { LiveRuns } from './run/provider-runs.ts';
-import { Providers } from '../providers/registry.ts';
+import { ProviderRuns } from './run/provider-runs.ts';
+import { ProviderRegistry } from '../providers/registry.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { ReferenceImages } from './images/reference-images.ts';
 import { RunningTasks } from './run/running-tasks.ts';
@@ -20,18 +20,18 @@ import { StoreOutputs } from './run/store-outputs.ts';
   imports: [ModelsModule, TasksModule, OutboundModule],
   controllers: [GenerationsController],
   providers: [
-    Dispatcher,
+    TaskClaimer,
     GenerateWorker,
     GenerationsResolver,
     GenerationsService,
-    LiveRuns,
-    Providers,
+    ProviderRuns,
+    ProviderRegistry,
     SandboxProvider,
     ReferenceImages,
     RunningTasks,
     ServeGeneration,
     StoreOutputs,
   ],
-  exports: [GenerationsService, Providers],
+  exports: [GenerationsService, ProviderRegistry],
 })
 export class GenerationModule {}

@@ -2,7 +2,7 @@
  * Does something again and again, one at a time, until stopped.
  * @param look does it once and says after how many seconds to do it again; it must not throw
  */
-export class Repeat {
+export class Interval {
   private timer: NodeJS.Timeout | undefined;
   private under: Promise<void> = Promise.resolve();
   private stopped = false;

@@ -9,7 +9,7 @@ const LONGEST_MS = 5_000;
  * alone is not kept waiting.
  * @param withinS the time that a shutdown may take; half of it is used at the most
  */
-export async function spreadOut<Item>(
+export async function withJitter<Item>(
   items: readonly Item[],
   withinS: number,
   act: (item: Item) => void,

@@ -19,7 +19,7 @@ export class PlatformModule implements OnModuleInit {
     private readonly storage: Storage,
   ) {}
 
-  static on({
+  static forRoot({
     config,
     secrets,
     databaseUrl,

@@ -3,8 +3,8 @@ import { Circuit } from './circuit.ts';
 import { ProviderError } from './provider.ts';
 
 describe('the circuit before an upstream', () => {
-  const away = () => Promise.reject(new ProviderError('provider_unavailable', { spent: 'nothing' }));
-  const refused = () => Promise.reject(new ProviderError('provider_rejected', { spent: 'nothing' }));
+  const away = () => Promise.reject(new ProviderError('provider_unavailable', { billing: 'none' }));
+  const refused = () => Promise.reject(new ProviderError('provider_rejected', { billing: 'none' }));
 
   it('opens after five failures in a row that say the upstream is away, and sends nothing more', async () => {
     const changes: boolean[] = [];
@@ -14,7 +14,7 @@ describe('the circuit before an upstream', () => {
     }
     let sent = 0;
     const call = circuit.execute(async () => (sent += 1));
-    await expect(call).rejects.toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    await expect(call).rejects.toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(sent).toBe(0);
     expect(changes).toEqual([true]);
   });
@@ -70,7 +70,7 @@ describe('the circuit before an upstream', () => {
       now.mockReturnValue(6_001);
       await expect(circuit.execute(away)).rejects.toBeDefined();
       let sent = 0;
-      await expect(circuit.execute(async () => (sent += 1))).rejects.toMatchObject({ spent: 'nothing' });
+      await expect(circuit.execute(async () => (sent += 1))).rejects.toMatchObject({ billing: 'none' });
       expect(sent).toBe(0);
     } finally {
       now.mockRestore();

@@ -6,7 +6,7 @@ const OPEN_MS = 5_000;
 
 /** Only what says that the upstream is away counts: a refusal is an answer, and so is a job that it took and then failed. */
 const isAway = (error: ProviderError): boolean =>
-  error.spent !== 'accepted' && (error.code === 'provider_unavailable' || error.code === 'provider_timeout');
+  error.billing !== 'charged' && (error.code === 'provider_unavailable' || error.code === 'provider_timeout');
 
 /**
  * Stops asking an upstream that is away, in this process. When its time is up everybody may ask again, and the first failure
@@ -23,7 +23,7 @@ export class Circuit {
   /** @throws ProviderError provider_unavailable with nothing spent while the circuit is open; otherwise what `call` throws */
   async execute<Result>(call: () => Promise<Result>): Promise<Result> {
     if (performance.now() < this.openUntil) {
-      throw new ProviderError('provider_unavailable', { spent: 'nothing', cause: 'The circuit is open.' });
+      throw new ProviderError('provider_unavailable', { billing: 'none', cause: 'The circuit is open.' });
     }
     try {
       const result = await call();

@@ -109,7 +109,7 @@ export interface Provider {
 }
 
 /** This provider cannot express a value of the request. Nothing was sent. */
-export class Unfit extends Error {
+export class UnsupportedRequest extends Error {
   constructor(
     readonly param: string,
     message: string,
@@ -123,7 +123,7 @@ export class Unfit extends Error {
  * What a failed call left behind at the upstream: surely `nothing`, so that it may be repeated or another be asked;
  * `unknown`, so that it must not; or a job that was `accepted` and failed there.
  */
-export type Spent = 'nothing' | 'unknown' | 'accepted';
+export type Billing = 'none' | 'unknown' | 'charged';
 
 interface ProviderErrorDetails {
   /** For the client; never the upstream's words. */
@@ -131,7 +131,7 @@ interface ProviderErrorDetails {
   /** The input field at fault. */
   param?: string;
   /** `accepted` when absent. */
-  spent?: Spent;
+  billing?: Billing;
   /** How long the upstream asks us to wait, from Retry-After or its like; milliseconds. */
   retryAfterMs?: number;
   /** For the operator's log only: the upstream's status, code and request id. */
@@ -141,7 +141,7 @@ interface ProviderErrorDetails {
 /** A generation failed for a reason a client may know. The cause is for the operator's log only. */
 export class ProviderError extends Error {
   readonly param: string | undefined;
-  readonly spent: Spent;
+  readonly billing: Billing;
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -151,7 +151,7 @@ export class ProviderError extends Error {
     super(details.message ?? TASK_ERRORS[code].message, { cause: details.cause });
     this.name = 'ProviderError';
     this.param = details.param;
-    this.spent = details.spent ?? 'accepted';
+    this.billing = details.billing ?? 'charged';
     this.retryAfterMs = details.retryAfterMs;
   }
 }

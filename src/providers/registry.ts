@@ -29,7 +29,7 @@ export interface ReadyBinding {
 
 /** The bindings of each model, in order of preference: of the PROVIDERS file, or as the credentials ask for. */
 @Injectable()
-export class Providers implements OnModuleInit {
+export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');
   private readonly adapters: Record<ProviderName, Provider>;
   private readonly named: Map<string, Binding[]>;

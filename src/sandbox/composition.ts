@@ -20,7 +20,7 @@ export async function compose(
 }
 
 /** Sets the context so that what is painted stands where the layer is at this moment. Call between save and restore. */
-export function stand(context: SKRSContext2D, layer: Layer, seconds: number): void {
+export function applyPose(context: SKRSContext2D, layer: Layer, seconds: number): void {
   const { x = 0, y = 0, turn = 0, zoom = 1, pivot = { x: 0, y: 0 } } = layer.pose?.(seconds) ?? {};
   context.translate(pivot.x + x, pivot.y + y);
   context.rotate(turn);

@@ -1,6 +1,6 @@
 import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { open } from 'node:fs/promises';
-import { compose, stand } from './composition.ts';
+import { compose, applyPose } from './composition.ts';
 import { letter } from './lettering.ts';
 import { finishMp4 } from './mp4.ts';
 import { decodeToCover } from './photos.ts';
@@ -122,7 +122,7 @@ function painterOf(frame: Frame, layers: Layer[]): (context: SKRSContext2D, seco
   return (context, seconds) => {
     for (const { layer, plate } of parts) {
       context.save();
-      stand(context, layer, seconds);
+      applyPose(context, layer, seconds);
       if (plate) context.drawImage(plate, -margin, -margin);
       else layer.paint(context, seconds);
       context.restore();

@@ -1,6 +1,6 @@
 import { createCanvas } from '@napi-rs/canvas';
 import sharp from 'sharp';
-import { compose, stand } from './composition.ts';
+import { compose, applyPose } from './composition.ts';
 import { letter } from './lettering.ts';
 import type { PicturesOrder } from './render-order.ts';
 import { frameOf } from './scenes/scene.ts';
@@ -32,7 +32,7 @@ async function renderPicture(
   const context = canvas.getContext('2d');
   for (const [i, layer] of layers.entries()) {
     context.save();
-    stand(context, layer, 0);
+    applyPose(context, layer, 0);
     layer.paint(context, 0);
     context.restore();
     // Skia notes strokes down and paints when asked for pixels: one pixel keeps the pieces of work small.

@@ -7,7 +7,7 @@ import { ClaimTasks } from './sql/claim-tasks.ts';
 import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { EndTasks } from './sql/end-tasks.ts';
-import { KeyLoad } from './sql/key-counters.ts';
+import { KeyCounters } from './sql/key-counters.ts';
 import { PurgeTasks } from './sql/purge-tasks.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { RecordProgress } from './sql/record-progress.ts';
@@ -18,7 +18,7 @@ import { WakeParked } from './sql/wake-parked.ts';
 import { FileLinks } from './files/file-links.ts';
 import { FilesController } from './files/files.controller.ts';
 import { ListTasks } from './list/list-tasks.ts';
-import { LiveTasks } from './live/follow.ts';
+import { FollowTasks } from './live/follow.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { Purge } from './queue/purge.ts';
 import { Sweep } from './queue/sweep.ts';
@@ -30,7 +30,7 @@ import { TaskViews } from './task-views.ts';
 import { TasksController } from './tasks.controller.ts';
 import { TasksResolver } from './tasks.resolver.ts';
 import { TasksService } from './tasks.service.ts';
-import { WorkBell } from './queue/wake-signal.ts';
+import { WakeSignal } from './queue/wake-signal.ts';
 
 const fileLinks = {
   provide: FileLinks,
@@ -49,7 +49,7 @@ const fileLinks = {
     CreateKeyedTasks,
     CreateTasks,
     EndTasks,
-    KeyLoad,
+    KeyCounters,
     PurgeTasks,
     ReadTasks,
     RecordProgress,
@@ -59,7 +59,7 @@ const fileLinks = {
     WakeParked,
     fileLinks,
     ListTasks,
-    LiveTasks,
+    FollowTasks,
     OpenStreams,
     Purge,
     Sweep,
@@ -69,7 +69,7 @@ const fileLinks = {
     TaskViews,
     TasksResolver,
     TasksService,
-    WorkBell,
+    WakeSignal,
   ],
   exports: [
     ClaimTasks,
@@ -83,7 +83,7 @@ const fileLinks = {
     TaskFeed,
     TaskViews,
     TasksService,
-    WorkBell,
+    WakeSignal,
   ],
 })
 export class TasksModule {}

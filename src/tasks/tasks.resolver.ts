@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
 import { ListTasks } from './list/list-tasks.ts';
 import type { LiveQueue } from './live/live-queue.ts';
-import { LiveTasks } from './live/follow.ts';
+import { FollowTasks } from './live/follow.ts';
 import { TaskFilterInput } from './list/task-filter.ts';
 import { isTaskId } from './task-id.ts';
 import { TaskViews } from './task-views.ts';
@@ -25,7 +25,7 @@ export class TasksResolver {
   constructor(
     private readonly service: TasksService,
     private readonly lists: ListTasks,
-    private readonly live: LiveTasks,
+    private readonly live: FollowTasks,
     private readonly views: TaskViews,
   ) {}
 

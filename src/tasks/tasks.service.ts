@@ -16,7 +16,7 @@ import { taskError } from './task-error.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { isFinal } from './task-status.ts';
 import { untilFinal } from './live/until-final.ts';
-import { WorkBell } from './queue/wake-signal.ts';
+import { WakeSignal } from './queue/wake-signal.ts';
 
 interface TaskRequest {
   kind: MediaKind;
@@ -50,7 +50,7 @@ export class TasksService {
     private readonly reads: ReadTasks,
     private readonly ends: TaskEnds,
     private readonly feed: TaskFeed,
-    private readonly bell: WorkBell,
+    private readonly bell: WakeSignal,
   ) {}
 
   /**
@@ -84,8 +84,8 @@ export class TasksService {
     } else {
       await this.creates.create(row);
     }
-    this.feed.announce([task]);
-    this.bell.ring();
+    this.feed.publish([task]);
+    this.bell.notify();
     return { task, replayed: null };
   }
 

@@ -6,33 +6,33 @@ import { SendAgain } from './sql/send-again.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
 import { TurnDeliveries } from './sql/turn-deliveries.ts';
 import { Attempt } from './deliveries/attempt.ts';
-import { DeliveryBell } from './deliveries/delivery-signal.ts';
+import { DeliverySignal } from './deliveries/delivery-signal.ts';
 import { DeliverWorker } from './deliveries/deliver.worker.ts';
 import { DeliveriesService } from './deliveries/deliveries.service.ts';
 import { DeliverySweep } from './deliveries/delivery-sweep.ts';
-import { Dispatch } from './events/task-end-recorder.ts';
+import { TaskEndRecorder } from './events/task-end-recorder.ts';
 import { WebhookEventsController } from './events/events.controller.ts';
-import { WebhooksController } from './endpoints/endpoints.controller.ts';
+import { EndpointsController } from './endpoints/endpoints.controller.ts';
 import { WebhooksResolver } from './webhooks.resolver.ts';
-import { WebhooksService } from './endpoints/endpoints.service.ts';
+import { EndpointsService } from './endpoints/endpoints.service.ts';
 
 /** Who is told when tasks end. */
 @Module({
   imports: [OutboundModule, TasksModule],
-  controllers: [WebhooksController, WebhookEventsController],
+  controllers: [EndpointsController, WebhookEventsController],
   providers: [
     DispatchEvents,
     TurnDeliveries,
     SendAgain,
     SweepDispatches,
     Attempt,
-    DeliveryBell,
+    DeliverySignal,
     DeliverWorker,
     DeliveriesService,
     DeliverySweep,
-    Dispatch,
+    TaskEndRecorder,
     WebhooksResolver,
-    WebhooksService,
+    EndpointsService,
   ],
 })
 export class WebhooksModule {}

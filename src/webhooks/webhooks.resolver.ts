@@ -22,7 +22,7 @@ import {
   WebhookRecoveryView,
   WebhookTestView,
 } from './webhook.view.ts';
-import { MAX_ENDPOINTS, WebhooksService } from './endpoints/endpoints.service.ts';
+import { MAX_ENDPOINTS, EndpointsService } from './endpoints/endpoints.service.ts';
 
 const WebhookDeliveryConnection = connectionOf(WebhookDeliveryView, 'WebhookDelivery');
 type Maybe<T> = T | null | undefined;
@@ -34,7 +34,7 @@ const EndpointId = (name = 'id'): ParameterDecorator =>
 @Scope('webhooks:manage')
 export class WebhooksResolver {
   constructor(
-    private readonly webhooks: WebhooksService,
+    private readonly webhooks: EndpointsService,
     private readonly deliveries: DeliveriesService,
   ) {}
 

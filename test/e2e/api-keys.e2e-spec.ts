@@ -70,7 +70,7 @@ async function start(env: NodeJS.ProcessEnv = {}, url = database.url): Promise<S
   const config = loadConfig({ ROLE: 'api', LOG_LEVEL: 'silent', ...env });
   const secrets = new Secrets(Buffer.alloc(32, 1));
   @Module({
-    imports: [PlatformModule.on({ config, secrets, databaseUrl: url }), GraphqlModule, AuthModule],
+    imports: [PlatformModule.forRoot({ config, secrets, databaseUrl: url }), GraphqlModule, AuthModule],
     controllers: [ProbeController],
   })
   class Root {}

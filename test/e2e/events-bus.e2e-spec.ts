@@ -71,7 +71,7 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
   }
   function hear(bus: Bus, topic = 'task'): string[] {
     const heard: string[] = [];
-    bus.hear(topic, (bodies) => heard.push(...bodies));
+    bus.subscribe(topic, (bodies) => heard.push(...bodies));
     return heard;
   }
 
@@ -90,7 +90,7 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
   it('is quick', async () => {
     const [a, b] = [await start(), await start()];
     const heardAt: number[] = [];
-    b.hear('task', () => heardAt.push(performance.now()));
+    b.subscribe('task', () => heardAt.push(performance.now()));
     const times: number[] = [];
     for (let at = 0; at < 50; at++) {
       const sentAt = performance.now();
@@ -114,7 +114,7 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
   it('stops telling who stopped hearing', async () => {
     const [a, b] = [await start(), await start()];
     const heard: string[] = [];
-    const stop = b.hear('task', (bodies) => heard.push(...bodies));
+    const stop = b.subscribe('task', (bodies) => heard.push(...bodies));
     const others = hear(b);
     stop();
     a.publish('task', 'x');
@@ -127,7 +127,7 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     const [a, b] = [await start(line), await start()];
     const [atA, atB] = [hear(a), hear(b)];
     const deaf: number[] = [];
-    a.whenBack((seconds) => deaf.push(seconds));
+    a.onReconnect((seconds) => deaf.push(seconds));
     line.cut();
     await sleep(1_500);
     b.publish('task', 'lost on a');
@@ -149,7 +149,7 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     const [a, b] = [await start(line), await start()];
     const heard = hear(a);
     const deaf: number[] = [];
-    a.whenBack((seconds) => deaf.push(seconds));
+    a.onReconnect((seconds) => deaf.push(seconds));
     line.freeze();
     setTimeout(() => line.mend(), 6_000).unref();
     await eventually('a to be back', async () => deaf.length > 0, 60_000);

@@ -373,9 +373,9 @@ describe('subscriptions', () => {
     const { apiKeyId, rows } = await finals(service, key, 2_000);
     const feed = service.app.get(TaskFeed);
     const before = heapBytes();
-    for (const row of rows) feed.announce([{ ...row, api_key_id: apiKeyId, status: 'running', sequence: 1 } as never]);
+    for (const row of rows) feed.publish([{ ...row, api_key_id: apiKeyId, status: 'running', sequence: 1 } as never]);
     for (let round = 0; round < 4; round++)
-      for (const row of rows) feed.announce([{ ...row, api_key_id: apiKeyId, sequence: row.sequence } as never]);
+      for (const row of rows) feed.publish([{ ...row, api_key_id: apiKeyId, sequence: row.sequence } as never]);
     await until('little to be held', () => heapBytes() - before < 10 * 1024 * 1024);
     socket.raw.resume();
     const told = () =>

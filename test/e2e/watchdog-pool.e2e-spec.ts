@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AttentivePool } from '../../src/platform/database/watchdog-pool.ts';
+import { WatchdogPool } from '../../src/platform/database/watchdog-pool.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -16,7 +16,7 @@ describe('a pool that notices a silent database', () => {
   let line: Server;
   let treatment: Treatment;
   let pulses = 0;
-  let pool: AttentivePool;
+  let pool: WatchdogPool;
   const sockets: Socket[] = [];
   beforeAll(async () => {
     database = await cloneDatabase();
@@ -43,7 +43,7 @@ describe('a pool that notices a silent database', () => {
   beforeEach(() => {
     const url = new URL(database.url);
     url.port = String((line.address() as AddressInfo).port);
-    pool = new AttentivePool({ connectionString: url.href, max: 5 });
+    pool = new WatchdogPool({ connectionString: url.href, max: 5 });
     pulses = 0;
   });
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../../models/model-availability.ts';
-import { Providers } from '../../providers/registry.ts';
+import { ProviderRegistry } from '../../providers/registry.ts';
 import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
 import { MODELS } from '../../models/catalog.ts';
 import { type Config, loadConfig } from '../../platform/config.ts';
@@ -97,9 +97,9 @@ async function storage(config: Config): Promise<string> {
 
 /** Who serves each model, in order of preference, and whether the credential is there. */
 async function models(config: Config): Promise<Finding[]> {
-  let providers: Providers;
+  let providers: ProviderRegistry;
   try {
-    providers = new Providers(config, new SandboxProvider(), new ModelAvailability());
+    providers = new ProviderRegistry(config, new SandboxProvider(), new ModelAvailability());
     providers.onModuleInit(); // what the start would refuse: a workflow file that is not there
   } catch (error) {
     return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));

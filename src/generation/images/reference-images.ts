@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
-import { within } from '../../platform/outbound/with-timeout.ts';
+import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError, type InputImage } from '../../providers/provider.ts';
 import { NotAStillImage, readStillImage } from './still-image.ts';
 
@@ -54,7 +54,7 @@ export class ReferenceImages {
 
   private async fetchOne({ param, url }: ImageField, deadline: number, signal: AbortSignal): Promise<InputImage> {
     try {
-      return await within(Math.max(1, deadline - Date.now()), signal, async (fetching) => {
+      return await withTimeout(Math.max(1, deadline - Date.now()), signal, async (fetching) => {
         const { status, body } = await this.outbound.request(url, {
           purpose: 'image',
           method: 'GET',

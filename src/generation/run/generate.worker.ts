@@ -9,13 +9,13 @@ import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { TaskEnds } from '../../tasks/queue/task-ends.ts';
 import { type TaskError, taskError } from '../../tasks/task-error.ts';
 import { TaskFeed } from '../../tasks/live/task-feed.ts';
-import { WorkBell } from '../../tasks/queue/wake-signal.ts';
+import { WakeSignal } from '../../tasks/queue/wake-signal.ts';
 import { ProviderError, type ProviderRequest, type ResolvedInput } from '../../providers/provider.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
-import { type Held, LeaseLost, RunningTasks, type StopReason } from './running-tasks.ts';
+import { type Lease, LeaseLost, RunningTasks, type StopReason } from './running-tasks.ts';
 import { ServeGeneration } from './serve-generation.ts';
 import { StoreOutputs } from './store-outputs.ts';
-import { untilWritten } from './retry-while-database-down.ts';
+import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { withoutPrompt } from './without-prompt.ts';
 
 type Outcome = Ending['outcome'];
@@ -33,13 +33,13 @@ export class GenerateWorker {
     private readonly outputs: StoreOutputs,
     private readonly ends: TaskEnds,
     private readonly feed: TaskFeed,
-    private readonly bell: WorkBell,
+    private readonly bell: WakeSignal,
   ) {}
 
   /** @param shutdown aborts when this process has to let go of what it could not finish */
   async work(task: ClaimedTask, shutdown: AbortSignal): Promise<void> {
-    this.feed.announce([task]);
-    await this.running.hold(task, shutdown, async (held) => {
+    this.feed.publish([task]);
+    await this.running.run(task, shutdown, async (held) => {
       const outcome = await this.outcomeOf(task, held);
       if (outcome) await this.end(task, held, outcome);
       if (held.signal.reason === 'shutdown') await this.handOver(held);
@@ -47,7 +47,7 @@ export class GenerateWorker {
   }
 
   /** null when there is nothing to say: cancelled, lost, or handed over. */
-  private async outcomeOf(task: ClaimedTask, held: Held): Promise<Outcome | null> {
+  private async outcomeOf(task: ClaimedTask, held: Lease): Promise<Outcome | null> {
     try {
       return { status: 'succeeded', result: await this.generate(task, held) };
     } catch (error) {
@@ -67,7 +67,7 @@ export class GenerateWorker {
     }
   }
 
-  private async generate(task: ClaimedTask, held: Held): Promise<StoredOutput[]> {
+  private async generate(task: ClaimedTask, held: Lease): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
     const bare = {
@@ -99,28 +99,28 @@ export class GenerateWorker {
    * This process is shutting down: another takes the task over, and it counts as no loss. At once, unless a paid call is out:
    * a successor would not find its job yet, and buy another.
    */
-  private async handOver(held: Held): Promise<void> {
+  private async handOver(held: Lease): Promise<void> {
     const released = await this.leases.release([held], !held.isCalling);
     if (released.length === 0 || held.isCalling) return;
-    this.bell.ring();
+    this.bell.notify();
     this.logger.log({ event: 'task.handed_over', task_id: held.id });
   }
 
-  private async end(task: ClaimedTask, held: Held, outcome: Outcome): Promise<void> {
+  private async end(task: ClaimedTask, held: Lease, outcome: Outcome): Promise<void> {
     try {
       const write = () => this.ends.end({ id: task.id, api_key_id: task.api_key_id, attempt: held.attempt, outcome });
-      const ended = await untilWritten(() => !isMute(held), write);
+      const ended = await retryWhileDatabaseDown(() => !hasNoSay(held), write);
       if (!ended) this.logger.warn({ event: 'lease_lost', task_id: held.id, attempt: held.attempt });
     } catch (err) {
       this.logger.error({ event: 'task.end_failed', task_id: held.id, err });
-      if (isMute(held) || outcome.status === 'failed') return; // the deadline has the last word
+      if (hasNoSay(held) || outcome.status === 'failed') return; // the deadline has the last word
       await this.end(task, held, { status: 'failed', error: taskError('internal_error') });
     }
   }
 }
 
 /** Stopped for a reason that leaves the last word to others. */
-const isMute = (held: Held): boolean => held.signal.aborted && held.signal.reason !== 'deadline';
+const hasNoSay = (held: Lease): boolean => held.signal.aborted && held.signal.reason !== 'deadline';
 
 function afterStop(reason: StopReason): Outcome | null {
   return reason === 'deadline' ? { status: 'failed', error: taskError('task_deadline_exceeded') } : null;

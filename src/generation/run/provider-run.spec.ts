@@ -1,14 +1,14 @@
 import { eventually } from '../../../test/support/wait.ts';
-import { LiveRun } from './provider-run.ts';
+import { ProviderRun } from './provider-run.ts';
 
-type Parts = ConstructorParameters<typeof LiveRun>;
+type Parts = ConstructorParameters<typeof ProviderRun>;
 
 describe('the progress of a run', () => {
   it('rises, whatever an adapter makes of what its upstream says', async () => {
     const written: number[] = [];
     const record = async ({ progress }: { progress: number }) => (written.push(progress), null);
     const task = { progress: 10 } as Parts[0];
-    const run = new LiveRun(task, {} as Parts[1], {} as Parts[2], { progress: { record } } as unknown as Parts[3]);
+    const run = new ProviderRun(task, {} as Parts[1], {} as Parts[2], { progress: { record } } as unknown as Parts[3]);
     for (const percent of [NaN, 20, -5, NaN]) run.progress(percent);
     await eventually('the first write', async () => written.includes(20));
     for (const percent of [15, Infinity]) run.progress(percent);

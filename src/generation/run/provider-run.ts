@@ -5,9 +5,9 @@ import type { RecordProgress } from '../../tasks/sql/record-progress.ts';
 import type { RecordSubmit, Submission } from '../../tasks/sql/record-submit.ts';
 import type { TaskFeed } from '../../tasks/live/task-feed.ts';
 import type { Run } from '../../providers/provider.ts';
-import type { Held } from './running-tasks.ts';
+import type { Lease } from './running-tasks.ts';
 import { makeScratch } from './scratch.ts';
-import { untilWritten } from './retry-while-database-down.ts';
+import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 
 /** At most four progress writes a second and task. */
 const PROGRESS_MS = 250;
@@ -15,7 +15,7 @@ const PROGRESS_MS = 250;
 const FULL_MS = 300;
 
 /** One claim's run, speaking to the record in the name of that claim. */
-export class LiveRun implements Run {
+export class ProviderRun implements Run {
   private newest: number;
   private written: number;
   private timer: NodeJS.Timeout | null = null;
@@ -23,7 +23,7 @@ export class LiveRun implements Run {
 
   constructor(
     private readonly task: ClaimedTask,
-    private readonly held: Held,
+    private readonly held: Lease,
     private readonly submission: Submission,
     private readonly acts: { progress: RecordProgress; submit: RecordSubmit; feed: TaskFeed },
   ) {
@@ -58,7 +58,7 @@ export class LiveRun implements Run {
   async submitting(): Promise<void> {
     for (;;) {
       const intent = await this.patiently(() => this.acts.submit.intent(this.held, this.submission));
-      if (intent === 'lost') throw await this.held.lost();
+      if (intent === 'lost') throw await this.held.whyRevoked();
       if (intent === 'committed') {
         this.task.provider = this.submission.provider;
         this.task.credential = this.submission.credential;
@@ -72,7 +72,7 @@ export class LiveRun implements Run {
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
     this.task.upstream_id = upstreamId; // whether or not it can still be noted: a cancel has to name it
     const held = await this.patiently(() => this.acts.submit.accepted(this.held, upstreamId, requestId));
-    if (!held) throw await this.held.lost();
+    if (!held) throw await this.held.whyRevoked();
     this.held.isCalling = false;
   }
 
@@ -82,7 +82,7 @@ export class LiveRun implements Run {
   }
 
   private patiently<Result>(write: () => Promise<Result>): Promise<Result> {
-    return untilWritten(() => !this.signal.aborted, write);
+    return retryWhileDatabaseDown(() => !this.signal.aborted, write);
   }
 
   private async writeProgress(): Promise<void> {
@@ -90,7 +90,7 @@ export class LiveRun implements Run {
     const { id, attempt } = this.held;
     try {
       const task = await this.acts.progress.record({ id, attempt, progress: this.written });
-      if (task) this.acts.feed.announce([task]);
+      if (task) this.acts.feed.publish([task]);
     } catch {
       // Progress is news, not truth: the next write says more.
     }

@@ -10,7 +10,10 @@ const RETRY_MS = 500;
  * @param stillWanted asked before each further try
  * @throws what the write throws, once it is no longer wanted or the database is not to blame
  */
-export async function untilWritten<Result>(stillWanted: () => boolean, write: () => Promise<Result>): Promise<Result> {
+export async function retryWhileDatabaseDown<Result>(
+  stillWanted: () => boolean,
+  write: () => Promise<Result>,
+): Promise<Result> {
   for (;;) {
     try {
       return await write();

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { type Hold, RenewLeases } from '../../tasks/sql/renew-leases.ts';
+import { type LeaseRef, RenewLeases } from '../../tasks/sql/renew-leases.ts';
 import type { ClaimedTask } from '../../tasks/sql/claim-tasks.ts';
 import { ReadTasks } from '../../tasks/sql/read-tasks.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
@@ -11,13 +11,13 @@ import { isFinal } from '../../tasks/task-status.ts';
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 /** The hold of this process on one task, and how its run is told to stop. */
-export interface Held extends Hold {
+export interface Lease extends LeaseRef {
   readonly signal: AbortSignal;
   /** A paid call is out whose job, should there be one, nobody knows by name yet. */
   isCalling: boolean;
   stop(reason: StopReason): void;
   /** The record did not know this claim any more: stops the run, once it has asked why. */
-  lost(): Promise<LeaseLost>;
+  whyRevoked(): Promise<LeaseLost>;
 }
 
 /** The claim on the task is gone; whoever meets this stops and says nothing more. */
@@ -35,7 +35,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 @Injectable()
 export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('running');
-  private readonly held = new Map<string, Held>();
+  private readonly held = new Map<string, Lease>();
   private heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
@@ -53,20 +53,20 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
    * Runs `work` while holding the task.
    * @param shutdown aborts when this process has to let go of what it could not finish
    */
-  async hold(task: ClaimedTask, shutdown: AbortSignal, work: (held: Held) => Promise<void>): Promise<void> {
+  async run(task: ClaimedTask, shutdown: AbortSignal, work: (held: Lease) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
     signal.addEventListener('abort', () => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease_lost', task_id: task.id, attempt: task.attempt });
     });
-    const held: Held = {
+    const held: Lease = {
       id: task.id,
       attempt: task.attempt,
       signal,
       isCalling: false,
       stop: (reason) => controller.abort(reason),
-      lost: async () => {
+      whyRevoked: async () => {
         held.stop(await this.whyLost(held));
         return new LeaseLost(`Task ${task.id} is not held by claim ${task.attempt} any more.`);
       },
@@ -106,19 +106,19 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     for (const held of holds) {
-      if (!kept.has(held.id) && this.held.get(held.id) === held) void held.lost();
+      if (!kept.has(held.id) && this.held.get(held.id) === held) void held.whyRevoked();
     }
   }
 
   /** The news of a cancel may be late or lost, and then the upstream has to be told all the same. */
-  private async whyLost(held: Held): Promise<StopReason> {
+  private async whyLost(held: Lease): Promise<StopReason> {
     const task = await this.reads.find(held.id).catch(() => null);
     return (task && reasonIn(task, held)) ?? 'lease_lost';
   }
 }
 
 /** A successor's end is no end of ours to tell the upstream of: its job has been taken over, not given up. */
-function reasonIn({ attempt, status }: ShownTask, held: Held): StopReason | null {
+function reasonIn({ attempt, status }: ShownTask, held: Lease): StopReason | null {
   if (attempt > held.attempt) return 'lease_lost';
   return isFinal(status) ? 'ended' : null;
 }

@@ -2,21 +2,26 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RecordSubmit } from '../../tasks/sql/record-submit.ts';
 import type { ClaimedTask } from '../../tasks/sql/claim-tasks.ts';
-import { LiveRuns } from './provider-runs.ts';
-import { ProviderError, type ProviderOutput, type ProviderRequest, Unfit } from '../../providers/provider.ts';
-import { Providers, type ReadyBinding } from '../../providers/registry.ts';
-import type { Held } from './running-tasks.ts';
-import { untilWritten } from './retry-while-database-down.ts';
+import { ProviderRuns } from './provider-runs.ts';
+import {
+  ProviderError,
+  type ProviderOutput,
+  type ProviderRequest,
+  UnsupportedRequest,
+} from '../../providers/provider.ts';
+import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
+import type { Lease } from './running-tasks.ts';
+import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { withoutPrompt } from './without-prompt.ts';
 
 type Images = ProviderRequest['images'];
-type Unbound = Omit<ProviderRequest, 'upstream'>;
+type UnboundRequest = Omit<ProviderRequest, 'upstream'>;
 type Keep<Kept> = (outputs: ProviderOutput[]) => Promise<Kept>;
 
 interface Work<Kept> {
   task: ClaimedTask;
-  held: Held;
-  request: Unbound;
+  held: Lease;
+  request: UnboundRequest;
   keep: Keep<Kept>;
 }
 
@@ -39,8 +44,8 @@ export class ServeGeneration {
   private readonly logger = new Logger('serve');
 
   constructor(
-    private readonly providers: Providers,
-    private readonly runs: LiveRuns,
+    private readonly providers: ProviderRegistry,
+    private readonly runs: ProviderRuns,
     private readonly submits: RecordSubmit,
   ) {}
 
@@ -51,8 +56,8 @@ export class ServeGeneration {
    */
   async serve<Kept>(
     task: ClaimedTask,
-    held: Held,
-    bare: Omit<Unbound, 'images'>,
+    held: Lease,
+    bare: Omit<UnboundRequest, 'images'>,
     images: () => Promise<Images>,
     keep: Keep<Kept>,
   ): Promise<Kept> {
@@ -64,7 +69,7 @@ export class ServeGeneration {
     if (!asked) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was asked is gone.' });
     const without = { task, held, request: { ...bare, images: NO_IMAGES }, keep };
     if (await this.maySubmitAgain(asked, without)) {
-      if (!(await patiently(held, () => this.submits.withdrawn(held)))) throw await held.lost();
+      if (!(await whileDatabaseDown(held, () => this.submits.withdrawn(held)))) throw await held.whyRevoked();
       return this.tryInTurn(bindings, await work());
     }
     // A film is one job, and under way: what it starts from may be gone from its address by now.
@@ -77,35 +82,35 @@ export class ServeGeneration {
     const { provider, upstream, onUnknownOutcome } = asked;
     const mayRepeat = (onUnknownOutcome ?? (isSynchronous(asked, task) ? 'resubmit' : 'fail')) === 'resubmit';
     try {
-      if (!provider.find) throw new ProviderError('provider_outcome_unknown', { spent: 'unknown' });
+      if (!provider.find) throw new ProviderError('provider_outcome_unknown', { billing: 'unknown' });
       const found = await provider.find({ ...request, upstream }, held.signal);
       if (found === null) return true;
       task.upstream_id = found;
     } catch (error) {
-      if (mayRepeat && error instanceof ProviderError && error.spent === 'unknown') return true;
+      if (mayRepeat && error instanceof ProviderError && error.billing === 'unknown') return true;
       throw error;
     }
     const { upstream_id: id } = task;
-    if (await patiently(held, () => this.submits.accepted(held, id))) return false;
-    const lost = await held.lost();
-    await this.tellUpstream(asked, { ...request, upstream: asked.upstream }, id, held);
+    if (await whileDatabaseDown(held, () => this.submits.accepted(held, id))) return false;
+    const lost = await held.whyRevoked();
+    await this.cancelUpstream(asked, { ...request, upstream: asked.upstream }, id, held);
     throw lost;
   }
 
   private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Kept> {
     let waitMs = FIRST_WAIT_MS;
     for (let round = 1; ; round += 1) {
-      const failures: (ProviderError | Unfit)[] = [];
+      const failures: (ProviderError | UnsupportedRequest)[] = [];
       for (const binding of bindings) {
         try {
           return await this.runOn(binding, work);
         } catch (error) {
-          if (!mayGoOn(error)) throw error;
-          this.note(work.task, binding, error);
+          if (!canTryNext(error)) throw error;
+          this.logSkipped(work.task, binding, error);
           failures.push(error);
         }
       }
-      const failure = worthTelling(failures);
+      const failure = pickFailure(failures);
       if (failure.code !== 'provider_unavailable' || round === ROUNDS) throw failure;
       await sleep(Math.min(failure.retryAfterMs ?? waitMs, LONGEST_WAIT_MS), undefined, { signal: work.held.signal });
       waitMs *= 2;
@@ -122,10 +127,10 @@ export class ServeGeneration {
       return await keep(outputs);
     } catch (error) {
       if (isSynchronous(binding, task)) held.isCalling = false; // the call ended with the run
-      if (held.signal.aborted) await this.tellUpstream(binding, request, run.upstreamId, held);
-      else if (error instanceof ProviderError && error.spent === 'nothing') {
+      if (held.signal.aborted) await this.cancelUpstream(binding, request, run.upstreamId, held);
+      else if (error instanceof ProviderError && error.billing === 'none') {
         held.isCalling = false;
-        await patiently(held, () => this.submits.withdrawn(held));
+        await whileDatabaseDown(held, () => this.submits.withdrawn(held));
       }
       throw error;
     } finally {
@@ -134,11 +139,11 @@ export class ServeGeneration {
   }
 
   /** Only a user's cancel and the deadline end a job upstream: after anything else its successor is polling it. */
-  private async tellUpstream(
+  private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,
     upstreamId: string | null,
-    held: Held,
+    held: Lease,
   ): Promise<void> {
     const unwanted = held.signal.reason === 'ended' || held.signal.reason === 'deadline';
     if (!unwanted || upstreamId === null || !provider.cancel) return;
@@ -147,15 +152,19 @@ export class ServeGeneration {
     });
   }
 
-  private note(task: ClaimedTask, { name, credential, upstream }: ReadyBinding, error: ProviderError | Unfit): void {
+  private logSkipped(
+    task: ClaimedTask,
+    { name, credential, upstream }: ReadyBinding,
+    error: ProviderError | UnsupportedRequest,
+  ): void {
     this.logger.warn({
       event: 'binding.passed_over',
       task_id: task.id,
       provider: name,
       credential,
       upstream_model: upstream.model,
-      code: error instanceof Unfit ? 'unfit' : error.code,
-      reason: error instanceof Unfit ? error.message : withoutPrompt(error.cause, task.input.prompt),
+      code: error instanceof UnsupportedRequest ? 'unfit' : error.code,
+      reason: error instanceof UnsupportedRequest ? error.message : withoutPrompt(error.cause, task.input.prompt),
     });
   }
 }
@@ -175,22 +184,22 @@ const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boole
   provider.synchronousKinds?.includes(kind) ?? false;
 
 /** What the record has to know, once the database is back if it is away. */
-function patiently<Result>({ signal }: Held, write: () => Promise<Result>): Promise<Result> {
-  return untilWritten(() => !signal.aborted, write);
+function whileDatabaseDown<Result>({ signal }: Lease, write: () => Promise<Result>): Promise<Result> {
+  return retryWhileDatabaseDown(() => !signal.aborted, write);
 }
 
 /** A refused content is refused: it is not carried from door to door. */
-function mayGoOn(error: unknown): error is ProviderError | Unfit {
-  if (error instanceof Unfit) return true;
-  return error instanceof ProviderError && error.spent === 'nothing' && error.code !== 'content_policy_violation';
+function canTryNext(error: unknown): error is ProviderError | UnsupportedRequest {
+  if (error instanceof UnsupportedRequest) return true;
+  return error instanceof ProviderError && error.billing === 'none' && error.code !== 'content_policy_violation';
 }
 
 /** Of several failures the one that may pass, so that the round is tried again; otherwise the first. */
-function worthTelling(failures: (ProviderError | Unfit)[]): ProviderError {
+function pickFailure(failures: (ProviderError | UnsupportedRequest)[]): ProviderError {
   const errors = failures.filter((failure) => failure instanceof ProviderError);
   const passing = errors.find(({ code }) => code === 'provider_unavailable');
   if (passing ?? errors[0]) return (passing ?? errors[0]) as ProviderError;
-  const unfit = failures[0] as Unfit | undefined;
+  const unfit = failures[0] as UnsupportedRequest | undefined;
   if (!unfit) return new ProviderError('provider_rejected');
   // What it says itself names the provider, which is for the operator.
   const message = `No provider of this model can do what ${unfit.param} asks for.`;

@@ -8,7 +8,7 @@ import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { fileIdOf } from '../../tasks/task-id.ts';
 import { probe } from './probe.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
-import type { Held } from './running-tasks.ts';
+import type { Lease } from './running-tasks.ts';
 
 /** Puts a provider's outputs into our storage. Each claim writes under names of its own, so a late one overwrites nothing. */
 @Injectable()
@@ -16,11 +16,11 @@ export class StoreOutputs {
   constructor(private readonly storage: Storage) {}
 
   /** @throws ProviderError result_storage_failed; internal_error for what is no picture or video */
-  async store(held: Held, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
+  async store(held: Lease, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
     return Promise.all(outputs.map((output, index) => this.storeOne(held, output, index)));
   }
 
-  private async storeOne(held: Held, output: ProviderOutput, index: number): Promise<StoredOutput> {
+  private async storeOne(held: Lease, output: ProviderOutput, index: number): Promise<StoredOutput> {
     const media = await probe(output);
     const key = `${held.id}/${held.attempt}-${index}.${media.extension}`;
     try {

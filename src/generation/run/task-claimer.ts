@@ -10,7 +10,7 @@ import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Config } from '../../platform/config.ts';
 import { Readiness } from '../../platform/readiness.ts';
 import { type Claim, type ClaimedTask, ClaimTasks } from '../../tasks/sql/claim-tasks.ts';
-import { WorkBell } from '../../tasks/queue/wake-signal.ts';
+import { WakeSignal } from '../../tasks/queue/wake-signal.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { removeAbandonedScratch } from './scratch.ts';
 
@@ -26,22 +26,22 @@ const SETTLE_MS = 5_000;
  * the places that become free gather for the next.
  */
 @Injectable()
-export class Dispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('dispatcher');
   private readonly running = new Set<Promise<void>>();
   private readonly shutdown = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | null = null;
-  private wanted = false;
+  private pollAgain = false;
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
-  private mindsLapsedFromMs = 0;
+  private includeExpiredFromMs = 0;
   private isTaking = true;
 
   constructor(
     private readonly config: Config,
     private readonly claims: ClaimTasks,
-    private readonly bell: WorkBell,
+    private readonly bell: WakeSignal,
     private readonly worker: GenerateWorker,
     private readonly readiness: Readiness,
   ) {}
@@ -55,9 +55,9 @@ export class Dispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeA
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
-    this.bell.hear(() => this.look());
-    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
-    this.look();
+    this.bell.subscribe(() => this.poll());
+    this.timer = setInterval(() => this.poll(), LOOK_MS).unref();
+    this.poll();
   }
 
   beforeApplicationShutdown(): Promise<void> {
@@ -85,29 +85,29 @@ export class Dispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeA
     over.abort();
   }
 
-  private look(): void {
-    this.wanted = true;
+  private poll(): void {
+    this.pollAgain = true;
     if (this.stopped || this.claiming) return;
     this.claiming = this.claimAll().finally(() => {
       this.claiming = null;
-      if (this.wanted) this.look(); // asked for after the last claim had been decided on
+      if (this.pollAgain) this.poll(); // asked for after the last claim had been decided on
     });
   }
 
   private async claimAll(): Promise<void> {
-    while (this.wanted && !this.stopped) {
-      this.wanted = false;
+    while (this.pollAgain && !this.stopped) {
+      this.pollAgain = false;
       const places = Math.min(this.config.workerConcurrency - this.running.size, MAX_CLAIM);
       if (places <= 0) return; // the next task to end looks again
       const { tasks, full } = await this.claim(places);
       for (const task of tasks) this.run(task);
-      if (full) this.wanted = true;
+      if (full) this.pollAgain = true;
     }
   }
 
   private async claim(places: number): Promise<Claim> {
     try {
-      const claim = await this.claims.claim(places, performance.now() >= this.mindsLapsedFromMs);
+      const claim = await this.claims.claim(places, performance.now() >= this.includeExpiredFromMs);
       this.isTaking = true;
       return claim;
     } catch (error) {
@@ -115,7 +115,7 @@ export class Dispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeA
       this.logger.warn({ event: 'claim.failed', cause: (error as Error).message });
       if (isDatabaseAway(error)) {
         // When it is back every lease looks lapsed: let the living renew theirs first.
-        this.mindsLapsedFromMs = performance.now() + (this.config.taskHeartbeatS + 1) * 1000;
+        this.includeExpiredFromMs = performance.now() + (this.config.taskHeartbeatS + 1) * 1000;
       }
       return { tasks: [], full: false };
     }
@@ -127,7 +127,7 @@ export class Dispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeA
       .catch((err: unknown) => this.logger.error({ event: 'task.work_failed', task_id: task.id, err }))
       .finally(() => {
         this.running.delete(run);
-        this.look();
+        this.poll();
       });
     this.running.add(run);
   }

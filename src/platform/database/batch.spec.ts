@@ -58,7 +58,7 @@ describe('a batch', () => {
       [5, [5]],
     ] as const) {
       const { flushes, flush } = gated();
-      const batch = new Batch(flush, { leavesHalf: true });
+      const batch = new Batch(flush, { splitInHalf: true });
       const answers = Promise.all(Array.from({ length: callers }, (_, at) => batch.add(at)));
       for (const at of sizes.keys()) {
         await turn();

@@ -12,13 +12,13 @@ interface BatchOptions {
   /** Items waiting for their flush; past that callers are refused, so that memory stays bounded. */
   maxWaiting?: number;
   /** Flushes under way at once. */
-  lanes?: number;
+  concurrency?: number;
   /**
    * A flush takes at most half of those who wait and of those who were just answered, who will soon be back: the database works on
    * one half while this process answers the other. For callers whose answering costs about as much as their flush; where a flush
    * costs much by itself, as a turn of deliveries, fewer and larger ones are better.
    */
-  leavesHalf?: boolean;
+  splitInHalf?: boolean;
 }
 
 /** A flush this small saves less than its round trip costs, so fewer are never split. */
@@ -30,23 +30,23 @@ const WORTH_SPLITTING = 8;
  */
 export class Batch<Item, Outcome> {
   private waiting: Waiting<Item, Outcome>[] = [];
-  private flying = 0;
+  private inFlight = 0;
   private lastSize = 0;
   private scheduled = false;
   private readonly maxItems: number;
   private readonly maxWaiting: number;
-  private readonly lanes: number;
-  private readonly leavesHalf: boolean;
+  private readonly concurrency: number;
+  private readonly splitInHalf: boolean;
 
   /** @param flush answers each item in the order given, with an error for whom it refuses; it must not answer some and throw */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
-    { maxItems = 500, maxWaiting = 20_000, lanes = 1, leavesHalf = false }: BatchOptions = {},
+    { maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false }: BatchOptions = {},
   ) {
     this.maxItems = maxItems;
     this.maxWaiting = maxWaiting;
-    this.lanes = lanes;
-    this.leavesHalf = leavesHalf;
+    this.concurrency = concurrency;
+    this.splitInHalf = splitInHalf;
   }
 
   /** @throws ApiError service_unavailable when too many wait already; otherwise what the flush threw, or answered as this item's error */
@@ -62,29 +62,29 @@ export class Batch<Item, Outcome> {
 
   /** At the end of the loop's turn, so that the requests read in one turn share one flush. */
   private schedule(): void {
-    if (this.scheduled || this.flying >= this.lanes) return;
+    if (this.scheduled || this.inFlight >= this.concurrency) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      void this.fly();
+      void this.flushNext();
     });
   }
 
-  private async fly(): Promise<void> {
+  private async flushNext(): Promise<void> {
     const batch = this.waiting.splice(0, Math.min(this.maxItems, this.share()));
     if (batch.length === 0) return;
     this.lastSize = batch.length;
-    this.flying += 1;
+    this.inFlight += 1;
     try {
       await this.answer(batch);
     } finally {
-      this.flying -= 1;
+      this.inFlight -= 1;
       if (this.waiting.length > 0) this.schedule();
     }
   }
 
   private share(): number {
-    if (!this.leavesHalf) return this.waiting.length;
+    if (!this.splitInHalf) return this.waiting.length;
     return Math.max(WORTH_SPLITTING, Math.ceil((this.waiting.length + this.lastSize) / 2));
   }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
-import { AttentivePool } from './watchdog-pool.ts';
+import { WatchdogPool } from './watchdog-pool.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /**
@@ -35,7 +35,7 @@ export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSou
     type: 'postgres',
     url,
     // Named, because TypeORM's own require() finds another copy of pg under Jest.
-    driver: { ...pg, Pool: AttentivePool },
+    driver: { ...pg, Pool: WatchdogPool },
     entities: getMetadataArgsStorage().tables.map((table) => table.target),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',

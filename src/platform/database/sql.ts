@@ -40,9 +40,9 @@ export class Sql {
     return retrying(async () => {
       const client = await this.pool.connect();
       try {
-        const begun = unheard(client.query('begin'));
+        const begun = ignoreUntilAwaited(client.query('begin'));
         let committing: Promise<QueryResult> | undefined;
-        const commit = () => (committing ??= unheard(client.query('commit')));
+        const commit = () => (committing ??= ignoreUntilAwaited(client.query('commit')));
         const result = await work(client, commit);
         await begun;
         const { command } = await commit();
@@ -65,7 +65,7 @@ export class Sql {
 }
 
 /** Sent ahead of what it stands for: its failure is told by whoever waits for it, and until then it is nobody's. */
-function unheard<Result>(sent: Promise<Result>): Promise<Result> {
+function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {
   sent.catch(() => undefined);
   return sent;
 }

@@ -20,7 +20,7 @@ type ConnectCallback = (
  * if nothing is heard there either, nor anywhere else, all connections are cut and callers are refused at once, until a
  * pulse is felt.
  */
-export class AttentivePool extends Pool {
+export class WatchdogPool extends Pool {
   readonly #held = new Map<PoolClient, number>();
   readonly #looks: NodeJS.Timeout;
   readonly #config: PoolConfig;

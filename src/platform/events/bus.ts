@@ -6,12 +6,12 @@ export interface Bus {
   /** Tells every other process; small texts only (at most 500 bytes each), gathered into few messages. */
   publish(topic: string, body: string): void;
   /** @returns how to stop hearing */
-  hear(topic: string, listener: (bodies: string[]) => void): () => void;
+  subscribe(topic: string, listener: (bodies: string[]) => void): () => void;
   /**
    * Called when news may have been missed: the connection is back after it was away, or another process had to drop some.
    * @param listener is told for how many seconds, at most, back from now
    */
-  whenBack(listener: (deafS: number) => void): void;
+  onReconnect(listener: (deafS: number) => void): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

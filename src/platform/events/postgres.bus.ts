@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Bus } from './bus.ts';
-import { Hearers } from './subscribers.ts';
+import { Subscribers } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
 
 const CHANNEL = 'darkroom_news';
@@ -23,7 +23,7 @@ const ANSWER_MS = 5_000;
  */
 export class PostgresBus implements Bus {
   private readonly logger = new Logger('bus');
-  private readonly hearers = new Hearers();
+  private readonly hearers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
   private client: pg.Client | null = null;
   /** When the connection last answered; news since then may not have reached us, should it turn out to be broken. */
@@ -39,11 +39,11 @@ export class PostgresBus implements Bus {
     void this.send();
   }
 
-  hear(topic: string, listener: (bodies: string[]) => void): () => void {
+  subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
     return this.hearers.hear(topic, listener);
   }
 
-  whenBack(listener: (deafS: number) => void): void {
+  onReconnect(listener: (deafS: number) => void): void {
     this.hearers.whenBack(listener);
   }
 

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from './bus.ts';
-import { Hearers } from './subscribers.ts';
+import { Subscribers } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
 
 const CHANNEL = 'darkroom:news';
@@ -18,7 +18,7 @@ const ANSWER_MS = 5_000;
 /** PUBLISH/SUBSCRIBE of Redis: one connection that hears, one that tells. A process does not hear itself. */
 export class RedisBus implements Bus {
   private readonly logger = new Logger('bus');
-  private readonly hearers = new Hearers();
+  private readonly hearers = new Subscribers();
   private readonly outbox = new Outbox(MAX_MESSAGE_BYTES);
   private readonly hearing: Redis;
   private readonly telling: Redis;
@@ -49,11 +49,11 @@ export class RedisBus implements Bus {
     void this.send();
   }
 
-  hear(topic: string, listener: (bodies: string[]) => void): () => void {
+  subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
     return this.hearers.hear(topic, listener);
   }
 
-  whenBack(listener: (deafS: number) => void): void {
+  onReconnect(listener: (deafS: number) => void): void {
     this.hearers.whenBack(listener);
   }
 

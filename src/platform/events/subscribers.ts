@@ -1,5 +1,5 @@
 /** Who listens to what, in this process. The half of a bus that has nothing to do with how news travels. */
-export class Hearers {
+export class Subscribers {
   private readonly ofTopic = new Map<string, Set<(bodies: string[]) => void>>();
   private readonly ofReturn: ((deafS: number) => void)[] = [];
 

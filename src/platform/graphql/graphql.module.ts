@@ -7,7 +7,7 @@ import { Config } from '../config.ts';
 import { LeaveServerApolloDriver } from './apollo.driver.ts';
 import { graphqlOptions } from './graphql-options.ts';
 import { serveGraphiql } from './graphiql.ts';
-import { LiveSockets } from './live-sockets.ts';
+import { GraphqlSockets } from './live-sockets.ts';
 import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
 
 /** GraphQL over HTTP and over sockets. A resolver is served by being a provider of its own module. */
@@ -20,8 +20,8 @@ import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
       useFactory: graphqlOptions,
     }),
   ],
-  providers: [LiveSockets],
-  exports: [LiveSockets],
+  providers: [GraphqlSockets],
+  exports: [GraphqlSockets],
 })
 export class GraphqlModule {
   /** Here rather than in a hook: it must be done before Apollo adds its route. */

@@ -11,7 +11,7 @@ const MAX_UNSENT_BYTES = 1024 * 1024;
 const RESUME_LOOK_MS = 100;
 
 /** One open WebSocket: carries messages between `ws` and graphql-ws and sees to it that neither side floods the other. */
-export class LiveSocket {
+export class GraphqlSocket {
   /** Whether the client has shown a sign of life since the last ping. */
   private alive = true;
   private inHand = 0;

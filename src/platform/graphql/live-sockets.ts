@@ -12,9 +12,9 @@ import { Metrics } from '../metrics.ts';
 import type { Edge } from '../http/edge.ts';
 import { answerOnSocket } from '../http/raw-reply.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { spreadOut } from '../jitter.ts';
+import { withJitter } from '../jitter.ts';
 import { liveOperations, type SocketState } from './live-operations.ts';
-import { LiveSocket } from './live-socket.ts';
+import { GraphqlSocket } from './live-socket.ts';
 
 export const GRAPHQL_PATH = '/graphql';
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -36,10 +36,10 @@ export type Admit = (
 
 /** Subscriptions, queries and mutations over graphql-ws, on the path of GraphQL over HTTP. */
 @Injectable()
-export class LiveSockets implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly sockets = new Set<LiveSocket>();
+export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly sockets = new Set<GraphqlSocket>();
   private readonly requestIds = new WeakMap<IncomingMessage, string>();
-  private readonly byState = new WeakMap<SocketState, { socket: LiveSocket; onClosed: () => void }>();
+  private readonly byState = new WeakMap<SocketState, { socket: GraphqlSocket; onClosed: () => void }>();
   private readonly ofOwner = new Map<string, number>();
   private readonly webSockets = new WebSocketServer({
     noServer: true,
@@ -96,7 +96,7 @@ export class LiveSockets implements OnApplicationBootstrap, BeforeApplicationShu
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.pings);
-    await spreadOut([...this.sockets], this.config.shutdownGraceS, (socket) =>
+    await withJitter([...this.sockets], this.config.shutdownGraceS, (socket) =>
       socket.close(GOING_AWAY, 'The service is shutting down; connect again.'),
     );
   }
@@ -116,7 +116,7 @@ export class LiveSockets implements OnApplicationBootstrap, BeforeApplicationShu
 
   private serve(webSocket: WebSocket, state: SocketState): void {
     const entry = { onClosed: () => {} };
-    const socket = new LiveSocket(webSocket, this.operations, state, () => {
+    const socket = new GraphqlSocket(webSocket, this.operations, state, () => {
       this.sockets.delete(socket);
       entry.onClosed();
     });

@@ -9,7 +9,7 @@ import { NameResolver } from './name-resolver.ts';
 import { OutboundError } from './outbound-error.ts';
 import { checkOutboundUrl, knownAddresses, refusedAddress } from './url-rules.ts';
 import { userAgent } from './user-agent.ts';
-import { within } from './with-timeout.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5000;
@@ -62,7 +62,7 @@ export class Outbound implements OnApplicationShutdown {
    */
   async request(url: string, options: OutboundRequest): Promise<OutboundAnswer> {
     const { maxRedirects = 0, timeoutMs } = options;
-    return within(timeoutMs, options.signal, async (signal) => {
+    return withTimeout(timeoutMs, options.signal, async (signal) => {
       let place = this.checked(url, options);
       for (let redirects = 0; ; redirects++) {
         const answer = await this.call(place, redirects === 0 ? options : { ...options, headers: {} }, signal);
@@ -115,7 +115,7 @@ export class Outbound implements OnApplicationShutdown {
   }
 
   private async connect(url: URL, signal: AbortSignal, mayBeKept: boolean): Promise<Connection> {
-    return within(CONNECT_TIMEOUT_MS, signal, async (connecting) => {
+    return withTimeout(CONNECT_TIMEOUT_MS, signal, async (connecting) => {
       const addresses = await this.addressesOf(url);
       for (const address of mayBeKept ? addresses : []) {
         const kept = this.kept.take(placeOf(url.origin, address));

@@ -5,7 +5,7 @@ import { OutboundError } from './outbound-error.ts';
  * @param parent aborts the work earlier; its reason is then thrown as it is
  * @throws OutboundError timeout
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   parent: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,

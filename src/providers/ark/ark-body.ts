@@ -1,4 +1,4 @@
-import { type ProviderRequest, Unfit } from '../provider.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { dataUrl, encodedBytes } from '../wire/data-url.ts';
 import { seedanceShot, type SeedanceShot } from '../families/seedance.ts';
 
@@ -13,13 +13,15 @@ export function arkShot(request: ProviderRequest): SeedanceShot {
     const param = image === request.images.firstFrame ? 'first_frame_image_url' : 'reference_image_url';
     const { width, height, bytes } = image;
     const ratio = width / height;
-    if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1]) throw new Unfit(param, 'Ark takes images of 2:5 to 5:2.');
+    if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1])
+      throw new UnsupportedRequest(param, 'Ark takes images of 2:5 to 5:2.');
     if (Math.min(width, height) < IMAGE.side[0] || Math.max(width, height) > IMAGE.side[1]) {
-      throw new Unfit(param, 'Ark takes images of 300 to 6000 pixels a side.');
+      throw new UnsupportedRequest(param, 'Ark takes images of 300 to 6000 pixels a side.');
     }
-    if (bytes.length >= IMAGE.bytes) throw new Unfit(param, 'Ark takes images of less than 30 MB.');
+    if (bytes.length >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark takes images of less than 30 MB.');
   }
-  if (encodedBytes(shot.images) > MAX_REQUEST_BYTES) throw new Unfit('reference_image_url', 'Ark takes 64 MB in all.');
+  if (encodedBytes(shot.images) > MAX_REQUEST_BYTES)
+    throw new UnsupportedRequest('reference_image_url', 'Ark takes 64 MB in all.');
   return shot;
 }
 

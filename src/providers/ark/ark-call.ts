@@ -1,5 +1,5 @@
 import type { ProviderRequest } from '../provider.ts';
-import type { Patience } from '../jobs/poll.ts';
+import type { PollOptions } from '../jobs/poll.ts';
 import type { UpstreamCall } from '../wire/upstream-fetch.ts';
 
 const POLL_MS = 5_000;
@@ -14,6 +14,6 @@ export function arkCall(
   return [`${upstream.baseUrl}/contents/generations/tasks${path}`, { ...call, headers }];
 }
 
-export function arkPatience({ upstream }: ProviderRequest, signal: AbortSignal): Patience {
+export function arkPatience({ upstream }: ProviderRequest, signal: AbortSignal): PollOptions {
   return { provider: 'ark', secret: upstream.apiKey, intervalMs: upstream.pollIntervalMs ?? POLL_MS, signal };
 }

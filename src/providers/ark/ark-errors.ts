@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderRequest, type Spent } from '../provider.ts';
+import { ProviderError, type ProviderRequest, type Billing } from '../provider.ts';
 import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
@@ -32,18 +32,18 @@ export function createFailure({ upstream }: ProviderRequest, reply: UpstreamRepl
   const known = codeOf(code, error?.message);
   if (!known) return submitRefused(reply, cause);
   const wait = retryAfterMs(reply.headers);
-  return new ProviderError(known, { spent: 'nothing', cause, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+  return new ProviderError(known, { billing: 'none', cause, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
 }
 
 /** A task ended without a film. */
 export function taskFailure({ upstream }: ProviderRequest, task: ArkTask): ProviderError {
-  const spent: Spent = 'accepted';
+  const billing: Billing = 'charged';
   const { status, error } = task;
   const code = String(error?.code ?? status ?? '');
   const cause = operatorCause('ark', upstream.apiKey, { code, message: error?.message });
-  if (status === 'expired') return new ProviderError('provider_timeout', { spent, cause });
-  if (code === 'InternalServiceError') return new ProviderError('provider_unavailable', { spent, cause });
-  return new ProviderError(codeOf(code, error?.message) ?? 'internal_error', { spent, cause });
+  if (status === 'expired') return new ProviderError('provider_timeout', { billing, cause });
+  if (code === 'InternalServiceError') return new ProviderError('provider_unavailable', { billing, cause });
+  return new ProviderError(codeOf(code, error?.message) ?? 'internal_error', { billing, cause });
 }
 
 function codeOf(code: string, message = ''): TaskErrorCode | undefined {

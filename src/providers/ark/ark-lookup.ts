@@ -1,6 +1,6 @@
 import { ProviderError, type ProviderRequest } from '../provider.ts';
 import { networkCause, operatorCause } from '../wire/operator-cause.ts';
-import { readPatiently } from '../jobs/poll.ts';
+import { readWithRetry } from '../jobs/poll.ts';
 import { upstreamFetch } from '../wire/upstream-fetch.ts';
 import { arkCall, arkPatience } from './ark-call.ts';
 import type { ArkList, ArkTask } from './ark-wire.ts';
@@ -61,17 +61,17 @@ async function patiently(request: ProviderRequest, path: string, signal: AbortSi
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
   const look = () => upstreamFetch(...arkCall(request, path, { signal: bounded }));
   try {
-    return (await readPatiently(look, arkPatience(request, bounded))).json;
+    return (await readWithRetry(look, arkPatience(request, bounded))).json;
   } catch (error) {
     signal.throwIfAborted();
     const cause = error instanceof ProviderError ? error.cause : networkCause('ark', error);
-    throw new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause });
+    throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
   }
 }
 
 function unknown({ upstream }: ProviderRequest, message: string): ProviderError {
   const cause = operatorCause('ark', upstream.apiKey, { code: 'lookup', message });
-  return new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause });
+  return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
 }
 
 function isFalling(items: readonly ArkTask[]): boolean {

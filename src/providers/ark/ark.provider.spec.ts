@@ -4,7 +4,7 @@ import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../te
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../../generation/run/probe.ts';
-import { type ProviderRequest, Unfit } from '../provider.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { ArkProvider } from './ark.provider.ts';
 
 const ark = new ArkProvider();
@@ -91,7 +91,7 @@ describe('a film', () => {
 
   it.each([1, 3, 16, 20])('of %d s is refused, or rounded and noted where the operator says so', async (duration) => {
     const request = requestFor(sora, { input: { duration } });
-    expect(() => ark.plan(request)).toThrow(Unfit);
+    expect(() => ark.plan(request)).toThrow(UnsupportedRequest);
     const nearest = requestFor(request, { upstream: { durationPolicy: 'nearest' } });
     const used = duration < 4 ? 4 : 15;
     expect(ark.plan(nearest)).toEqual([{ param: 'duration', requested: duration, used }]);
@@ -100,12 +100,12 @@ describe('a film', () => {
   });
 
   it.each(['doubao-seedance-2-0-fast-260128', 'doubao-seedance-2-0-mini-260615'])('of %s has at most 720p', (model) => {
-    expect(() => ark.plan(requestFor(sora, { upstream: { model } }))).toThrow(Unfit);
+    expect(() => ark.plan(requestFor(sora, { upstream: { model } }))).toThrow(UnsupportedRequest);
     expect(ark.plan(requestFor(sora, { upstream: { model }, input: { resolution: '720P' } }))).toEqual([]);
   });
 
   it('is no picture', () => {
-    expect(() => ark.plan({ ...seedance, kind: 'image' })).toThrow(Unfit);
+    expect(() => ark.plan({ ...seedance, kind: 'image' })).toThrow(UnsupportedRequest);
   });
 });
 
@@ -158,14 +158,16 @@ describe('images', () => {
   ])('of %d x %d are left to another provider, with nothing sent', async (width, height) => {
     const firstFrame = { ...(await inputImage(10, 10)), width, height };
     const request = requestFor(sora, { input: FIRST, images: { firstFrame, references: [] } });
-    expect(() => ark.plan(request)).toThrow(Unfit);
+    expect(() => ark.plan(request)).toThrow(UnsupportedRequest);
     expect(stub.requests).toEqual([]);
   });
 
   it('first_frame mode without its image, or with another, is refused', () => {
-    expect(() => ark.plan(requestFor(seedance, { input: { reference_mode: 'first_frame' } }))).toThrow(Unfit);
+    expect(() => ark.plan(requestFor(seedance, { input: { reference_mode: 'first_frame' } }))).toThrow(
+      UnsupportedRequest,
+    );
     const both = { reference_mode: 'first_frame', ...FIRST, ...REFERENCE };
-    expect(() => ark.plan(requestFor(seedance, { input: both }))).toThrow(Unfit);
+    expect(() => ark.plan(requestFor(seedance, { input: both }))).toThrow(UnsupportedRequest);
   });
 });
 
@@ -199,7 +201,7 @@ describe('a refused create call', () => {
   ])('%d %s %s is %s, with nothing spent', async (status, code, message, wanted) => {
     stub.plan(CREATE, { reply: { status, headers: { 'retry-after': '7' }, body: error(code, message) } });
     const failure = await failureOf(ark.generate(seedance, run));
-    expect(failure).toMatchObject({ name: 'ProviderError', code: wanted, spent: 'nothing' });
+    expect(failure).toMatchObject({ name: 'ProviderError', code: wanted, billing: 'none' });
     expect(failure.cause).toMatchObject({ provider: 'ark', status, code, request_id: 'req-1' });
     if (wanted === 'provider_unavailable') expect(failure.retryAfterMs).toBe(7000);
     expect(stub.count(CREATE)).toBe(1);
@@ -220,7 +222,7 @@ describe('a create call whose fate is unknown', () => {
   it.each(FATES)('(%s) is looked for in the list, not sent again, and stays unknown', async (_what, fault) => {
     stub.plan(CREATE, fault);
     const failure = await failureOf(ark.generate(seedance, run));
-    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', spent: 'unknown' });
+    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect(stub.count(CREATE)).toBe(1);
     expect(stub.count(/^GET .*\/tasks$/)).toBe(3);
   });
@@ -292,7 +294,7 @@ describe('polling', () => {
     [{ code: 'Unheard' }, 'internal_error'],
   ])('a task that ends with %j is %s, accepted', async (ending, code) => {
     stub.endings.push(ending);
-    expect(await failureOf(ark.generate(seedance, run))).toMatchObject({ code, spent: 'accepted' });
+    expect(await failureOf(ark.generate(seedance, run))).toMatchObject({ code, billing: 'charged' });
     expect(stub.submits).toBe(1);
   });
 
@@ -318,7 +320,7 @@ describe('the download', () => {
     const dead: Fault = { reply: { status: 403, body: '' } };
     stub.plan(FETCH, dead, dead, dead);
     const failure = await failureOf(ark.generate(seedance, run));
-    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted', cause: { status: 403 } });
+    expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { status: 403 } });
     expect(JSON.stringify(failure.cause)).not.toContain('s3cr3t');
   });
 

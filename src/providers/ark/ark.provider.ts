@@ -9,7 +9,7 @@ import { findTask } from './ark-lookup.ts';
 import type { ArkTask } from './ark-wire.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { elapsedPercent } from '../jobs/elapsed-percent.ts';
-import { lookAgain } from '../jobs/find-job.ts';
+import { findJobAfterNoAnswer } from '../jobs/find-job.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { poll } from '../jobs/poll.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
@@ -58,9 +58,9 @@ export class ArkProvider implements Provider {
     try {
       return await this.create(request, json);
     } catch (error) {
-      if (!(error instanceof ProviderError) || error.spent !== 'unknown') throw error;
+      if (!(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
       const { intervalMs } = arkPatience(request, signal);
-      const id = await lookAgain(() => findTask(request, since, signal), intervalMs, signal);
+      const id = await findJobAfterNoAnswer(() => findTask(request, since, signal), intervalMs, signal);
       if (id === null) throw error;
       return { id, requestId: null };
     }

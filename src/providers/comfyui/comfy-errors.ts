@@ -32,7 +32,7 @@ function causeOf({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorC
 /** An upload that got no answer may be repeated: it starts nothing. Anything but an UpstreamFailure is thrown on. */
 export function uploadUnanswered(error: unknown): ProviderError {
   if (!(error instanceof UpstreamFailure)) throw error;
-  return new ProviderError('provider_unavailable', { spent: 'nothing', cause: networkCause('comfyui', error) });
+  return new ProviderError('provider_unavailable', { billing: 'none', cause: networkCause('comfyui', error) });
 }
 
 export function uploadRefused(request: ProviderRequest, reply: UpstreamReply): ProviderError {
@@ -41,7 +41,7 @@ export function uploadRefused(request: ProviderRequest, reply: UpstreamReply): P
   const wait = retryAfterMs(reply.headers);
   const hint = wait === undefined ? {} : { retryAfterMs: wait };
   return new ProviderError(isPassing ? 'provider_unavailable' : 'provider_rejected', {
-    spent: 'nothing',
+    billing: 'none',
     cause,
     ...hint,
   });

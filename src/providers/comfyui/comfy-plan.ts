@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { type ProviderRequest, Unfit } from '../provider.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { imageChoice, type ImageChoice, type Size, videoSize } from '../families/sizes.ts';
 import { type ImageRoles, imageRoles } from './image-roles.ts';
 import { loadTemplate } from './load-template.ts';
@@ -22,7 +22,7 @@ export interface ComfyPlan {
 export function comfyPlan(request: ProviderRequest): ComfyPlan {
   const template = templateOf(request);
   const size = sizeOf(request, template);
-  let unfit: Unfit | null = null;
+  let unfit: UnsupportedRequest | null = null;
   for (const roles of imageRoles(request)) {
     for (const workflow of template.workflows) {
       const slots = slotsOf(workflow);
@@ -30,12 +30,12 @@ export function comfyPlan(request: ProviderRequest): ComfyPlan {
       try {
         return { workflow, roles, ...fitted(request, template, slots, size, roles.approximations) };
       } catch (error) {
-        if (!(error instanceof Unfit)) throw error;
+        if (!(error instanceof UnsupportedRequest)) throw error;
         unfit ??= error;
       }
     }
   }
-  throw unfit ?? new Unfit(imageParam(request), 'no workflow takes these images');
+  throw unfit ?? new UnsupportedRequest(imageParam(request), 'no workflow takes these images');
 }
 
 function fitted(
@@ -46,9 +46,11 @@ function fitted(
   approximations: Approximation[],
 ): Pick<ComfyPlan, 'values' | 'counts' | 'approximations'> {
   const { kind, input } = request;
-  if (!slots.has('width') || !slots.has('height')) throw new Unfit('resolution', 'the workflow has a size of its own');
+  if (!slots.has('width') || !slots.has('height'))
+    throw new UnsupportedRequest('resolution', 'the workflow has a size of its own');
   const length = kind === 'video' ? lengthOf(request, template, slots) : null;
-  if (!length && (slots.has('duration') || slots.has('frames'))) throw new Unfit('model', 'the workflow makes videos');
+  if (!length && (slots.has('duration') || slots.has('frames')))
+    throw new UnsupportedRequest('model', 'the workflow makes videos');
   return {
     values: { prompt: input.prompt, ...size, ...length?.values },
     counts: countsOf(input.n ?? 1, template, slots),
@@ -61,7 +63,7 @@ function templateOf({ upstream, model }: ProviderRequest): Template {
   try {
     return loadTemplate(upstream.model, model);
   } catch (error) {
-    if (error instanceof TemplateError) throw new Unfit('model', 'the workflow file cannot be used');
+    if (error instanceof TemplateError) throw new UnsupportedRequest('model', 'the workflow file cannot be used');
     throw error;
   }
 }
@@ -71,7 +73,7 @@ function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Templa
   const step = (pixels: number) => Math.max(1, Math.round(pixels / size_step)) * size_step;
   const size = { width: step(exact.width), height: step(exact.height) };
   if (max_pixels !== undefined && size.width * size.height > max_pixels) {
-    throw new Unfit('resolution', `the workflow makes at most ${max_pixels} pixels`);
+    throw new UnsupportedRequest('resolution', `the workflow makes at most ${max_pixels} pixels`);
   }
   return size;
 }
@@ -96,7 +98,8 @@ function exactSize({ kind, model, input, images }: ProviderRequest): ImageChoice
 function countsOf(n: number, { max_batch = n }: Template, slots: Set<Slot>): number[] {
   const most = slots.has('batch_size') ? Math.min(n, max_batch) : 1;
   const counts = Array.from({ length: Math.ceil(n / most) }, (_, run) => Math.min(most, n - run * most));
-  if (counts.length > 1 && !slots.has('seed')) throw new Unfit('n', 'without a seed, every run gives the same picture');
+  if (counts.length > 1 && !slots.has('seed'))
+    throw new UnsupportedRequest('n', 'without a seed, every run gives the same picture');
   return counts;
 }
 
@@ -116,10 +119,11 @@ function lengthOf({ input, upstream }: ProviderRequest, template: Template, slot
     // The one frame more is the picture the film starts from: it makes no film longer than asked for.
     used = (steps * frame_step) / fps;
   } else if (!slots.has('duration')) {
-    throw new Unfit('duration', 'the workflow has a length of its own');
+    throw new UnsupportedRequest('duration', 'the workflow has a length of its own');
   }
   const exact = Math.abs(used - wanted) < (frames === undefined ? Number.EPSILON : 1 / fps);
-  if (!exact && upstream.durationPolicy === 'exact') throw new Unfit('duration', `the nearest is ${round(used)} s`);
+  if (!exact && upstream.durationPolicy === 'exact')
+    throw new UnsupportedRequest('duration', `the nearest is ${round(used)} s`);
   return {
     values: { duration: exact ? wanted : round(used), frames, fps: fps || undefined },
     approximations: exact ? [] : [{ param: 'duration', requested: wanted, used: round(used) }],

@@ -4,7 +4,7 @@ import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../provider.ts';
 import { networkCause } from '../wire/operator-cause.ts';
 import { pause } from '../jobs/pause.ts';
-import { type Patience, readPatiently } from '../jobs/poll.ts';
+import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { uploadRefused, uploadUnanswered } from './comfy-errors.ts';
 import type { HistoryEntry } from './history.ts';
@@ -29,7 +29,7 @@ export function comfyFetch(request: ProviderRequest, path: string, call: Upstrea
   return upstreamFetch(request.upstream.baseUrl + path, { ...call, headers: headersOf(request) });
 }
 
-export function comfyPatience({ kind, upstream }: ProviderRequest, signal: AbortSignal): Patience {
+export function comfyPatience({ kind, upstream }: ProviderRequest, signal: AbortSignal): PollOptions {
   const intervalMs = upstream.pollIntervalMs ?? POLL_MS[kind];
   return { provider: 'comfyui', secret: upstream.apiKey, intervalMs, signal };
 }
@@ -41,7 +41,7 @@ export async function readHistory(
   signal: AbortSignal,
 ): Promise<HistoryEntry | null> {
   const look = () => comfyFetch(request, `/history/${id}`, { signal });
-  const { json } = await readPatiently(look, comfyPatience(request, signal));
+  const { json } = await readWithRetry(look, comfyPatience(request, signal));
   const entry = (json as Record<string, unknown>)[id];
   return typeof entry === 'object' && entry !== null ? (entry as HistoryEntry) : null;
 }
@@ -53,7 +53,7 @@ export async function readQueue(
   signal: AbortSignal,
 ): Promise<'running' | 'pending' | null> {
   const look = () => comfyFetch(request, '/queue', { signal });
-  const { json } = await readPatiently(look, comfyPatience(request, signal));
+  const { json } = await readWithRetry(look, comfyPatience(request, signal));
   const { queue_running: running, queue_pending: pending } = json as Record<string, unknown>;
   // An item is [number, prompt id, workflow, …].
   const holds = (items: unknown) =>
@@ -80,7 +80,7 @@ export async function isSubmitted(request: ProviderRequest, id: string, signal: 
   } catch (error) {
     signal.throwIfAborted();
     const cause = error instanceof ProviderError ? error.cause : networkCause('comfyui', error);
-    throw new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause });
+    throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
   }
 }
 

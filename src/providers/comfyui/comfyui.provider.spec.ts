@@ -12,7 +12,7 @@ import {
   type ProviderOutput,
   type ProviderRequest,
   type Run,
-  Unfit,
+  UnsupportedRequest,
 } from '../provider.ts';
 import { promptId } from './prompt-id.ts';
 import { ComfyuiProvider } from './comfyui.provider.ts';
@@ -118,7 +118,7 @@ function unfitOf(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    if (error instanceof Unfit) return error.param;
+    if (error instanceof UnsupportedRequest) return error.param;
     throw error;
   }
   return 'fits';
@@ -373,7 +373,7 @@ describe('submitting once', () => {
   ])('has spent nothing when %s and the server knows no such run', async (_what, fault) => {
     stub.next('POST /prompt', fault);
     const error = await failureOf(comfyui.generate(aRequest(), aRun()));
-    expect(error).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    expect(error).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(stub.submits).toHaveLength(0);
   });
 
@@ -382,7 +382,7 @@ describe('submitting once', () => {
     const refused = { status: 403 };
     stub.next('GET /queue', refused, refused, refused);
     const error = await failureOf(comfyui.generate(aRequest(), aRun()));
-    expect(error).toMatchObject({ code: 'provider_outcome_unknown', spent: 'unknown' });
+    expect(error).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
   });
 
   it('goes on with the run of a lost worker', async () => {
@@ -431,24 +431,28 @@ describe('failures', () => {
   const missing = 'qwen_image_vae.safetensors';
 
   it.each<[string, number, string, string]>([
-    ['bad credential', 401, 'provider_rejected', 'nothing'],
-    ['no access', 403, 'provider_rejected', 'nothing'],
-    ['no such path', 404, 'provider_rejected', 'nothing'],
-    ['too large', 413, 'provider_rejected', 'nothing'],
-    ['no credit', 402, 'provider_quota_exceeded', 'nothing'],
-    ['too many', 429, 'provider_unavailable', 'nothing'],
-    ['down for a while', 503, 'provider_unavailable', 'nothing'],
-  ])('%s: %i is %s', async (_what, status, code, spent) => {
+    ['bad credential', 401, 'provider_rejected', 'none'],
+    ['no access', 403, 'provider_rejected', 'none'],
+    ['no such path', 404, 'provider_rejected', 'none'],
+    ['too large', 413, 'provider_rejected', 'none'],
+    ['no credit', 402, 'provider_quota_exceeded', 'none'],
+    ['too many', 429, 'provider_unavailable', 'none'],
+    ['down for a while', 503, 'provider_unavailable', 'none'],
+  ])('%s: %i is %s', async (_what, status, code, billing) => {
     stub.next('POST /prompt', { status, headers: { 'retry-after': '7' } });
     const error = await failureOf(comfyui.generate(aRequest(), aRun()));
-    expect(error).toMatchObject({ code, spent, ...(status === 429 || status === 503 ? { retryAfterMs: 7_000 } : {}) });
+    expect(error).toMatchObject({
+      code,
+      billing,
+      ...(status === 429 || status === 503 ? { retryAfterMs: 7_000 } : {}),
+    });
     expect(stub.requests.filter(({ path }) => path === '/prompt')).toHaveLength(1);
   });
 
   it('tells the operator which file is missing, and the client nothing of it', async () => {
     stub.missing.add(missing);
     const error = await failureOf(comfyui.generate(aRequest(), aRun()));
-    expect(error).toMatchObject({ code: 'provider_rejected', spent: 'nothing' });
+    expect(error).toMatchObject({ code: 'provider_rejected', billing: 'none' });
     expect(error.message).not.toContain(missing);
     expect(JSON.stringify(error.cause)).toContain(
       `VAELoader: value_not_in_list Value not in list vae_name: '${missing}'`,
@@ -459,7 +463,7 @@ describe('failures', () => {
     const request = aRequest();
     await stub.stop();
     const error = await failureOf(comfyui.generate(request, aRun()));
-    expect(error).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    expect(error).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     stub = await new ComfyuiStub().start();
   });
 
@@ -473,14 +477,14 @@ describe('failures', () => {
     const images = { references: [await anImage('red')], firstFrame: null };
     const run = aRun();
     const error = await failureOf(comfyui.generate(aRequest({ reference_images: ['https://a/1'] }, { images }), run));
-    expect(error).toMatchObject({ code, spent: 'nothing' });
+    expect(error).toMatchObject({ code, billing: 'none' });
     expect(run.acts).toEqual([]);
   });
 
   it('a node that fails is ours to look into', async () => {
     stub.engine.failing = true;
     const error = await failureOf(comfyui.generate(aRequest(), aRun()));
-    expect(error).toMatchObject({ code: 'internal_error', spent: 'accepted', cause: { code: 'execution_error' } });
+    expect(error).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { code: 'execution_error' } });
     expect(JSON.stringify(error.cause)).toContain('KSampler: torch.OutOfMemoryError');
   });
 
@@ -489,7 +493,7 @@ describe('failures', () => {
     const result = failureOf(comfyui.generate(aRequest(), aRun()));
     await eventually('the run', async () => stub.engine.running);
     stub.engine.interrupt();
-    expect(await result).toMatchObject({ code: 'provider_unavailable', spent: 'accepted' });
+    expect(await result).toMatchObject({ code: 'provider_unavailable', billing: 'charged' });
   });
 
   it('a run that the server has lost is gone at the third look', async () => {

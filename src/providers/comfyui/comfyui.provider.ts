@@ -109,7 +109,7 @@ export class ComfyuiProvider implements Provider {
     try {
       return await this.post(request, id, json);
     } catch (error) {
-      if (!(error instanceof ProviderError) || error.spent !== 'unknown') throw error;
+      if (!(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
       return this.lookUp(request, id, error, signal);
     }
   }
@@ -145,7 +145,7 @@ export class ComfyuiProvider implements Provider {
     }
     const { cause, retryAfterMs } = failure;
     const hint = retryAfterMs === undefined ? {} : { retryAfterMs };
-    throw new ProviderError('provider_unavailable', { spent: 'nothing', cause, ...hint });
+    throw new ProviderError('provider_unavailable', { billing: 'none', cause, ...hint });
   }
 
   private async ended(

@@ -21,11 +21,11 @@ export function submitFailure(request: ProviderRequest, reply: UpstreamReply): P
   const { cause, type, text } = read(request, reply);
   const { status, headers } = reply;
   if ((status === 401 || status === 403) && /balance|locked|billing/i.test(text)) {
-    return new ProviderError('provider_quota_exceeded', { spent: 'nothing', cause });
+    return new ProviderError('provider_quota_exceeded', { billing: 'none', cause });
   }
-  if (type === 'content_policy_violation') return new ProviderError(type, { spent: 'nothing', cause });
+  if (type === 'content_policy_violation') return new ProviderError(type, { billing: 'none', cause });
   if (status === 503 && headers['x-fal-retryable'] === 'true') {
-    return new ProviderError('provider_unavailable', { spent: 'nothing', cause });
+    return new ProviderError('provider_unavailable', { billing: 'none', cause });
   }
   return submitRefused(reply, cause);
 }

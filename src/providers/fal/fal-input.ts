@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { type ProviderRequest, Unfit } from '../provider.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes } from '../wire/data-url.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
@@ -35,13 +35,13 @@ export function falOrder(request: ProviderRequest): FalOrder {
   const { model } = request.upstream;
   const { references, firstFrame } = request.images;
   if (encodedBytes(firstFrame ? [firstFrame, ...references] : references) > MAX_REQUEST_BYTES) {
-    throw new Unfit('reference_images', 'The images are too large to be sent together.');
+    throw new UnsupportedRequest('reference_images', 'The images are too large to be sent together.');
   }
   if (/(^|\/)seedance/.test(model)) return seedance(request);
-  if (request.kind !== 'image') throw new Unfit('model', `fal's ${model} is not known to make videos.`);
+  if (request.kind !== 'image') throw new UnsupportedRequest('model', `fal's ${model} is not known to make videos.`);
   if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
   if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
-  throw new Unfit('model', `The inputs of fal's ${model} are not known.`);
+  throw new UnsupportedRequest('model', `The inputs of fal's ${model} are not known.`);
 }
 
 function gptImage(request: ProviderRequest): FalOrder {
@@ -52,8 +52,10 @@ function gptImage(request: ProviderRequest): FalOrder {
 
 function nanoBanana(request: ProviderRequest): FalOrder {
   const { aspect_ratio, resolution } = request.input;
-  if (!NANO_BANANA.ratios.includes(aspect_ratio)) throw new Unfit('aspect_ratio', `fal has no ${aspect_ratio} here.`);
-  if (!NANO_BANANA.resolutions.includes(resolution)) throw new Unfit('resolution', `fal has no ${resolution} here.`);
+  if (!NANO_BANANA.ratios.includes(aspect_ratio))
+    throw new UnsupportedRequest('aspect_ratio', `fal has no ${aspect_ratio} here.`);
+  if (!NANO_BANANA.resolutions.includes(resolution))
+    throw new UnsupportedRequest('resolution', `fal has no ${resolution} here.`);
   return pictures(request, 14, { aspect_ratio, resolution }, []);
 }
 
@@ -64,7 +66,8 @@ function pictures(
   approximations: Approximation[],
 ): FalOrder {
   const count = input.reference_images?.length ?? 0;
-  if (count > maxReferences) throw new Unfit('reference_images', `fal takes ${maxReferences} images here.`);
+  if (count > maxReferences)
+    throw new UnsupportedRequest('reference_images', `fal takes ${maxReferences} images here.`);
   const parts = split(input.n ?? 1);
   const inputs = () => {
     const urls = count > 0 ? { image_urls: images.references.map(dataUrl) } : {};

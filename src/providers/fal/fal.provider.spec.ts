@@ -4,7 +4,7 @@ import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../te
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
 import { probe } from '../../generation/run/probe.ts';
-import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { FalProvider } from './fal.provider.ts';
 
 const fal = new FalProvider();
@@ -134,16 +134,18 @@ describe('pictures', () => {
 
   it('more than fal takes, or of a model whose inputs nobody told us, are not tried', async () => {
     const many = Array.from({ length: 17 }, async () => inputImage(8, 8));
-    expect(() => fal.plan(requestFor(picture, { upstream: { model: 'fal-ai/flux/dev' } }))).toThrow(Unfit);
-    expect(() => fal.plan({ ...film, upstream: picture.upstream })).toThrow(Unfit);
-    expect(() => fal.plan(requestFor(nano('nano-banana-2'), { input: { aspect_ratio: '9:21' } }))).toThrow(Unfit);
+    expect(() => fal.plan(requestFor(picture, { upstream: { model: 'fal-ai/flux/dev' } }))).toThrow(UnsupportedRequest);
+    expect(() => fal.plan({ ...film, upstream: picture.upstream })).toThrow(UnsupportedRequest);
+    expect(() => fal.plan(requestFor(nano('nano-banana-2'), { input: { aspect_ratio: '9:21' } }))).toThrow(
+      UnsupportedRequest,
+    );
     expect(() =>
       fal.plan(
         withReferences(picture, [{ bytes: Buffer.alloc(80_000_000), contentType: 'image/png', width: 9, height: 9 }]),
       ),
-    ).toThrow(Unfit);
+    ).toThrow(UnsupportedRequest);
     const references = await Promise.all(many);
-    expect(() => fal.plan(withReferences(picture, references))).toThrow(Unfit);
+    expect(() => fal.plan(withReferences(picture, references))).toThrow(UnsupportedRequest);
   });
 });
 
@@ -168,7 +170,7 @@ describe('a crash among several requests', () => {
     const again = ground.freshRun(`${ID(1)},?`, true);
     expect(await failureOf(fal.generate(ten, again))).toMatchObject({
       code: 'provider_outcome_unknown',
-      spent: 'unknown',
+      billing: 'unknown',
     });
     await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
     expect(stub.submits).toBe(3);
@@ -192,14 +194,14 @@ describe('a crash among several requests', () => {
       { reply: { status: 422, body: { detail: [{ type: 'content_policy_violation' }] } } },
     );
     const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 5 } }), run));
-    expect(failure).toMatchObject({ code: 'content_policy_violation', spent: 'accepted' });
+    expect(failure).toMatchObject({ code: 'content_policy_violation', billing: 'charged' });
     await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
   });
 
   it('one that fails fails the task and cancels the others', async () => {
     stub.endings.push('never', { status: 422, type: 'content_policy_violation' });
     const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 5 } }), run));
-    expect(failure).toMatchObject({ code: 'content_policy_violation', spent: 'accepted' });
+    expect(failure).toMatchObject({ code: 'content_policy_violation', billing: 'charged' });
     await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
   });
 });
@@ -255,31 +257,33 @@ describe('films', () => {
       await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
       expect(last()?.fields.duration).toBe(String(duration));
     }
-    expect(() => fal.plan(requestFor(film, { input: { duration: 16 } }))).toThrow(Unfit);
+    expect(() => fal.plan(requestFor(film, { input: { duration: 16 } }))).toThrow(UnsupportedRequest);
     const fast = { model: 'bytedance/seedance-2.0/fast' };
-    expect(() => fal.plan(requestFor(film, { upstream: fast, input: { resolution: '1080p' } }))).toThrow(Unfit);
+    expect(() => fal.plan(requestFor(film, { upstream: fast, input: { resolution: '1080p' } }))).toThrow(
+      UnsupportedRequest,
+    );
   });
 });
 
 describe('a submit that is refused', () => {
   const typed = (type: string) => ({ detail: [{ loc: ['body'], msg: 'm', type }] });
   it.each<[number, object, Record<string, string>, string, string]>([
-    [422, typed('value_error'), {}, 'provider_rejected', 'nothing'],
-    [422, typed('content_policy_violation'), {}, 'content_policy_violation', 'nothing'],
-    [401, { detail: 'no' }, {}, 'provider_rejected', 'nothing'],
-    [403, { detail: 'no' }, {}, 'provider_rejected', 'nothing'],
-    [403, { detail: 'User is locked. Reason: Exhausted balance.' }, {}, 'provider_quota_exceeded', 'nothing'],
-    [404, { detail: 'no' }, {}, 'provider_rejected', 'nothing'],
-    [429, { detail: 'no' }, { 'retry-after': '3' }, 'provider_unavailable', 'nothing'],
-    [503, { detail: 'no' }, { 'retry-after': '3' }, 'provider_unavailable', 'nothing'],
-    [503, { detail: 'no' }, { 'x-fal-retryable': 'true' }, 'provider_unavailable', 'nothing'],
+    [422, typed('value_error'), {}, 'provider_rejected', 'none'],
+    [422, typed('content_policy_violation'), {}, 'content_policy_violation', 'none'],
+    [401, { detail: 'no' }, {}, 'provider_rejected', 'none'],
+    [403, { detail: 'no' }, {}, 'provider_rejected', 'none'],
+    [403, { detail: 'User is locked. Reason: Exhausted balance.' }, {}, 'provider_quota_exceeded', 'none'],
+    [404, { detail: 'no' }, {}, 'provider_rejected', 'none'],
+    [429, { detail: 'no' }, { 'retry-after': '3' }, 'provider_unavailable', 'none'],
+    [503, { detail: 'no' }, { 'retry-after': '3' }, 'provider_unavailable', 'none'],
+    [503, { detail: 'no' }, { 'x-fal-retryable': 'true' }, 'provider_unavailable', 'none'],
     [503, { detail: 'no' }, {}, 'provider_outcome_unknown', 'unknown'],
     [500, { detail: 'no' }, {}, 'provider_outcome_unknown', 'unknown'],
     [200, { status: 'IN_QUEUE' }, {}, 'provider_outcome_unknown', 'unknown'],
-  ])('with %d %j %j is %s, spent %s, and sent once', async (status, body, headers, code, spent) => {
+  ])('with %d %j %j is %s, spent %s, and sent once', async (status, body, headers, code, billing) => {
     stub.plan(SUBMIT, { reply: { status, body, headers } });
     const failure = await failureOf(fal.generate(picture, run));
-    expect(failure).toMatchObject({ code, spent, cause: { provider: 'fal', status } });
+    expect(failure).toMatchObject({ code, billing, cause: { provider: 'fal', status } });
     expect(failure.retryAfterMs).toBe('retry-after' in headers ? 3000 : undefined);
     expect(stub.count(SUBMIT)).toBe(1);
     expect(run.told).toEqual(['submitting']);
@@ -294,7 +298,7 @@ describe('a submit that is refused', () => {
     stub.plan(SUBMIT, fault);
     expect(await failureOf(fal.generate(film, run))).toMatchObject({
       code: 'provider_outcome_unknown',
-      spent: 'unknown',
+      billing: 'unknown',
     });
     expect(stub.count(SUBMIT)).toBe(1);
   });
@@ -324,7 +328,7 @@ describe('a request that ends', () => {
   ])('with %j is %s, accepted', async (ending, code) => {
     stub.endings.push(ending);
     const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 2 } }), run));
-    expect(failure).toMatchObject({ code, spent: 'accepted' });
+    expect(failure).toMatchObject({ code, billing: 'charged' });
     expect(JSON.stringify(failure.cause)).not.toContain('a prompt');
   });
 
@@ -338,7 +342,7 @@ describe('a request that ends', () => {
   it('has lost its record when the result is 404 three times in a row', async () => {
     const gone: Fault = { reply: { status: 404, body: { detail: 'no' } } };
     stub.plan(RESULT, gone, gone, gone);
-    expect(await failureOf(fal.generate(picture, run))).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+    expect(await failureOf(fal.generate(picture, run))).toMatchObject({ code: 'internal_error', billing: 'charged' });
   });
 
   it('moves the progress while it runs', async () => {

@@ -8,7 +8,7 @@ import type { FalErrorBody, FalResult, FalStatus, FalSubmitted } from './fal-wir
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { elapsedPercent } from '../jobs/elapsed-percent.ts';
 import { junkCause } from '../wire/operator-cause.ts';
-import { type Patience, poll, readPatiently } from '../jobs/poll.ts';
+import { type PollOptions, poll, readWithRetry } from '../jobs/poll.ts';
 import { cancelJobs, runJobs } from '../jobs/run-jobs.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
@@ -69,14 +69,14 @@ async function collect(
   progress: (percent: number) => void,
 ): Promise<ProviderOutput[]> {
   const { kind, upstream } = request;
-  const patience: Patience = { provider: 'fal', secret: upstream.apiKey, intervalMs: pollMs(request), signal };
+  const patience: PollOptions = { provider: 'fal', secret: upstream.apiKey, intervalMs: pollMs(request), signal };
   const percent = estimate(TYPICAL_MS[kind], progress);
   const look = () => call(request, `${pathOf(request, id)}/status`, { signal });
   await poll(look, (reply) => judge(request, reply.json as FalStatus, percent), patience);
 
   const read = () => call(request, pathOf(request, id), { signal });
   const urls = async () => {
-    const reply = await readPatiently(read, { ...patience, isAnswer });
+    const reply = await readWithRetry(read, { ...patience, isAnswer });
     if (reply.status >= 300) throw resultFailure(request, reply);
     return urlsIn(request, reply);
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 
 /** What Seedance 2.0 takes of images: none, one to start from, or some to follow; the model lets no two be combined. */
 export type Guidance = 'text' | 'first_frame' | 'references';
@@ -30,7 +30,7 @@ const SECONDS = { least: 4, most: 15 };
  */
 export function seedanceShot(request: ProviderRequest, tag: (n: number) => string): SeedanceShot {
   const { input, kind, taskId } = request;
-  if (kind !== 'video') throw new Unfit('model', 'Seedance makes videos only.');
+  if (kind !== 'video') throw new UnsupportedRequest('model', 'Seedance makes videos only.');
   const approximations: Approximation[] = [];
   return {
     ...guidanceOf(request, tag, approximations),
@@ -60,7 +60,7 @@ function guidanceOf(
   const hasFirst = input.first_frame_image_url !== undefined;
   const hasReference = input.reference_image_url !== undefined;
   if (mode === 'first_frame' && (!hasFirst || hasReference)) {
-    throw new Unfit('reference_mode', 'The mode needs a first frame and nothing else.');
+    throw new UnsupportedRequest('reference_mode', 'The mode needs a first frame and nothing else.');
   }
   if (!hasFirst && !hasReference) return { prompt, guidance: 'text', images: [] };
   if (!hasFirst) return { prompt, guidance: 'references', images: reference };
@@ -71,7 +71,7 @@ function guidanceOf(
     return { prompt: `${prompt}\n\n${roles}`, guidance: 'references', images: [...first, ...reference] };
   }
   const [guidance, nearest] = MODES[model === 'seedance-2' && mode === 'omni' ? 'first_frame' : mode] ?? [];
-  if (!guidance) throw new Unfit('reference_mode', 'Seedance has no such mode.');
+  if (!guidance) throw new UnsupportedRequest('reference_mode', 'Seedance has no such mode.');
   if (nearest) approximations.push({ param: 'reference_mode', requested: mode, used: nearest });
   return { prompt, guidance, images: first };
 }
@@ -90,7 +90,7 @@ const MODES: Record<string, [Guidance, nearest?: string]> = {
 function resolutionOf({ input, upstream }: ProviderRequest): string {
   const resolution = oneOf(RESOLUTIONS, 'resolution', input.resolution.toLowerCase());
   if (resolution !== '720p' && /\b(fast|mini)\b/.test(upstream.model)) {
-    throw new Unfit('resolution', 'The small variants of Seedance go up to 720p.');
+    throw new UnsupportedRequest('resolution', 'The small variants of Seedance go up to 720p.');
   }
   return resolution;
 }
@@ -100,13 +100,13 @@ function durationOf({ input, upstream }: ProviderRequest, approximations: Approx
   const used = Math.min(Math.max(duration, SECONDS.least), SECONDS.most);
   if (used === duration) return duration;
   if (upstream.durationPolicy === 'exact') {
-    throw new Unfit('duration', `Seedance makes ${SECONDS.least} to ${SECONDS.most} seconds.`);
+    throw new UnsupportedRequest('duration', `Seedance makes ${SECONDS.least} to ${SECONDS.most} seconds.`);
   }
   approximations.push({ param: 'duration', requested: duration, used });
   return used;
 }
 
 function oneOf(known: readonly string[], param: string, value: string): string {
-  if (!known.includes(value)) throw new Unfit(param, `Seedance has no ${value}.`);
+  if (!known.includes(value)) throw new UnsupportedRequest(param, `Seedance has no ${value}.`);
   return value;
 }

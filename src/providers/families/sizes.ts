@@ -1,4 +1,4 @@
-import { type ResolvedInput, Unfit } from '../provider.ts';
+import { type ResolvedInput, UnsupportedRequest } from '../provider.ts';
 
 export interface Size {
   width: number;
@@ -77,7 +77,7 @@ export function imageChoice(
     .map((ratio) => ({ ratio, size: look(sizes, ratio, resolution) }))
     .filter(({ size }) => takes(size))
     .sort((a, b) => distance(a.size, firstReference) - distance(b.size, firstReference) || b.size.width - a.size.width);
-  if (!chosen) throw new Unfit('resolution', `There is no ${resolution} of ${aspect_ratio} here.`);
+  if (!chosen) throw new UnsupportedRequest('resolution', `There is no ${resolution} of ${aspect_ratio} here.`);
   return chosen;
 }
 
@@ -96,9 +96,9 @@ export function videoSize(input: ResolvedInput): Size {
 
 function look(sizes: SizeTable, ratio: string, resolution: string): Size {
   const row = Object.hasOwn(sizes, ratio) ? sizes[ratio] : undefined;
-  if (!row) throw new Unfit('aspect_ratio', `There is no size for ${ratio}.`);
+  if (!row) throw new UnsupportedRequest('aspect_ratio', `There is no size for ${ratio}.`);
   const size = Object.hasOwn(row, resolution) ? row[resolution] : undefined;
-  if (!size) throw new Unfit('resolution', `There is no size for ${resolution}.`);
+  if (!size) throw new UnsupportedRequest('resolution', `There is no size for ${resolution}.`);
   return size;
 }
 

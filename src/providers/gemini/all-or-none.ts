@@ -1,4 +1,4 @@
-import { ProviderError, type Spent } from '../provider.ts';
+import { ProviderError, type Billing } from '../provider.ts';
 import { pause } from '../jobs/pause.ts';
 
 /** How often calls that the upstream put off are made again for the sake of those that were paid. */
@@ -26,8 +26,8 @@ export async function allOrNone<T>(
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as unknown);
     if (failures.length === 0) return made;
     const final = failures.find((failure) => !isPutOff(failure) && !(failure instanceof Stopped));
-    const spentElsewhere = made.length > 0 || failures.some((failure) => spentBy(failure) !== 'nothing');
-    if (final !== undefined || !spentElsewhere || round === ROUNDS) {
+    const billedElsewhere = made.length > 0 || failures.some((failure) => billingOf(failure) !== 'none');
+    if (final !== undefined || !billedElsewhere || round === ROUNDS) {
       throw honest(final ?? failures[0], failures, made.length > 0);
     }
     await pause(waitOf(failures), signal);
@@ -55,16 +55,16 @@ async function callTogether<T>(
 class Stopped extends Error {}
 
 const isPutOff = (failure: unknown): failure is ProviderError =>
-  failure instanceof ProviderError && failure.code === 'provider_unavailable' && failure.spent === 'nothing';
+  failure instanceof ProviderError && failure.code === 'provider_unavailable' && failure.billing === 'none';
 
-const spentBy = (failure: unknown): Spent => (failure instanceof ProviderError ? failure.spent : 'unknown');
+const billingOf = (failure: unknown): Billing => (failure instanceof ProviderError ? failure.billing : 'unknown');
 
 function honest(failure: unknown, all: unknown[], someMade: boolean): unknown {
-  if (!(failure instanceof ProviderError) || failure.spent !== 'nothing') return failure;
-  const others = all.map(spentBy).filter((spent) => spent !== 'nothing');
+  if (!(failure instanceof ProviderError) || failure.billing !== 'none') return failure;
+  const others = all.map(billingOf).filter((billing) => billing !== 'none');
   if (!someMade && others.length === 0) return failure;
   const { code, param, message, cause, retryAfterMs } = failure;
-  return new ProviderError(code, { param, message, cause, retryAfterMs, spent: someMade ? 'accepted' : 'unknown' });
+  return new ProviderError(code, { param, message, cause, retryAfterMs, billing: someMade ? 'charged' : 'unknown' });
 }
 
 function waitOf(failures: unknown[]): number {

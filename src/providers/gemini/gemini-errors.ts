@@ -29,13 +29,13 @@ export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: stri
 }
 
 function refusal(status: number, said: Envelope, waitMs: number | undefined, cause: OperatorCause): ProviderError {
-  const nothing = { spent: 'nothing', cause } as const;
-  if (status === 402 || isQuota(status, said)) return new ProviderError('provider_quota_exceeded', nothing);
+  const unbilled = { billing: 'none', cause } as const;
+  if (status === 402 || isQuota(status, said)) return new ProviderError('provider_quota_exceeded', unbilled);
   if ([409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined)) {
-    return new ProviderError('provider_unavailable', { ...nothing, retryAfterMs: waitMs });
+    return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
   if (status >= 500 || status === 408) return outcomeUnknown(status === 504 || status === 408, false, cause);
-  return new ProviderError('provider_rejected', nothing);
+  return new ProviderError('provider_rejected', unbilled);
 }
 
 /** What waiting for a minute does not mend. */

@@ -120,7 +120,7 @@ it('reads an answer of more than 20 MB', async () => {
 
 it('sends nothing without a key', async () => {
   const failure = await failureOf(provider.generate(requestFor(aCat, { upstream: { apiKey: null } }), run));
-  expect(failure).toMatchObject({ code: 'provider_rejected', spent: 'nothing' });
+  expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'none' });
   expect([stub.requests, run.told]).toEqual([[], []]);
 });
 
@@ -168,32 +168,32 @@ describe('refusals', () => {
     expect(await provider.generate(aCat, run)).toHaveLength(1);
     stub.plan(CALL, finishedBy(reason), finishedBy(reason));
     const failure = await failureOf(provider.generate(aCat, run));
-    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted', cause: { code: reason } });
+    expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { code: reason } });
     expect(stub.count(CALL)).toBe(4);
   });
 });
 
 describe('failures', () => {
   it.each<[keyof typeof GEMINI_FAULTS, string, string, object?]>([
-    ['badInput', 'provider_rejected', 'nothing'],
-    ['badKey', 'provider_rejected', 'nothing'],
-    ['noBilling', 'provider_quota_exceeded', 'nothing'],
-    ['wrongRegion', 'provider_rejected', 'nothing'],
-    ['denied', 'provider_rejected', 'nothing'],
-    ['noModel', 'provider_rejected', 'nothing'],
-    ['perMinute', 'provider_unavailable', 'nothing', { retryAfterMs: 1170 }],
-    ['perDay', 'provider_quota_exceeded', 'nothing'],
-    ['wrapped', 'provider_quota_exceeded', 'nothing'],
-    ['overloadedHint', 'provider_unavailable', 'nothing', { retryAfterMs: 2000 }],
+    ['badInput', 'provider_rejected', 'none'],
+    ['badKey', 'provider_rejected', 'none'],
+    ['noBilling', 'provider_quota_exceeded', 'none'],
+    ['wrongRegion', 'provider_rejected', 'none'],
+    ['denied', 'provider_rejected', 'none'],
+    ['noModel', 'provider_rejected', 'none'],
+    ['perMinute', 'provider_unavailable', 'none', { retryAfterMs: 1170 }],
+    ['perDay', 'provider_quota_exceeded', 'none'],
+    ['wrapped', 'provider_quota_exceeded', 'none'],
+    ['overloadedHint', 'provider_unavailable', 'none', { retryAfterMs: 2000 }],
     ['overloaded', 'provider_unavailable', 'unknown'],
     ['internal', 'provider_unavailable', 'unknown'],
     ['html', 'provider_unavailable', 'unknown'],
     ['deadline', 'provider_timeout', 'unknown'],
-    ['junk', 'internal_error', 'accepted'],
-  ])('%s is %s, spent: %s, after one call', async (fault, code, spent, more = {}) => {
+    ['junk', 'internal_error', 'charged'],
+  ])('%s is %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
     stub.plan(CALL, GEMINI_FAULTS[fault]);
     const failure = await failureOf(provider.generate(aCat, run));
-    expect(failure).toMatchObject({ name: 'ProviderError', code, spent, ...more });
+    expect(failure).toMatchObject({ name: 'ProviderError', code, billing, ...more });
     const { status } = GEMINI_FAULTS[fault].reply;
     expect(failure.cause).toMatchObject({ provider: 'gemini', status, request_id: 'req_1' });
     expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
@@ -208,14 +208,14 @@ describe('failures', () => {
   ])('a call that ends %s may have been paid, and is not repeated', async (_when, fault, code) => {
     stub.plan(CALL, fault);
     const failure = await failureOf(new GeminiProvider(150).generate(aCat, run));
-    expect(failure).toMatchObject({ code, spent: 'unknown' });
+    expect(failure).toMatchObject({ code, billing: 'unknown' });
     expect(stub.count(CALL)).toBe(1);
   });
 
   it('a call that reaches nobody spent nothing', async () => {
     const request = requestFor(aCat, { upstream: { baseUrl: 'http://127.0.0.1:1' } });
     const failure = await failureOf(provider.generate(request, run));
-    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
   });
 
   it('the reason of the signal ends it within a second', async () => {
@@ -247,7 +247,7 @@ describe('several pictures', () => {
     const { perMinute } = GEMINI_FAULTS;
     stub.plan(CALL, perMinute, perMinute, perMinute);
     const failure = await failureOf(provider.generate(three(), run));
-    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing', retryAfterMs: 1170 });
+    expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none', retryAfterMs: 1170 });
     expect(stub.count(CALL)).toBe(3);
   });
 
@@ -255,7 +255,7 @@ describe('several pictures', () => {
     stub.plan(CALL, { delayMs: 20_000 }, GEMINI_FAULTS.badInput, { delayMs: 20_000 });
     const startedAt = performance.now();
     const failure = await failureOf(provider.generate(three(), run));
-    expect(failure).toMatchObject({ code: 'provider_rejected', spent: 'unknown' });
+    expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'unknown' });
     expect(performance.now() - startedAt).toBeLessThan(5_000); // and not when the others were made
   });
 });

@@ -2,7 +2,7 @@ import { GoogleGenAI, type GenerateContentParameters } from '@google/genai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
 import {
   ProviderError,
-  Unfit,
+  UnsupportedRequest,
   type Provider,
   type ProviderOutput,
   type ProviderRequest,
@@ -12,7 +12,7 @@ import { allOrNone } from './all-or-none.ts';
 import { NoPicture, pictureOf } from './gemini-answer.ts';
 import { geminiFailure } from './gemini-errors.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
-import { showingProgress } from '../jobs/clock-progress.ts';
+import { withClockProgress } from '../jobs/clock-progress.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 
 const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
@@ -35,13 +35,13 @@ export class GeminiProvider implements Provider {
   constructor(private readonly callTimeoutMs: number = CALL_TIMEOUT_MS) {}
 
   plan({ kind, input, images }: ProviderRequest): [] {
-    if (kind !== 'image') throw new Unfit('model', 'makes pictures only');
+    if (kind !== 'image') throw new UnsupportedRequest('model', 'makes pictures only');
     if (input.aspect_ratio !== 'auto' && !RATIOS.has(input.aspect_ratio)) {
-      throw new Unfit('aspect_ratio', `makes ${[...RATIOS].join(', ')} only`);
+      throw new UnsupportedRequest('aspect_ratio', `makes ${[...RATIOS].join(', ')} only`);
     }
-    if (!SIZES.has(input.resolution)) throw new Unfit('resolution', `makes ${[...SIZES].join(', ')} only`);
+    if (!SIZES.has(input.resolution)) throw new UnsupportedRequest('resolution', `makes ${[...SIZES].join(', ')} only`);
     if (images.references.length > MAX_REFERENCES) {
-      throw new Unfit('reference_images', `takes ${MAX_REFERENCES} pictures at most`);
+      throw new UnsupportedRequest('reference_images', `takes ${MAX_REFERENCES} pictures at most`);
     }
     return [];
   }
@@ -52,11 +52,11 @@ export class GeminiProvider implements Provider {
     const { apiKey } = request.upstream;
     if (!apiKey) {
       const cause = operatorCause('gemini', null, { message: 'no key is set' });
-      throw new ProviderError('provider_rejected', { spent: 'nothing', cause });
+      throw new ProviderError('provider_rejected', { billing: 'none', cause });
     }
     const order = orderOf(request);
     await run.submitting();
-    return showingProgress(run, TYPICAL_MS, () =>
+    return withClockProgress(run, TYPICAL_MS, () =>
       allOrNone(request.input.n ?? 1, (signal) => this.makeOne(order, request, apiKey, signal), run.signal),
     );
   }

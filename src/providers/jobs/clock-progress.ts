@@ -4,7 +4,7 @@ import { elapsedPercent } from './elapsed-percent.ts';
 const TICK_MS = 1_000;
 
 /** Tells of progress, by the clock, while an upstream that says nothing works. */
-export async function showingProgress<T>(run: Run, typicalMs: number, work: () => Promise<T>): Promise<T> {
+export async function withClockProgress<T>(run: Run, typicalMs: number, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const timer = setInterval(() => run.progress(elapsedPercent(performance.now() - startedAt, typicalMs)), TICK_MS);
   try {

@@ -8,7 +8,7 @@ const LOOKS = 3;
  * @returns null when it did not turn up, or could not be looked for
  * @throws the reason of the signal
  */
-export async function lookAgain(
+export async function findJobAfterNoAnswer(
   find: () => Promise<string | null>,
   intervalMs: number,
   signal: AbortSignal,

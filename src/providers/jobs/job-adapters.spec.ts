@@ -112,7 +112,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     const away = requestFor(film, { upstream: { baseUrl: 'http://127.0.0.1:9' } });
     expect(await failureOf(provider.generate(away, run))).toMatchObject({
       code: 'provider_unavailable',
-      spent: 'nothing',
+      billing: 'none',
       cause: { provider: name, code: 'ECONNREFUSED' },
     });
   });
@@ -138,7 +138,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     const failure = await failureOf(provider.generate(film, run));
     expect(failure).toMatchObject({
       code: 'provider_rejected',
-      spent: 'nothing',
+      billing: 'none',
       cause: { provider: name, status: 400 },
     });
   });
@@ -159,7 +159,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     ])('ends at the third %d in a row with %s', async (status, code) => {
       stub.plan(read, refused(status), refused(status), refused(status));
       const failure = await failureOf(provider.generate(film, run));
-      expect(failure).toMatchObject({ code, spent: 'accepted', cause: { provider: name, status } });
+      expect(failure).toMatchObject({ code, billing: 'charged', cause: { provider: name, status } });
       expect([stub.submits, stub.count(read)]).toEqual([1, 3]);
     });
   });

@@ -13,7 +13,7 @@ const MAX_REFUSALS = 3;
 /** Says "not now" and nothing of the job. */
 const passing = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
 
-export interface Patience {
+export interface PollOptions {
   /** For the operator's log. */
   provider: string;
   secret: string | null;
@@ -29,7 +29,7 @@ export interface Patience {
  * @throws ProviderError at the third refusal in a row: provider_rejected for 401 and 403, else internal_error
  * @throws the reason of the signal
  */
-export async function readPatiently(read: () => Promise<UpstreamReply>, patience: Patience): Promise<UpstreamReply> {
+export async function readWithRetry(read: () => Promise<UpstreamReply>, patience: PollOptions): Promise<UpstreamReply> {
   const { provider, secret, intervalMs, signal, isAnswer = isObject } = patience;
   let refusals = 0;
   for (;;) {
@@ -52,10 +52,10 @@ export async function readPatiently(read: () => Promise<UpstreamReply>, patience
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,
   judge: (reply: UpstreamReply) => T | null,
-  patience: Patience,
+  patience: PollOptions,
 ): Promise<T> {
   for (;;) {
-    const verdict = judge(await readPatiently(read, patience));
+    const verdict = judge(await readWithRetry(read, patience));
     if (verdict !== null) return verdict;
     await pause(patience.intervalMs, patience.signal);
   }

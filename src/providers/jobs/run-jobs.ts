@@ -13,7 +13,7 @@ export interface Jobs<T> {
   /**
    * Makes one job. The paid call itself is sent once and without a signal.
    * @param signal for what comes after a paid call that got no answer
-   * @throws ProviderError whose `spent` says what became of it
+   * @throws ProviderError whose `billing` says what became of it
    */
   submit(index: number, signal: AbortSignal): Promise<Accepted>;
   /** Polls one job to its end and brings its outputs home. */
@@ -45,7 +45,7 @@ export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
     const outputs = await Promise.all(
       ids.map((id, index) => jobs.collect(id, index, signal, (percent) => progress(index, percent))),
     );
-    return enough(outputs.flat(), jobs.outputs);
+    return assertCount(outputs.flat(), jobs.outputs);
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
@@ -56,7 +56,7 @@ export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
 }
 
 /** A model that makes more than it was asked for has its reasons; fewer are a failure. */
-function enough<T>(outputs: T[], wanted: number): T[] {
+function assertCount<T>(outputs: T[], wanted: number): T[] {
   if (outputs.length >= wanted) return outputs.slice(0, wanted);
   throw new ProviderError('internal_error', { cause: { outputs: outputs.length, wanted } });
 }
@@ -70,7 +70,7 @@ async function submitAll<T>(run: Run, jobs: Jobs<T>): Promise<string[]> {
   const ids = idsIn(run.upstreamId ?? '');
   if (run.upstreamId?.endsWith(INTENT)) {
     cancelAll(ids, jobs);
-    throw new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause: { jobs_known: ids.length } });
+    throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause: { jobs_known: ids.length } });
   }
   while (ids.length < jobs.count) {
     const { id, requestId } = await (ids.length === 0 ? submitFirst(run, jobs) : submitFurther(run, jobs, ids));
@@ -85,7 +85,7 @@ async function submitFirst<T>(run: Run, jobs: Jobs<T>): Promise<Accepted> {
   run.signal.throwIfAborted();
   await run.submitting();
   run.signal.throwIfAborted();
-  return submitOnce(run, jobs.submit(0, run.signal), farewell(run, jobs, []));
+  return submitOnce(run, jobs.submit(0, run.signal), lateJobHandlers(run, jobs, []));
 }
 
 /** The first is accepted, so no other provider can be asked any more: what is refused for the moment is tried again. */
@@ -93,15 +93,15 @@ async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[])
   for (;;) {
     await run.submitted([...ids, INTENT].join(','));
     try {
-      return await submitOnce(run, jobs.submit(ids.length, run.signal), farewell(run, jobs, ids));
+      return await submitOnce(run, jobs.submit(ids.length, run.signal), lateJobHandlers(run, jobs, ids));
     } catch (error) {
       run.signal.throwIfAborted();
       if (!(error instanceof ProviderError)) throw error;
-      if (error.code !== 'provider_unavailable' || error.spent !== 'nothing') {
+      if (error.code !== 'provider_unavailable' || error.billing !== 'none') {
         cancelAll(ids, jobs);
         const { code, message, param, cause } = error;
-        const spent = error.spent === 'nothing' ? 'accepted' : error.spent;
-        throw new ProviderError(code, { message, spent, cause, ...(param === undefined ? {} : { param }) });
+        const billing = error.billing === 'none' ? 'charged' : error.billing;
+        throw new ProviderError(code, { message, billing, cause, ...(param === undefined ? {} : { param }) });
       }
       await run.submitted(ids.join(','));
       await pause(Math.max(jobs.retryMs, error.retryAfterMs ?? 0), run.signal);
@@ -109,7 +109,7 @@ async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[])
   }
 }
 
-function farewell<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]) {
+function lateJobHandlers<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]) {
   return {
     cancel: (id: string) => jobs.cancel(id, AbortSignal.timeout(CANCEL_TIMEOUT_MS)),
     note: ({ id, requestId }: Accepted) => run.submitted([...ids, id].join(','), requestId),

@@ -40,7 +40,7 @@ export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Up
 
 /** A job that the upstream accepted and could not finish. */
 export function failedJob(code: string, cause: OperatorCause): ProviderError {
-  const details = { spent: 'accepted', cause } as const;
+  const details = { billing: 'charged', cause } as const;
   if (CONTENT_POLICY.test(code)) return new ProviderError('content_policy_violation', details);
   if (QUOTA.test(code)) return new ProviderError('provider_quota_exceeded', details);
   if (TIMEOUT.test(code)) return new ProviderError('provider_timeout', details);
@@ -59,17 +59,17 @@ interface Refusal {
 }
 
 function refusal({ status, code, param, message, waitMs }: Refusal, job: boolean, cause: OperatorCause): ProviderError {
-  const nothing = { spent: 'nothing', cause } as const;
+  const unbilled = { billing: 'none', cause } as const;
   if (status < 500 && (CONTENT_POLICY.test(code) || (status === 400 && CONTENT_POLICY.test(message)))) {
     return new ProviderError('content_policy_violation', { cause }); // perhaps made, and judged only then
   }
   if (status === 402 || (status < 500 && QUOTA.test(code)))
-    return new ProviderError('provider_quota_exceeded', nothing);
+    return new ProviderError('provider_quota_exceeded', unbilled);
   if ([409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined)) {
-    return new ProviderError('provider_unavailable', { ...nothing, retryAfterMs: waitMs });
+    return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
   if (status >= 500 || status === 408) return outcomeUnknown(status === 504 || status === 408, job, cause);
   // Only where the input is at fault: of a refused key or an unknown model the client can mend nothing.
   const ours = [400, 413, 422].includes(status) ? PARAMS[param.replace(/\[.*$/, '')] : undefined;
-  return new ProviderError('provider_rejected', { ...nothing, param: ours });
+  return new ProviderError('provider_rejected', { ...unbilled, param: ours });
 }

@@ -3,7 +3,7 @@ import type { Image, ImagesResponse } from 'openai/resources/images';
 import type { Approximation } from '../../tasks/task.entity.ts';
 import {
   ProviderError,
-  Unfit,
+  UnsupportedRequest,
   type InputImage,
   type ProviderOutput,
   type ProviderRequest,
@@ -14,7 +14,7 @@ import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { imageChoice } from '../families/sizes.ts';
 import { openaiClient } from './openai-client.ts';
 import { openaiFailure } from './openai-errors.ts';
-import { showingProgress } from '../jobs/clock-progress.ts';
+import { withClockProgress } from '../jobs/clock-progress.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { uselessSuccess } from '../wire/without-answer.ts';
 
@@ -65,7 +65,7 @@ export async function makePictures(request: ProviderRequest, run: Run, timeoutMs
     maxAnswerBytes: Math.min(MAX_ANSWER_BYTES, count * MAX_BYTES_PER_PICTURE + 2 ** 20),
   });
   const api = openaiClient(upstream, watched).images;
-  const answer = await showingProgress(run, TYPICAL_MS, async () => {
+  const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
       // Always a list, so always `image[]`: some servers know no other name.
       return images.references.length === 0
@@ -82,9 +82,9 @@ export async function makePictures(request: ProviderRequest, run: Run, timeoutMs
 }
 
 function presetSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input']): string {
-  if (resolution !== '1K') throw new Unfit('resolution', 'the model makes pictures of the 1K class only');
+  if (resolution !== '1K') throw new UnsupportedRequest('resolution', 'the model makes pictures of the 1K class only');
   const size = ratio === 'auto' ? 'auto' : PRESETS[ratio];
-  if (!size) throw new Unfit('aspect_ratio', `the model makes ${Object.keys(PRESETS).join(', ')} only`);
+  if (!size) throw new UnsupportedRequest('aspect_ratio', `the model makes ${Object.keys(PRESETS).join(', ')} only`);
   return size;
 }
 

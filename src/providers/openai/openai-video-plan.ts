@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { Unfit, type InputImage, type ProviderRequest } from '../provider.ts';
+import { UnsupportedRequest, type InputImage, type ProviderRequest } from '../provider.ts';
 import { videoSize, type Size } from '../families/sizes.ts';
 
 /** What OpenAI's own sora models took. Other servers on this wire take any size and any whole number of seconds. */
@@ -27,7 +27,7 @@ export function planFilm(request: ProviderRequest): FilmPlan {
   const size = sora ? soraSize(input) : videoSize(input);
   const seconds = sora ? soraSeconds(request) : (input.duration ?? 5);
   if (images.firstFrame && images.references.length > 0) {
-    throw new Unfit('reference_image_url', 'the wire takes one picture only');
+    throw new UnsupportedRequest('reference_image_url', 'the wire takes one picture only');
   }
   const firstFrame = images.firstFrame ?? images.references[0] ?? null;
   const approximations: Approximation[] = [];
@@ -54,9 +54,11 @@ function nearTo({ input, images }: ProviderRequest, picture: InputImage, size: S
 }
 
 function soraSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input']): Size {
-  if (resolution.toLowerCase() !== '720p') throw new Unfit('resolution', 'the model makes films in 720p only');
+  if (resolution.toLowerCase() !== '720p')
+    throw new UnsupportedRequest('resolution', 'the model makes films in 720p only');
   const size = SORA_SIZES[ratio];
-  if (!size) throw new Unfit('aspect_ratio', `the model makes ${Object.keys(SORA_SIZES).join(' and ')} only`);
+  if (!size)
+    throw new UnsupportedRequest('aspect_ratio', `the model makes ${Object.keys(SORA_SIZES).join(' and ')} only`);
   return size;
 }
 
@@ -64,7 +66,8 @@ function soraSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input'])
 function soraSeconds({ input, upstream }: ProviderRequest): number {
   const wanted = input.duration ?? 5;
   if (SORA_SECONDS.includes(wanted)) return wanted;
-  if (upstream.durationPolicy === 'exact') throw new Unfit('duration', `the model makes ${SORA_SECONDS.join(', ')} s`);
+  if (upstream.durationPolicy === 'exact')
+    throw new UnsupportedRequest('duration', `the model makes ${SORA_SECONDS.join(', ')} s`);
   const distance = (seconds: number) => Math.abs(seconds - wanted);
   return SORA_SECONDS.reduce((best, seconds) => (distance(seconds) <= distance(best) ? seconds : best));
 }

@@ -143,20 +143,20 @@ describe('a picture', () => {
 
 describe('a submit', () => {
   it.each<[keyof typeof OPENAI_FAULTS, string, string]>([
-    ['contentPolicy', 'content_policy_violation', 'accepted'],
-    ['badKey', 'provider_rejected', 'nothing'],
-    ['noModel', 'provider_rejected', 'nothing'],
-    ['detailOnly', 'provider_rejected', 'nothing'],
-    ['rateLimited', 'provider_unavailable', 'nothing'],
-    ['noQuota', 'provider_quota_exceeded', 'nothing'],
-    ['overloaded', 'provider_unavailable', 'nothing'],
+    ['contentPolicy', 'content_policy_violation', 'charged'],
+    ['badKey', 'provider_rejected', 'none'],
+    ['noModel', 'provider_rejected', 'none'],
+    ['detailOnly', 'provider_rejected', 'none'],
+    ['rateLimited', 'provider_unavailable', 'none'],
+    ['noQuota', 'provider_quota_exceeded', 'none'],
+    ['overloaded', 'provider_unavailable', 'none'],
     ['serverError', 'provider_outcome_unknown', 'unknown'],
     ['badGateway', 'provider_outcome_unknown', 'unknown'],
-    ['junkJson', 'internal_error', 'accepted'],
-    ['noData', 'internal_error', 'accepted'],
-  ])('that meets %s is %s, spent: %s', async (fault, code, spent) => {
+    ['junkJson', 'internal_error', 'charged'],
+    ['noData', 'internal_error', 'charged'],
+  ])('that meets %s is %s, billing: %s', async (fault, code, billing) => {
     stub.plan(CREATE, OPENAI_FAULTS[fault]);
-    expect(await failureOf(provider.generate(aWave, run))).toMatchObject({ code, spent });
+    expect(await failureOf(provider.generate(aWave, run))).toMatchObject({ code, billing });
     expect(stub.count(CREATE)).toBe(1);
   });
 
@@ -167,14 +167,14 @@ describe('a submit', () => {
   ])('cut off (%j) has an unknown end, and is not repeated', async (fault, submits) => {
     stub.plan(CREATE, fault);
     const failure = await failureOf(provider.generate(aWave, run));
-    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', spent: 'unknown' });
+    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect([stub.count(CREATE), stub.submits]).toEqual([1, submits]);
   });
 
   it('that reaches nobody spent nothing', async () => {
     const request = requestFor(aWave, { upstream: { baseUrl: 'http://127.0.0.1:1/v1' } });
     const failure = await failureOf(provider.generate(request, run));
-    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
   });
 });
 
@@ -193,7 +193,7 @@ describe('polling', () => {
     expect(await provider.generate(aWave, run)).toHaveLength(1);
     const next = new RecordedRun('video_lost');
     const failure = await failureOf(provider.generate(aWave, next));
-    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+    expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged' });
     expect(stub.requests.filter(({ path }) => path.endsWith('video_lost'))).toHaveLength(3);
     next.close();
   });
@@ -208,7 +208,7 @@ describe('polling', () => {
   ])('tells a job that failed by %s as %s', async (code, ours) => {
     stub.jobError = { code, message: `failed with ${stub.key}` };
     const failure = await failureOf(provider.generate(aWave, run));
-    expect(failure).toMatchObject({ code: ours, spent: 'accepted', cause: { provider: 'openai', code } });
+    expect(failure).toMatchObject({ code: ours, billing: 'charged', cause: { provider: 'openai', code } });
     expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
   });
 
@@ -235,7 +235,7 @@ describe('the download', () => {
     const { noModel: gone } = OPENAI_FAULTS;
     stub.plan(CONTENT, gone, gone, gone, gone);
     const failure = await failureOf(provider.generate(aWave, run));
-    expect(failure).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+    expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged' });
   });
 });
 

@@ -5,7 +5,7 @@ import { OPENAI_FAULTS } from '../../../test/support/stubs/openai-faults.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
-import { Unfit, type ProviderOutput, type ProviderRequest } from '../provider.ts';
+import { UnsupportedRequest, type ProviderOutput, type ProviderRequest } from '../provider.ts';
 import { OpenaiProvider } from './openai.provider.ts';
 
 const IMAGES = /POST \/v1\/images/;
@@ -116,7 +116,7 @@ describe('pictures', () => {
   ])('declines %s in %s for the older model before anything is sent', (aspect_ratio, resolution, param) => {
     const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
     expect(() => provider.plan(request)).toThrow(expect.objectContaining({ name: 'Unfit', param }));
-    expect(() => provider.plan(request)).toThrow(Unfit);
+    expect(() => provider.plan(request)).toThrow(UnsupportedRequest);
   });
 
   it('sends a server of another kind a size of its own in the place of "auto", and says so', () => {
@@ -148,34 +148,34 @@ describe('pictures', () => {
   });
 
   const failures: [keyof typeof OPENAI_FAULTS, string, string, object?][] = [
-    ['moderated', 'content_policy_violation', 'accepted'],
-    ['contentPolicy', 'content_policy_violation', 'accepted'],
-    ['badSize', 'provider_rejected', 'nothing', { param: 'resolution' }],
-    ['badImage', 'provider_rejected', 'nothing', { param: 'reference_images' }],
-    ['tooLarge', 'provider_rejected', 'nothing'],
-    ['detailOnly', 'provider_rejected', 'nothing'],
-    ['hardLimit', 'provider_quota_exceeded', 'nothing'],
-    ['noQuota', 'provider_quota_exceeded', 'nothing'],
-    ['badKey', 'provider_rejected', 'nothing', { param: undefined }],
-    ['notVerified', 'provider_rejected', 'nothing'],
-    ['noModel', 'provider_rejected', 'nothing'],
-    ['redirect', 'provider_rejected', 'nothing'],
-    ['rateLimited', 'provider_unavailable', 'nothing', { retryAfterMs: 7000 }],
-    ['overloaded', 'provider_unavailable', 'nothing', { retryAfterMs: 3000 }],
+    ['moderated', 'content_policy_violation', 'charged'],
+    ['contentPolicy', 'content_policy_violation', 'charged'],
+    ['badSize', 'provider_rejected', 'none', { param: 'resolution' }],
+    ['badImage', 'provider_rejected', 'none', { param: 'reference_images' }],
+    ['tooLarge', 'provider_rejected', 'none'],
+    ['detailOnly', 'provider_rejected', 'none'],
+    ['hardLimit', 'provider_quota_exceeded', 'none'],
+    ['noQuota', 'provider_quota_exceeded', 'none'],
+    ['badKey', 'provider_rejected', 'none', { param: undefined }],
+    ['notVerified', 'provider_rejected', 'none'],
+    ['noModel', 'provider_rejected', 'none'],
+    ['redirect', 'provider_rejected', 'none'],
+    ['rateLimited', 'provider_unavailable', 'none', { retryAfterMs: 7000 }],
+    ['overloaded', 'provider_unavailable', 'none', { retryAfterMs: 3000 }],
     ['unavailable', 'provider_unavailable', 'unknown'],
     ['serverError', 'provider_unavailable', 'unknown'],
     ['badGateway', 'provider_unavailable', 'unknown'],
     ['gatewayTimeout', 'provider_timeout', 'unknown'],
-    ['junkJson', 'internal_error', 'accepted'],
-    ['junkText', 'internal_error', 'accepted'],
-    ['noData', 'internal_error', 'accepted'],
-    ['emptyPicture', 'internal_error', 'accepted'],
+    ['junkJson', 'internal_error', 'charged'],
+    ['junkText', 'internal_error', 'charged'],
+    ['noData', 'internal_error', 'charged'],
+    ['emptyPicture', 'internal_error', 'charged'],
   ];
 
-  it.each(failures)('tells %s as %s, spent: %s, after one call', async (fault, code, spent, more = {}) => {
+  it.each(failures)('tells %s as %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
     stub.plan(IMAGES, OPENAI_FAULTS[fault]);
     const failure = await failureOf(provider.generate(aCat, run));
-    expect(failure).toMatchObject({ name: 'ProviderError', code, spent, ...more });
+    expect(failure).toMatchObject({ name: 'ProviderError', code, billing, ...more });
     expect(failure.cause).toMatchObject({
       provider: 'openai',
       status: OPENAI_FAULTS[fault].reply.status,
@@ -196,7 +196,7 @@ describe('pictures', () => {
     async (_when, fault, code, submits) => {
       stub.plan(IMAGES, fault);
       const failure = await failureOf(new OpenaiProvider(150).generate(aCat, run));
-      expect(failure).toMatchObject({ code, spent: 'unknown' });
+      expect(failure).toMatchObject({ code, billing: 'unknown' });
       expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
     },
   );
@@ -206,7 +206,7 @@ describe('pictures', () => {
     ['the name is unknown', 'http://upstream.invalid/v1'],
   ])('knows that nothing was spent when %s', async (_why, baseUrl) => {
     const failure = await failureOf(provider.generate(requestFor(aCat, { upstream: { baseUrl } }), run));
-    expect(failure).toMatchObject({ code: 'provider_unavailable', spent: 'nothing' });
+    expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(failure.cause).toMatchObject({
       provider: 'openai',
       code: expect.stringMatching(/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/),

@@ -1,5 +1,5 @@
 import type { ProviderRequest } from '../provider.ts';
-import type { Patience } from '../jobs/poll.ts';
+import type { PollOptions } from '../jobs/poll.ts';
 import { type UpstreamCall, type UpstreamReply, upstreamFetch } from '../wire/upstream-fetch.ts';
 
 const POLL_MS = { image: 2_000, video: 5_000 };
@@ -14,7 +14,7 @@ export async function callReplicate(
   return upstreamFetch(`${upstream.baseUrl}${path}`, { ...call, headers });
 }
 
-export function replicatePatience({ upstream, kind }: ProviderRequest, signal: AbortSignal): Patience {
+export function replicatePatience({ upstream, kind }: ProviderRequest, signal: AbortSignal): PollOptions {
   const intervalMs = upstream.pollIntervalMs ?? POLL_MS[kind];
   return { provider: 'replicate', secret: upstream.apiKey, intervalMs, signal };
 }

@@ -22,7 +22,7 @@ export function createFailure(request: ProviderRequest, reply: UpstreamReply): P
   // The prediction's own words decide whether the content was at fault, as they do later.
   if (refused.code !== 'provider_rejected' || reply.status !== 422) return refused;
   if (!WORDS[0]?.[0].test(detailOf(reply))) return refused;
-  return new ProviderError('content_policy_violation', { spent: 'nothing', cause: refused.cause });
+  return new ProviderError('content_policy_violation', { billing: 'none', cause: refused.cause });
 }
 
 /** A prediction ended without a result. */

@@ -40,7 +40,7 @@ async function upload(request: ProviderRequest, image: InputImage, signal: Abort
   const call = { method: 'POST', body, timeoutMs: UPLOAD_TIMEOUT_MS, signal } as const;
   const reply = await callReplicate(request, '/files', call).catch((error: unknown) => {
     if (!(error instanceof UpstreamFailure)) throw error;
-    throw new ProviderError('provider_unavailable', { spent: 'nothing', cause: networkCause('replicate', error) });
+    throw new ProviderError('provider_unavailable', { billing: 'none', cause: networkCause('replicate', error) });
   });
   const url = (reply.json as UploadedFile | undefined)?.urls?.get;
   if (reply.status >= 300 || typeof url !== 'string') throw refusal(request, reply);
@@ -50,9 +50,9 @@ async function upload(request: ProviderRequest, image: InputImage, signal: Abort
 function refusal(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const cause = replyCause(request, reply);
   const refused = submitRefused(reply, cause);
-  if (refused.spent === 'nothing') return refused;
+  if (refused.billing === 'none') return refused;
   return new ProviderError('provider_unavailable', {
-    spent: 'nothing',
+    billing: 'none',
     cause,
     retryAfterMs: retryAfterMs(reply.headers),
   });

@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
@@ -35,10 +35,11 @@ const MAX_SEEDANCE_PROMPT = 4_000;
 export function replicateOrder(request: ProviderRequest): ReplicateOrder {
   const { model } = request.upstream;
   if (/(^|\/)seedance/.test(model)) return seedance(request);
-  if (request.kind !== 'image') throw new Unfit('model', `Replicate's ${model} is not known to make videos.`);
+  if (request.kind !== 'image')
+    throw new UnsupportedRequest('model', `Replicate's ${model} is not known to make videos.`);
   if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
   if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
-  throw new Unfit('model', `The inputs of Replicate's ${model} are not known.`);
+  throw new UnsupportedRequest('model', `The inputs of Replicate's ${model} are not known.`);
 }
 
 function gptImage(request: ProviderRequest): ReplicateOrder {
@@ -63,7 +64,7 @@ function gptImageRatio(request: ProviderRequest): { ratio: string; approximation
   const { aspect_ratio, resolution } = request.input;
   if (resolution === '1K') {
     if (!GPT_IMAGE.ratios.includes(aspect_ratio))
-      throw new Unfit('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+      throw new UnsupportedRequest('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
     return { ratio: aspect_ratio, approximations: [] };
   }
   const { size, approximations } = gptImageChoice(request, ({ width, height }) =>
@@ -77,10 +78,10 @@ function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicateOrde
   const isPro = upstream.model.includes('pro');
   const approximations: Approximation[] = [];
   if (!NANO_BANANA.resolutions.includes(resolution))
-    throw new Unfit('resolution', `Replicate has no ${resolution} here.`);
+    throw new UnsupportedRequest('resolution', `Replicate has no ${resolution} here.`);
   const ratio = () => {
     if (NANO_BANANA.ratios.includes(aspect_ratio)) return aspect_ratio;
-    if (aspect_ratio !== 'auto') throw new Unfit('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+    if (aspect_ratio !== 'auto') throw new UnsupportedRequest('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
     if ((input.reference_images?.length ?? 0) > 0) return 'match_input_image';
     if (!isPro) return undefined; // the model's choice; the pro one would look for an image to match
     approximations.push({ param: 'aspect_ratio', requested: 'auto', used: '1:1' });
@@ -105,7 +106,7 @@ function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicateOrde
 function seedance(request: ProviderRequest): ReplicateOrder {
   const { guidance, images, approximations, ...shot } = seedanceShot(request, (n) => `[Image${n}]`);
   if ([...shot.prompt].length > MAX_SEEDANCE_PROMPT) {
-    throw new Unfit('prompt', `Replicate takes ${MAX_SEEDANCE_PROMPT} characters here.`);
+    throw new UnsupportedRequest('prompt', `Replicate takes ${MAX_SEEDANCE_PROMPT} characters here.`);
   }
   return {
     count: 1,
@@ -125,6 +126,6 @@ function seedance(request: ProviderRequest): ReplicateOrder {
 }
 
 function atMost(most: number, images: readonly InputImage[]): readonly InputImage[] {
-  if (images.length > most) throw new Unfit('reference_images', `Replicate takes ${most} images here.`);
+  if (images.length > most) throw new UnsupportedRequest('reference_images', `Replicate takes ${most} images here.`);
   return images;
 }

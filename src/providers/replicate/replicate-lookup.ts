@@ -1,7 +1,7 @@
 import { ProviderError, type ProviderRequest } from '../provider.ts';
 import { seedOf } from '../families/seedance.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
-import { readPatiently } from '../jobs/poll.ts';
+import { readWithRetry } from '../jobs/poll.ts';
 import { taskTimeMs } from '../jobs/task-time.ts';
 import { callReplicate, replicatePatience } from './replicate-call.ts';
 import type { PredictionPage } from './replicate-wire.ts';
@@ -47,7 +47,7 @@ async function list(request: ProviderRequest, query: string, signal: AbortSignal
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const look = () => callReplicate(request, `/predictions${query}`, { signal: bounded });
   try {
-    return (await readPatiently(look, replicatePatience(request, bounded))).json as PredictionPage;
+    return (await readWithRetry(look, replicatePatience(request, bounded))).json as PredictionPage;
   } catch {
     signal.throwIfAborted();
     throw unknown(request, 'the list cannot be read');
@@ -56,5 +56,5 @@ async function list(request: ProviderRequest, query: string, signal: AbortSignal
 
 function unknown({ upstream }: ProviderRequest, message: string): ProviderError {
   const cause = operatorCause('replicate', upstream.apiKey, { code: 'lookup', message });
-  return new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause });
+  return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
 }

@@ -5,7 +5,7 @@ import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs
 import { findModel } from '../../models/catalog.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../../generation/run/probe.ts';
-import { type InputImage, type ProviderRequest, Unfit } from '../provider.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { ReplicateProvider } from './replicate.provider.ts';
 
 const replicate = new ReplicateProvider();
@@ -67,7 +67,7 @@ describe('gpt-image-2', () => {
         try {
           replicate.plan(request);
         } catch (error) {
-          expect(error).toBeInstanceOf(Unfit);
+          expect(error).toBeInstanceOf(UnsupportedRequest);
           continue;
         }
         await ground.made(request, ground.freshRun());
@@ -119,7 +119,7 @@ describe('gpt-image-2', () => {
     const large: InputImage = { bytes: Buffer.alloc(300_000), contentType: 'image/png', width: 9, height: 9 };
     expect(await failureOf(replicate.generate(withReferences(picture, [large]), run))).toMatchObject({
       code,
-      spent: 'nothing',
+      billing: 'none',
     });
     expect([run.told, stub.submits]).toEqual([[], 0]);
   });
@@ -207,26 +207,26 @@ describe('seedance', () => {
       await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
       expect(inputs().at(-1)).toMatchObject({ duration });
     }
-    expect(() => replicate.plan(requestFor(film, { input: { duration: 3 } }))).toThrow(Unfit);
-    expect(() => replicate.plan(requestFor(film, { input: { prompt: 'x'.repeat(4001) } }))).toThrow(Unfit);
+    expect(() => replicate.plan(requestFor(film, { input: { duration: 3 } }))).toThrow(UnsupportedRequest);
+    expect(() => replicate.plan(requestFor(film, { input: { prompt: 'x'.repeat(4001) } }))).toThrow(UnsupportedRequest);
   });
 });
 
 describe('a create call that is refused', () => {
   it.each<[number, object, string, string, number | undefined]>([
-    [401, { detail: 'no' }, 'provider_rejected', 'nothing', undefined],
-    [402, { detail: 'no credit' }, 'provider_quota_exceeded', 'nothing', undefined],
-    [404, { detail: 'no' }, 'provider_rejected', 'nothing', undefined],
-    [422, { title: 'Input validation failed', detail: 'x' }, 'provider_rejected', 'nothing', undefined],
-    [422, { detail: 'flagged as sensitive' }, 'content_policy_violation', 'nothing', undefined],
-    [429, { detail: 'Your rate limit resets in ~30s.' }, 'provider_unavailable', 'nothing', 30_000],
+    [401, { detail: 'no' }, 'provider_rejected', 'none', undefined],
+    [402, { detail: 'no credit' }, 'provider_quota_exceeded', 'none', undefined],
+    [404, { detail: 'no' }, 'provider_rejected', 'none', undefined],
+    [422, { title: 'Input validation failed', detail: 'x' }, 'provider_rejected', 'none', undefined],
+    [422, { detail: 'flagged as sensitive' }, 'content_policy_violation', 'none', undefined],
+    [429, { detail: 'Your rate limit resets in ~30s.' }, 'provider_unavailable', 'none', 30_000],
     [500, { detail: 'no' }, 'provider_outcome_unknown', 'unknown', undefined],
     [503, { detail: 'no' }, 'provider_outcome_unknown', 'unknown', undefined],
     [201, {}, 'provider_outcome_unknown', 'unknown', undefined],
-  ])('with %d %j is %s, spent %s, and sent once', async (status, body, code, spent, retryAfterMs) => {
+  ])('with %d %j is %s, spent %s, and sent once', async (status, body, code, billing, retryAfterMs) => {
     stub.plan(CREATE, { reply: { status, body } });
     const failure = await failureOf(replicate.generate(picture, run));
-    expect(failure).toMatchObject({ code, spent, cause: { provider: 'replicate', status } });
+    expect(failure).toMatchObject({ code, billing, cause: { provider: 'replicate', status } });
     expect(failure.retryAfterMs).toBe(retryAfterMs);
     expect(stub.count(CREATE)).toBe(1);
   });
@@ -234,7 +234,7 @@ describe('a create call that is refused', () => {
   it('a lost answer is an unknown outcome for a picture; a film is found in the list', async () => {
     stub.pageSize = 1;
     stub.plan(CREATE, { cut: 'after' }, { cut: 'after' }, { delayMs: 0 });
-    expect(await failureOf(replicate.generate(picture, ground.freshRun()))).toMatchObject({ spent: 'unknown' });
+    expect(await failureOf(replicate.generate(picture, ground.freshRun()))).toMatchObject({ billing: 'unknown' });
     const other = { ...film, taskId: newTaskId() };
     expect(await ground.made(film)).toEqual([`output 0 of ${ID(2)}`]);
     await ground.made(other, ground.freshRun());
@@ -259,7 +259,7 @@ describe('a create call that is refused', () => {
     stub.plan(CREATE, { cut: 'before' });
     expect(await failureOf(replicate.generate(film, run))).toMatchObject({
       code: 'provider_outcome_unknown',
-      spent: 'unknown',
+      billing: 'unknown',
     });
     expect([stub.count(CREATE), stub.count(LIST)]).toEqual([1, 3]);
   });
@@ -278,7 +278,7 @@ describe('a prediction that ends', () => {
     [{ error: 'nobody knows' }, 'internal_error'],
   ])('with %j is %s, accepted', async (ending, code) => {
     stub.endings.push(ending);
-    expect(await failureOf(replicate.generate(picture, run))).toMatchObject({ code, spent: 'accepted' });
+    expect(await failureOf(replicate.generate(picture, run))).toMatchObject({ code, billing: 'charged' });
     expect(stub.submits).toBe(1);
   });
 
@@ -288,7 +288,7 @@ describe('a prediction that ends', () => {
     const going = failureOf(replicate.generate(film, run));
     await until(() => stub.count(DELIVER) === 1);
     stub.aheadMs = 2 * 3_600_000;
-    expect(await going).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+    expect(await going).toMatchObject({ code: 'internal_error', billing: 'charged' });
   });
 
   it('tells its progress from the bar in its logs', async () => {

@@ -4,7 +4,7 @@ import type { Approximation } from '../../tasks/task.entity.ts';
 import { ProviderError, type Provider, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { elapsedPercent } from '../jobs/elapsed-percent.ts';
-import { lookAgain } from '../jobs/find-job.ts';
+import { findJobAfterNoAnswer } from '../jobs/find-job.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { poll } from '../jobs/poll.ts';
 import { cancelJobs, runJobs } from '../jobs/run-jobs.ts';
@@ -59,9 +59,9 @@ async function submit(request: ProviderRequest, input: object, signal: AbortSign
   try {
     return await create(request, input);
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.spent !== 'unknown') throw error;
+    if (!(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
     const { intervalMs } = replicatePatience(request, signal);
-    const id = await lookAgain(() => findPrediction(request, signal), intervalMs, signal);
+    const id = await findJobAfterNoAnswer(() => findPrediction(request, signal), intervalMs, signal);
     if (id === null) throw error;
     return { id, requestId: null };
   }

@@ -32,7 +32,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
   async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
     const directives = parseDirectives(request.input.prompt);
-    await obey(directives, run.signal);
+    await applyDirectives(directives, run.signal);
     const { kind } = request;
     return kind === 'image'
       ? this.makePictures(request, directives.text, run)
@@ -79,7 +79,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
 }
 
 /** Waits, then hangs, then fails, as far as the prompt asks for it. @throws ProviderError of #fail, or the signal's reason */
-async function obey({ delaySeconds, hang, fail }: Directives, signal: AbortSignal): Promise<void> {
+async function applyDirectives({ delaySeconds, hang, fail }: Directives, signal: AbortSignal): Promise<void> {
   if (delaySeconds > 0) {
     await sleep(delaySeconds * 1000, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();

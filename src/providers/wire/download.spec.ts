@@ -74,13 +74,13 @@ it.each(['with a length', 'without'])('refuses what is too large, %s, and tries 
     if (how === 'without') response.write('x');
     response.end('x'.repeat(1001));
   };
-  expect(await failureOf({})).toMatchObject({ code: 'internal_error', spent: 'accepted' });
+  expect(await failureOf({})).toMatchObject({ code: 'internal_error', billing: 'charged' });
   expect(seen).toHaveLength(1);
 });
 
 it('tries so often and no more', async () => {
   answer = (_request, response) => response.writeHead(503).end();
-  expect(await failureOf({})).toMatchObject({ code: 'provider_unavailable', spent: 'accepted' });
+  expect(await failureOf({})).toMatchObject({ code: 'provider_unavailable', billing: 'charged' });
   expect(seen).toHaveLength(8);
 });
 

@@ -6,7 +6,7 @@ import { connectTo } from '../../platform/outbound/connect.ts';
 import { NameResolver } from '../../platform/outbound/name-resolver.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { knownAddresses, refusedAddress, type OutboundRules } from '../../platform/outbound/url-rules.ts';
-import { within } from '../../platform/outbound/with-timeout.ts';
+import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError } from '../provider.ts';
 import { networkCause, operatorCause } from './operator-cause.ts';
 import { pause } from '../jobs/pause.ts';
@@ -167,12 +167,12 @@ class TooLarge extends Error {}
 /** A client whose only connection is to an address that was checked. */
 async function connected(url: URL, rules: OutboundRules, signal: AbortSignal): Promise<Client> {
   const addresses = await addressesOf(url, rules);
-  const socket = await within(CONNECT_TIMEOUT_MS, signal, (signal) => connectTo(url, addresses, rules, signal)).catch(
-    (error: unknown) => {
-      if (signal.aborted || (error instanceof OutboundError && error.kind === 'blocked_address')) throw error;
-      return broken(error);
-    },
-  );
+  const socket = await withTimeout(CONNECT_TIMEOUT_MS, signal, (signal) =>
+    connectTo(url, addresses, rules, signal),
+  ).catch((error: unknown) => {
+    if (signal.aborted || (error instanceof OutboundError && error.kind === 'blocked_address')) throw error;
+    return broken(error);
+  });
   let unused = true;
   return new Client(url.origin, {
     connect: (_options, done) => {

@@ -12,8 +12,8 @@ export function submitUnanswered(provider: string, error: unknown): ProviderErro
   if (!(error instanceof UpstreamFailure)) throw error;
   const cause = networkCause(provider, error);
   return error.sent
-    ? new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause })
-    : new ProviderError('provider_unavailable', { spent: 'nothing', cause });
+    ? new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause })
+    : new ProviderError('provider_unavailable', { billing: 'none', cause });
 }
 
 /** What a refused create call means by its status alone, where the upstream's own code does not say more. */
@@ -22,12 +22,12 @@ export function submitRefused(reply: UpstreamReply, cause: OperatorCause): Provi
   const wait = retryAfterMs(reply.headers);
   const hint = wait === undefined ? {} : { retryAfterMs: wait };
   if (status === 429 || status === 425 || (status === 503 && wait !== undefined)) {
-    return new ProviderError('provider_unavailable', { spent: 'nothing', cause, ...hint });
+    return new ProviderError('provider_unavailable', { billing: 'none', cause, ...hint });
   }
-  if (status === 402) return new ProviderError('provider_quota_exceeded', { spent: 'nothing', cause });
+  if (status === 402) return new ProviderError('provider_quota_exceeded', { billing: 'none', cause });
   // 408 and 5xx: it gave up in the middle, maybe after the job was made. 2xx: it took the job and told no name.
   if (status < 300 || status === 408 || status >= 500) {
-    return new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause, ...hint });
+    return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause, ...hint });
   }
-  return new ProviderError('provider_rejected', { spent: 'nothing', cause });
+  return new ProviderError('provider_rejected', { billing: 'none', cause });
 }

@@ -1,6 +1,6 @@
 import { Agent, buildConnector, Client, request, type FormData } from 'undici';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
-import { within } from '../../platform/outbound/with-timeout.ts';
+import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 
 /** DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -63,7 +63,7 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
   const own = method === 'GET' ? null : oneConnection(new URL(url).origin, () => (sent = true));
   const headers = { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers };
   try {
-    return await within(timeoutMs, signal, async (signal) => {
+    return await withTimeout(timeoutMs, signal, async (signal) => {
       const response = await request(url, {
         dispatcher: own ?? reading,
         method,

@@ -1,6 +1,6 @@
 import { buildConnector, Client, request, type Dispatcher } from 'undici';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
-import { within } from '../../platform/outbound/with-timeout.ts';
+import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 
 /** DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -48,7 +48,7 @@ export class WatchedCall {
     const { timeoutMs, signal } = this.limits;
     const client = this.connection(new URL(String(url)).origin);
     try {
-      return await within(timeoutMs, signal, (signal) => this.send(client, String(url), init, signal));
+      return await withTimeout(timeoutMs, signal, (signal) => this.send(client, String(url), init, signal));
     } catch (error) {
       this.failure = error;
       this.timedOut = error instanceof OutboundError && error.kind === 'timeout';

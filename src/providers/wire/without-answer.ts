@@ -8,7 +8,7 @@ import type { WatchedCall } from './watched-call.ts';
  */
 export function withoutAnswer(provider: string, watched: WatchedCall, job: boolean): ProviderError {
   const cause = networkCause(provider, watched.failure);
-  if (!watched.sent) return new ProviderError('provider_unavailable', { spent: 'nothing', cause });
+  if (!watched.sent) return new ProviderError('provider_unavailable', { billing: 'none', cause });
   if (watched.tooLarge) return new ProviderError('internal_error', { cause });
   return outcomeUnknown(watched.timedOut, job, {
     ...cause,
@@ -18,8 +18,8 @@ export function withoutAnswer(provider: string, watched: WatchedCall, job: boole
 
 /** The upstream may or may not have done what was asked. */
 export function outcomeUnknown(timedOut: boolean, job: boolean, cause: OperatorCause): ProviderError {
-  if (job) return new ProviderError('provider_outcome_unknown', { spent: 'unknown', cause });
-  return new ProviderError(timedOut ? 'provider_timeout' : 'provider_unavailable', { spent: 'unknown', cause });
+  if (job) return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
+  return new ProviderError(timedOut ? 'provider_timeout' : 'provider_unavailable', { billing: 'unknown', cause });
 }
 
 /** A success that is not what its interface promises. */

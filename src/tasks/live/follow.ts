@@ -17,7 +17,7 @@ interface FollowAllOptions {
 
 /** Follows tasks from their present state on, for GraphQL subscriptions and event streams alike. */
 @Injectable()
-export class LiveTasks {
+export class FollowTasks {
   constructor(
     private readonly feed: TaskFeed,
     private readonly tasks: TasksService,

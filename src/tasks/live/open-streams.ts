@@ -1,10 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { LiveKeys } from '../../auth/live-keys.ts';
+import { KeyWatch } from '../../auth/live-keys.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
 import { Metrics } from '../../platform/metrics.ts';
-import { spreadOut } from '../../platform/jitter.ts';
+import { withJitter } from '../../platform/jitter.ts';
 import type { LiveQueue } from './live-queue.ts';
 
 /** In this process. */
@@ -18,7 +18,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   constructor(
     private readonly config: Config,
-    private readonly keys: LiveKeys,
+    private readonly keys: KeyWatch,
     metrics: Metrics,
   ) {
     const { open } = this;
@@ -67,7 +67,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /** A stream that just ends is taken up again by its client, where it stopped. */
   async beforeApplicationShutdown(): Promise<void> {
-    await spreadOut([...this.open], this.config.shutdownGraceS, (queue) => queue.close());
+    await withJitter([...this.open], this.config.shutdownGraceS, (queue) => queue.close());
   }
 
   private countIn(apiKeyId: string): void {

@@ -7,7 +7,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { eventStream, type Shown } from './event-stream.ts';
 import type { LiveQueue } from './live-queue.ts';
-import { LiveTasks } from './follow.ts';
+import { FollowTasks } from './follow.ts';
 import { OpenStreams } from './open-streams.ts';
 import { ResumePoint } from './resume-point.ts';
 import { isFinal } from '../task-status.ts';
@@ -32,7 +32,7 @@ const STREAM = { 'text/event-stream': { schema: { type: 'string' } } };
 export class TaskEventsController {
   constructor(
     private readonly tasks: TasksService,
-    private readonly live: LiveTasks,
+    private readonly live: FollowTasks,
     private readonly streams: OpenStreams,
     private readonly changed: ChangedTasks,
     private readonly views: TaskViews,

@@ -7,8 +7,8 @@ import { TaskFeed } from './task-feed.ts';
 
 const bus: Bus = {
   publish() {},
-  hear: () => () => undefined,
-  whenBack() {},
+  subscribe: () => () => undefined,
+  onReconnect() {},
   start: async () => {},
   stop: async () => {},
 };
@@ -37,7 +37,7 @@ describe('the look for ends that nobody told', () => {
   });
 
   it('tells them once, and not what was told before anybody listened', async () => {
-    feed.announce([ended('task_told')]);
+    feed.publish([ended('task_told')]);
     const heard: string[] = [];
     feed.watchKey('key_1', ({ id }) => heard.push(id));
     await jest.advanceTimersByTimeAsync(2 * A_LOOK_MS);

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
-import { Repeat } from '../../platform/interval.ts';
+import { Interval } from '../../platform/interval.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
@@ -32,8 +32,8 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('feed');
   private readonly ofTask = new Map<string, Set<Watcher>>();
   private readonly ofKey = new Map<string, Set<Watcher>>();
-  private readonly toldEnds = new LRUCache<string, true>({ max: REMEMBERED_ENDS });
-  private readonly looks = new Repeat(async () => {
+  private readonly deliveredEnds = new LRUCache<string, true>({ max: REMEMBERED_ENDS });
+  private readonly catchUps = new Interval(async () => {
     await this.catchUp(LOOK_BACK_S);
     return LOOK_S * (0.8 + Math.random() * 0.4); // processes started together do not look together
   });
@@ -45,21 +45,21 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    this.bus.hear(TOPIC, (bodies) => void this.reread(bodies.map(parseNews)));
-    this.bus.whenBack((deafS) => void this.afterSilence(deafS));
+    this.bus.subscribe(TOPIC, (bodies) => void this.reread(bodies.map(parseChange)));
+    this.bus.onReconnect((deafS) => void this.afterReconnect(deafS));
     await this.bus.start();
-    this.looks.start(LOOK_S);
+    this.catchUps.start(LOOK_S);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.looks.stop();
+    await this.catchUps.stop();
     await this.bus.stop();
   }
 
   /** Call after the commit. */
-  announce(tasks: Iterable<ShownTask>): void {
+  publish(tasks: Iterable<ShownTask>): void {
     for (const task of tasks) {
-      this.tell(task);
+      this.deliver(task);
       this.bus.publish(TOPIC, `${task.id} ${task.api_key_id}`);
     }
   }
@@ -74,8 +74,8 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return subscribe(this.ofKey, apiKeyId, watcher);
   }
 
-  private tell(task: ShownTask): void {
-    if (isFinal(task.status)) this.toldEnds.set(task.id, true); // unwatched too: it is old news to who comes later
+  private deliver(task: ShownTask): void {
+    if (isFinal(task.status)) this.deliveredEnds.set(task.id, true); // unwatched too: it is old news to who comes later
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
     for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
   }
@@ -85,47 +85,47 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const { id, apiKeyId } of news) {
       if (this.ofTask.has(id) || this.ofKey.has(apiKeyId)) wanted.add(id);
     }
-    await this.readAndTell([...wanted]);
+    await this.readAndDeliver([...wanted]);
   }
 
   /** News was lost: every watched task is told as it stands, and of watched keys whatever has ended. */
-  private async afterSilence(deafS: number): Promise<void> {
-    await this.readAndTell([...this.ofTask.keys()]);
-    await this.tellUnfinished();
+  private async afterReconnect(deafS: number): Promise<void> {
+    await this.readAndDeliver([...this.ofTask.keys()]);
+    await this.deliverUnfinished();
     await this.catchUp(deafS + LOOK_BACK_S);
   }
 
-  private async tellUnfinished(): Promise<void> {
+  private async deliverUnfinished(): Promise<void> {
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
-      await this.readAndTell(await this.looked(this.changed.unfinished(apiKeyIds)));
+      await this.readAndDeliver(await this.idsOrNone(this.changed.unfinished(apiKeyIds)));
     }
   }
 
   /** Tells what ended without our hearing of it. */
   private async catchUp(backS: number): Promise<void> {
     for (const taskIds of chunks([...this.ofTask.keys()])) {
-      await this.readAndTell(await this.looked(this.changed.endedOf(taskIds)));
+      await this.readAndDeliver(await this.idsOrNone(this.changed.endedOf(taskIds)));
     }
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
-      const ids = await this.looked(this.changed.endedWithin(apiKeyIds, backS));
-      await this.readAndTell(ids.filter((id) => !this.toldEnds.has(id)));
+      const ids = await this.idsOrNone(this.changed.endedWithin(apiKeyIds, backS));
+      await this.readAndDeliver(ids.filter((id) => !this.deliveredEnds.has(id)));
     }
   }
 
   /** The database is away: there will be another look. */
-  private looked(ids: Promise<string[]>): Promise<string[]> {
+  private idsOrNone(ids: Promise<string[]>): Promise<string[]> {
     return ids.catch((error: Error) => {
       this.logger.warn({ event: 'feed.look_failed', err: error });
       return [];
     });
   }
 
-  private async readAndTell(ids: string[]): Promise<void> {
+  private async readAndDeliver(ids: string[]): Promise<void> {
     for (const chunk of chunks(ids)) {
       await Promise.all(
         chunk.map(async (id) => {
           const task = await this.reads.find(id).catch(() => null); // told at the next look
-          if (task) this.tell(task);
+          if (task) this.deliver(task);
         }),
       );
     }
@@ -136,7 +136,7 @@ function* chunks(ids: string[]): Generator<string[]> {
   for (let from = 0; from < ids.length; from += CHUNK) yield ids.slice(from, from + CHUNK);
 }
 
-function parseNews(body: string): { id: string; apiKeyId: string } {
+function parseChange(body: string): { id: string; apiKeyId: string } {
   const [id = '', apiKeyId = ''] = body.split(' ');
   return { id, apiKeyId };
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { Repeat } from '../../platform/interval.ts';
+import { Interval } from '../../platform/interval.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { PURGE_ROWS, PurgeTasks } from '../sql/purge-tasks.ts';
 
@@ -11,7 +11,7 @@ const PURGE_EVERY_S = 60;
 @Injectable()
 export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('purge');
-  private readonly repeat = new Repeat(() => this.look());
+  private readonly repeat = new Interval(() => this.runOnce());
 
   constructor(
     private readonly config: Config,
@@ -27,7 +27,7 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.repeat.stop();
   }
 
-  private async look(): Promise<number> {
+  private async runOnce(): Promise<number> {
     try {
       return (await this.purge()) >= PURGE_ROWS ? 0 : Math.min(PURGE_EVERY_S, this.retentionS() / 2);
     } catch (error) {

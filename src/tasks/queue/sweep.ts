@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { Repeat } from '../../platform/interval.ts';
+import { Interval } from '../../platform/interval.ts';
 import { SWEEP_ROWS, SweepTasks } from '../sql/sweep-tasks.ts';
 import { WakeParked } from '../sql/wake-parked.ts';
 import { TaskEnds } from './task-ends.ts';
@@ -13,7 +13,7 @@ import { taskError } from '../task-error.ts';
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('sweep');
-  private readonly repeat = new Repeat(() => this.look());
+  private readonly repeat = new Interval(() => this.runOnce());
 
   constructor(
     private readonly config: Config,
@@ -31,7 +31,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** @returns seconds until the next look */
-  private async look(): Promise<number> {
+  private async runOnce(): Promise<number> {
     try {
       const full = (await this.sweep()) >= SWEEP_ROWS;
       return full ? 0.2 : this.config.taskSweepS;

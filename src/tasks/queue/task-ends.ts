@@ -24,7 +24,7 @@ export class TaskEnds {
   async end(ending: Ending): Promise<Task | null> {
     const task = await this.ends.end(ending);
     if (!task) return null;
-    this.feed.announce([task]);
+    this.feed.publish([task]);
     this.wakeNext(task.api_key_id);
     return task;
   }

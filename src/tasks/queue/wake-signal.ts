@@ -5,25 +5,25 @@ const TOPIC = 'work';
 
 /** Says in every process that tasks wait to be taken. It may not be heard: workers look by themselves too. */
 @Injectable()
-export class WorkBell {
-  private readonly hearers = new Set<() => void>();
-  private ringing = false;
+export class WakeSignal {
+  private readonly subscribers = new Set<() => void>();
+  private notifying = false;
 
   constructor(@Inject(BUS) private readonly bus: Bus) {}
 
   /** Call after the commit; once for all the calls of a loop turn. */
-  ring(): void {
-    if (this.ringing) return;
-    this.ringing = true;
+  notify(): void {
+    if (this.notifying) return;
+    this.notifying = true;
     setImmediate(() => {
-      this.ringing = false;
-      for (const hearer of this.hearers) hearer();
+      this.notifying = false;
+      for (const hearer of this.subscribers) hearer();
       this.bus.publish(TOPIC, '');
     });
   }
 
-  hear(hearer: () => void): void {
-    if (this.hearers.size === 0) this.bus.hear(TOPIC, () => this.hearers.forEach((each) => each()));
-    this.hearers.add(hearer);
+  subscribe(hearer: () => void): void {
+    if (this.subscribers.size === 0) this.bus.subscribe(TOPIC, () => this.subscribers.forEach((each) => each()));
+    this.subscribers.add(hearer);
   }
 }

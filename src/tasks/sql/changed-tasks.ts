@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { statusOf } from './planner.ts';
+import { hiddenStatus } from './planner.ts';
 
 /** Ids in one answer; there may be more when it is full. */
 export const MAX_CHANGED = 10_000;
@@ -39,7 +39,7 @@ const ENDED_WITHIN: Statement = {
 /** Of the tasks named, those that have ended: what a watcher may have missed for good. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
-  text: `select id from tasks where id = any($1::text[]) and ${statusOf('tasks')} in ('succeeded', 'failed')`,
+  text: `select id from tasks where id = any($1::text[]) and ${hiddenStatus('tasks')} in ('succeeded', 'failed')`,
 };
 
 const NOW: Statement = {

@@ -3,7 +3,7 @@ import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../task.entity.ts';
 import { WORKER_ID } from '../queue/worker-id.ts';
-import { statusOf } from './planner.ts';
+import { hiddenStatus } from './planner.ts';
 
 /** A task with the time it has left, by the database's clock. */
 export type ClaimedTask = Task & { remaining_s: number };
@@ -25,7 +25,7 @@ const CLAIM: Statement = {
   text: `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where $5 and lease_until < now() and losses + 1 < $4 and ${statusOf('tasks')} = 'running'
+      where $5 and lease_until < now() and losses + 1 < $4 and ${hiddenStatus('tasks')} = 'running'
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks

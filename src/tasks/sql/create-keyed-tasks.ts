@@ -3,8 +3,8 @@ import { ApiError } from '../../errors/api-error.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { type FirstAnswer, firstAnswersOf, slotOf, withoutTwins } from './first-answers.ts';
-import { KeyLoad, LOAD, queueFull, whenLocked } from './key-counters.ts';
-import { COLUMNS, GATHERING, INSERT, type NewTask, toRows } from './new-task.ts';
+import { KeyCounters, LOAD, queueFull, whenLocked } from './key-counters.ts';
+import { COLUMNS, BATCHING, INSERT, type NewTask, toRows } from './new-task.ts';
 
 export interface Idempotency {
   idempotency_key: string;
@@ -70,11 +70,11 @@ const ANSWERED: Statement = {
 /** Stores tasks that came with an idempotency key, and the key. */
 @Injectable()
 export class CreateKeyedTasks {
-  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), GATHERING);
+  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), BATCHING);
 
   constructor(
     private readonly sql: Sql,
-    private readonly load: KeyLoad,
+    private readonly load: KeyCounters,
   ) {}
 
   /** @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { KeyLoad, LOAD, queueFull, whenLocked } from './key-counters.ts';
-import { COLUMNS, GATHERING, INSERT, type NewTask, toRows } from './new-task.ts';
+import { KeyCounters, LOAD, queueFull, whenLocked } from './key-counters.ts';
+import { COLUMNS, BATCHING, INSERT, type NewTask, toRows } from './new-task.ts';
 
 /**
  * Task and load of the key in one statement, thus one commit, for many requests at once. Only what was refused is answered.
@@ -26,11 +26,11 @@ const CREATE: Statement = {
 /** Stores tasks that came without an idempotency key. */
 @Injectable()
 export class CreateTasks {
-  private readonly batch = new Batch<NewTask, undefined>((tasks) => this.flush(tasks), GATHERING);
+  private readonly batch = new Batch<NewTask, undefined>((tasks) => this.flush(tasks), BATCHING);
 
   constructor(
     private readonly sql: Sql,
-    private readonly load: KeyLoad,
+    private readonly load: KeyCounters,
   ) {}
 
   /** @throws ApiError queue_full, service_unavailable */

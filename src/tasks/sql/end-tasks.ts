@@ -4,7 +4,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import type { StoredOutput, Task } from '../task.entity.ts';
 import type { TaskError } from '../task-error.ts';
-import { statusOf } from './planner.ts';
+import { hiddenStatus } from './planner.ts';
 
 /** How a task is to end. */
 export interface Ending {
@@ -44,8 +44,8 @@ const END: Statement = {
         id text, attempt int, lapsed boolean, status text, result json, error json)
     ), held as (
       select t.id, t.status as was, w.status, w.result, w.error from tasks t join wanted w using (id)
-      where ${statusOf('t')} in ('queued', 'running')
-        and (w.attempt is null or (${statusOf('t')} = 'running' and t.attempt = w.attempt))
+      where ${hiddenStatus('t')} in ('queued', 'running')
+        and (w.attempt is null or (${hiddenStatus('t')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
       order by t.id for update of t
     ), ended as (

@@ -28,7 +28,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The counts of queued and running tasks that each API key has. */
 @Injectable()
-export class KeyLoad {
+export class KeyCounters {
   private readonly opened = new Set<string>();
 
   constructor(private readonly sql: Sql) {}

@@ -34,7 +34,7 @@ export const INSERT = `
  * How creations gather. Taking all that wait, 64 clients fell into turns of 1 and 63, in which both sides waited for each other:
  * 2 to 11 % fewer.
  */
-export const GATHERING = { maxItems: 200, leavesHalf: true };
+export const BATCHING = { maxItems: 200, leavesHalf: true };
 
 /** As a parameter; `place` counts the tasks of an API key. */
 export function toRows(tasks: NewTask[]): string {

@@ -16,7 +16,10 @@ const READ: Statement = {
  */
 @Injectable()
 export class ReadTasks {
-  private readonly batch = new Batch<string, ShownTask | null>((ids) => this.flush(ids), { maxItems: 1000, lanes: 4 });
+  private readonly batch = new Batch<string, ShownTask | null>((ids) => this.flush(ids), {
+    maxItems: 1000,
+    concurrency: 4,
+  });
 
   constructor(private readonly sql: Sql) {}
 

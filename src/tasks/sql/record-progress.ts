@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../task.entity.ts';
-import type { Hold } from './renew-leases.ts';
-import { statusOf } from './planner.ts';
+import type { LeaseRef } from './renew-leases.ts';
+import { hiddenStatus } from './planner.ts';
 
-interface Progress extends Hold {
+interface Progress extends LeaseRef {
   progress: number;
 }
 
@@ -15,7 +15,7 @@ const RECORD: Statement = {
     with held as (
       select t.id, w.progress from tasks t
       join unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress) using (id, attempt)
-      where ${statusOf('t')} = 'running' and t.progress < w.progress order by t.id for update of t
+      where ${hiddenStatus('t')} = 'running' and t.progress < w.progress order by t.id for update of t
     )
     update tasks t set progress = held.progress, sequence = t.sequence + 1 from held where t.id = held.id
     returning t.*`,

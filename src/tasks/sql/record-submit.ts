@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Approximation } from '../task.entity.ts';
-import type { Hold } from './renew-leases.ts';
-import { statusOf } from './planner.ts';
+import type { LeaseRef } from './renew-leases.ts';
+import { hiddenStatus } from './planner.ts';
 
 /** Who serves the task, pinned before anything is spent. */
 export interface Submission {
@@ -38,25 +38,25 @@ const INTENT: Statement = {
     ), noted as (
       update tasks set provider = $3, credential = $4, provider_url = $7, provider_model = $8, submitted_at = now(), upstream_id = null,
              upstream_request_id = null, approximations = $5::json
-      where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' and ($6::int is null or (select tasks from busy) < $6::int)
+      where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running' and ($6::int is null or (select tasks from busy) < $6::int)
       returning id
     )
     select (select count(*) from noted)::int as noted,
-           exists (select 1 from tasks where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running') as held`,
+           exists (select 1 from tasks where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running') as held`,
 };
 
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
   text: `
     update tasks set upstream_id = $3, upstream_request_id = $4
-    where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' returning id`,
+    where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running' returning id`,
 };
 
 /** Nothing was accepted: the next provider may be asked. */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
   text: `
-    update tasks set submitted_at = null where id = $1 and attempt = $2 and ${statusOf('tasks')} = 'running' returning id`,
+    update tasks set submitted_at = null where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running' returning id`,
 };
 
 /**
@@ -67,7 +67,7 @@ const WITHDRAWN: Statement = {
 export class RecordSubmit {
   constructor(private readonly sql: Sql) {}
 
-  async intent(hold: Hold, submission: Submission): Promise<Intent> {
+  async intent(hold: LeaseRef, submission: Submission): Promise<Intent> {
     const { provider, url, model, credential, approximations, concurrency } = submission;
     const noted = approximations.length > 0 ? JSON.stringify(approximations) : null;
     const values = [hold.id, hold.attempt, provider, credential, noted, concurrency, url, model];
@@ -82,11 +82,11 @@ export class RecordSubmit {
     return row?.held ? 'full' : 'lost';
   }
 
-  async accepted(hold: Hold, upstreamId: string, requestId: string | null = null): Promise<boolean> {
+  async accepted(hold: LeaseRef, upstreamId: string, requestId: string | null = null): Promise<boolean> {
     return this.held(ACCEPTED, [hold.id, hold.attempt, upstreamId, requestId]);
   }
 
-  async withdrawn(hold: Hold): Promise<boolean> {
+  async withdrawn(hold: LeaseRef): Promise<boolean> {
     return this.held(WITHDRAWN, [hold.id, hold.attempt]);
   }
 

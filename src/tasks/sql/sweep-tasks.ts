@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { statusOf } from './planner.ts';
+import { hiddenStatus } from './planner.ts';
 
 /** Rows of one look; the next look follows at once when it was full. */
 export const SWEEP_ROWS = 500;
@@ -15,7 +15,7 @@ const WORN_OUT: Statement = {
   name: 'tasks.worn_out',
   text: `
     select id, api_key_id, attempt from tasks
-    where lease_until < now() and ${statusOf('tasks')} = 'running' and losses + 1 >= $2
+    where lease_until < now() and ${hiddenStatus('tasks')} = 'running' and losses + 1 >= $2
     order by lease_until limit $1`,
 };
 

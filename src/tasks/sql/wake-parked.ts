@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { WorkBell } from '../queue/wake-signal.ts';
+import { WakeSignal } from '../queue/wake-signal.ts';
 
 /** The oldest parked tasks of these keys, as many as their keys may run now, wait again. */
 const WAKE: Statement = {
@@ -25,10 +25,10 @@ const WAKE: Statement = {
 export class WakeParked {
   constructor(
     private readonly sql: Sql,
-    private readonly bell: WorkBell,
+    private readonly bell: WakeSignal,
   ) {}
 
   async wake(apiKeyIds: string[]): Promise<void> {
-    if ((await this.sql.run(WAKE, [apiKeyIds])).length > 0) this.bell.ring();
+    if ((await this.sql.run(WAKE, [apiKeyIds])).length > 0) this.bell.notify();
   }
 }

@@ -6,7 +6,7 @@ import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
 import { TurnDeliveries } from '../sql/turn-deliveries.ts';
 import { Attempt } from './attempt.ts';
-import { DeliveryBell } from './delivery-signal.ts';
+import { DeliverySignal } from './delivery-signal.ts';
 
 /** Attempts at once in this process: they wait for other people's servers, at some 100 kB of TLS each. */
 const MAX_UNDER_WAY = 500;
@@ -32,17 +32,17 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
 
   constructor(
     private readonly config: Config,
-    private readonly bell: DeliveryBell,
+    private readonly bell: DeliverySignal,
     private readonly acts: TurnDeliveries,
     private readonly attempt: Attempt,
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.bell.hear((endpointIds) => this.look(endpointIds));
+    if (this.config.role !== 'api') this.bell.subscribe((endpointIds) => this.poll(endpointIds));
   }
 
   /** Begins what is due for these endpoints, as far as there are places; what finds none, a later look finds. */
-  look(endpointIds: Iterable<string>): void {
+  poll(endpointIds: Iterable<string>): void {
     for (const id of endpointIds) {
       this.turns.add(id).catch((error: Error) => {
         this.logger.warn({ event: 'webhook.look_failed', endpoint_id: id, cause: error.message });

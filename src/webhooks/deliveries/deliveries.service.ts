@@ -8,7 +8,7 @@ import { TEST_EVENT } from '../events/event-type.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
 import { toEndpointView } from '../webhook.view.ts';
-import { type Page, WebhooksService } from '../endpoints/endpoints.service.ts';
+import { type Page, EndpointsService } from '../endpoints/endpoints.service.ts';
 
 const DAY_S = 86_400;
 
@@ -18,7 +18,7 @@ export class DeliveriesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly config: Config,
-    private readonly webhooks: WebhooksService,
+    private readonly webhooks: EndpointsService,
     private readonly again: SendAgain,
   ) {}
 

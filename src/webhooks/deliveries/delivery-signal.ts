@@ -5,7 +5,7 @@ const TOPIC = 'deliver';
 
 /** Says for which endpoints something is due. It may not be heard: workers look by themselves too. */
 @Injectable()
-export class DeliveryBell {
+export class DeliverySignal {
   private hearer: ((endpointIds: string[]) => void) | undefined;
 
   constructor(@Inject(BUS) private readonly bus: Bus) {}
@@ -14,13 +14,13 @@ export class DeliveryBell {
    * Call after the commit. Other processes are told only where this one makes no attempts itself: what a busy one leaves,
    * they find.
    */
-  ring(endpointIds: string[]): void {
+  notify(endpointIds: string[]): void {
     if (this.hearer) this.hearer(endpointIds);
     else for (const id of endpointIds) this.bus.publish(TOPIC, id);
   }
 
-  hear(hearer: (endpointIds: string[]) => void): void {
+  subscribe(hearer: (endpointIds: string[]) => void): void {
     this.hearer = hearer;
-    this.bus.hear(TOPIC, hearer);
+    this.bus.subscribe(TOPIC, hearer);
   }
 }

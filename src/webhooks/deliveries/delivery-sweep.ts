@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { Repeat } from '../../platform/interval.ts';
+import { Interval } from '../../platform/interval.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
 
@@ -18,9 +18,9 @@ const MS_PER_S = 1000;
 @Injectable()
 export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('webhooks');
-  private readonly looking = new Repeat(() => this.look(() => this.acts.due(), LOOK_EVERY_S));
-  private readonly sweeping = new Repeat(() => this.look(() => this.acts.releaseLapsed(), this.config.taskSweepS));
-  private readonly purging = new Repeat(() => this.purge());
+  private readonly looking = new Interval(() => this.look(() => this.acts.due(), LOOK_EVERY_S));
+  private readonly sweeping = new Interval(() => this.look(() => this.acts.releaseLapsed(), this.config.taskSweepS));
+  private readonly purging = new Interval(() => this.purge());
 
   constructor(
     private readonly config: Config,
@@ -43,7 +43,7 @@ export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutd
   private async look(find: () => Promise<string[]>, everyS: number): Promise<number> {
     const startedAt = performance.now();
     try {
-      this.worker.look(await find());
+      this.worker.poll(await find());
     } catch (error) {
       this.logger.warn({ event: 'webhook.look_failed', err: error });
     }

@@ -21,14 +21,14 @@ import {
   WebhookRecoveryView,
   WebhookTestView,
 } from '../webhook.view.ts';
-import { WebhooksService } from './endpoints.service.ts';
+import { EndpointsService } from './endpoints.service.ts';
 
 @ApiTags('webhooks')
 @Controller('v1/webhook_endpoints')
 @Scope('webhooks:manage')
-export class WebhooksController {
+export class EndpointsController {
   constructor(
-    private readonly webhooks: WebhooksService,
+    private readonly webhooks: EndpointsService,
     private readonly deliveries: DeliveriesService,
   ) {}
 

@@ -34,7 +34,7 @@ export interface Page {
 
 /** A key's webhook endpoints. Every call is bound to the key. */
 @Injectable()
-export class WebhooksService {
+export class EndpointsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly config: Config,

@@ -6,7 +6,7 @@ import { FileLinks } from '../../tasks/files/file-links.ts';
 import type { Task } from '../../tasks/task.entity.ts';
 import { toTaskView } from '../../tasks/task.view.ts';
 import { DispatchEvents, type NewEvent } from '../sql/dispatch-events.ts';
-import { DeliveryBell } from '../deliveries/delivery-signal.ts';
+import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
 import { newEventId } from '../webhook-id.ts';
 
@@ -17,7 +17,7 @@ const DAY_S = 86_400;
  * the other, and no crash can part them.
  */
 @Injectable()
-export class Dispatch implements OnModuleInit {
+export class TaskEndRecorder implements OnModuleInit {
   /**
    * The bytes of a body never change, and the last attempt comes long after FILE_URL_TTL_S. So the links in it work as
    * long as the files are there.
@@ -27,7 +27,7 @@ export class Dispatch implements OnModuleInit {
   constructor(
     private readonly ends: EndTasks,
     private readonly acts: DispatchEvents,
-    private readonly bell: DeliveryBell,
+    private readonly bell: DeliverySignal,
     config: Config,
     secrets: Secrets,
   ) {
@@ -50,7 +50,7 @@ export class Dispatch implements OnModuleInit {
     if (told.length === 0) return null;
     return {
       statement: this.acts.dispatch(told.map((task) => this.eventOf(task))),
-      afterCommit: (endpoints) => this.bell.ring((endpoints as { id: string }[]).map(({ id }) => id)),
+      afterCommit: (endpoints) => this.bell.notify((endpoints as { id: string }[]).map(({ id }) => id)),
     };
   }
 

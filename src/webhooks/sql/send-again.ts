@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { DeliveryBell } from '../deliveries/delivery-signal.ts';
+import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { type AnyEventType, TEST_EVENT } from '../events/event-type.ts';
 
 export interface ResentEvent {
@@ -73,7 +73,7 @@ const RECOVER: Statement = {
 export class SendAgain {
   constructor(
     private readonly sql: Sql,
-    private readonly bell: DeliveryBell,
+    private readonly bell: DeliverySignal,
   ) {}
 
   async test(
@@ -82,14 +82,14 @@ export class SendAgain {
   ): Promise<void> {
     const { id, apiKeyId, body, createdAt, retentionS } = event;
     await this.sql.run(TEST, [id, apiKeyId, body, createdAt, retentionS, endpointId]);
-    this.bell.ring([endpointId]);
+    this.bell.notify([endpointId]);
   }
 
   /** null when the key has no such event. */
   async redeliver(apiKeyId: string, eventId: string): Promise<ResentEvent | null> {
     const [event] = await this.sql.run<ResentEvent>(REDELIVER, [eventId, apiKeyId]);
     if (!event) return null;
-    this.bell.ring(event.endpoint_ids);
+    this.bell.notify(event.endpoint_ids);
     return event;
   }
 
@@ -100,7 +100,7 @@ export class SendAgain {
    */
   async recover(endpointId: string, since: number): Promise<number> {
     const [done] = await this.sql.run<{ events: number }>(RECOVER, [endpointId, since]);
-    this.bell.ring([endpointId]);
+    this.bell.notify([endpointId]);
     return done?.events ?? 0;
   }
 }
