@@ -13,7 +13,7 @@ const sandbox = new SandboxProvider();
 process.on('message', async (request: ProviderRequest) => {
   const scratchDir = await mkdtemp(join(tmpdir(), 'darkroom-bench-'));
   const startedAt = performance.now();
-  await sandbox.generate(request, {
+  await sandbox.prepare(request).generate({
     upstreamId: null,
     submittedBefore: false,
     scratchDir,

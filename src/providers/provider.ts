@@ -72,6 +72,20 @@ export interface Run {
 /** One picture or video: its bytes, or a file in the run's scratch directory where it may be large. */
 export type ProviderOutput = Buffer | { path: string };
 
+/** A request that a provider has checked and translated, before anything was sent. */
+export interface PreparedRequest {
+  /** Parameters the provider can only come near to; recorded in the task. */
+  approximations: Approximation[];
+  /**
+   * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` where the
+   * upstream names a job, then the polls. With `run.upstreamId` known it goes straight to the polls.
+   * @returns `input.n` pictures, or one video, in order
+   * @throws ProviderError for every failure that has a public code; anything else counts as internal_error
+   * @throws the signal's reason once it has aborted
+   */
+  generate(run: Run): Promise<ProviderOutput[]>;
+}
+
 /** Who makes the content. One implementation a file in `providers/`; without state, so that any process may go on. */
 export interface Provider {
   readonly name: string;
@@ -86,19 +100,10 @@ export interface Provider {
    */
   check?(upstreamModel: string, modelId: string): void;
   /**
-   * Says, before anything is sent, how near this provider can come to a request.
-   * @returns what it would only approximate, to be noted in the task
-   * @throws Unfit when a value cannot be expressed: the next provider in line is asked
+   * Checks a request and translates it into the provider's own terms. Sends nothing.
+   * @throws UnsupportedRequest when the provider cannot express a value: the next binding is tried
    */
-  plan(request: ProviderRequest): Approximation[];
-  /**
-   * Runs one generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` where the
-   * upstream names a job, then the polls. With `run.upstreamId` known it goes straight to the polls.
-   * @returns `input.n` pictures, or one video, in order
-   * @throws ProviderError for every failure that has a public code; anything else counts as internal_error
-   * @throws the signal's reason once it has aborted
-   */
-  generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]>;
+  prepare(request: ProviderRequest): PreparedRequest;
   /**
    * After a crash between the paid call and its answer: finds the job by our task id, where the upstream can.
    * @returns the upstream's id; null when there surely is none, so that nothing was spent
@@ -115,7 +120,7 @@ export class UnsupportedRequest extends Error {
     message: string,
   ) {
     super(message);
-    this.name = 'Unfit';
+    this.name = 'UnsupportedRequest';
   }
 }
 

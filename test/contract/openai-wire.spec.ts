@@ -59,7 +59,9 @@ describe.each(sources)('by %s', (_source, load) => {
 
   it.each(aspect_ratio.enum)('what we send and the stub answers for pictures of %s is of the wire', async (ratio) => {
     for (const size of resolution.enum) {
-      await provider.generate(requestFor(picture, { input: { aspect_ratio: ratio, resolution: size, n: 1 } }), run);
+      await provider
+        .prepare(requestFor(picture, { input: { aspect_ratio: ratio, resolution: size, n: 1 } }))
+        .generate(run);
     }
     for (const { fields } of stub.requests) expect(faultsOf(schemas.generationRequest, fields)).toEqual([]);
     for (const { body } of stub.answers) expect(faultsOf(schemas.answer, body)).toEqual([]);
@@ -70,7 +72,7 @@ describe.each(sources)('by %s', (_source, load) => {
     const reference = await inputImage(32, 32, 'webp');
     for (const count of [1, 16]) {
       const references = Array.from({ length: count }, () => reference);
-      await provider.generate(requestFor(picture, { images: { references, firstFrame: null } }), run);
+      await provider.prepare(requestFor(picture, { images: { references, firstFrame: null } })).generate(run);
     }
     for (const request of stub.requests) expect(faultsOf(schemas.editRequest, formOf(request, schemas))).toEqual([]);
     for (const { body } of stub.answers) expect(faultsOf(schemas.answer, body)).toEqual([]);
@@ -79,7 +81,7 @@ describe.each(sources)('by %s', (_source, load) => {
 
   it('so it is for videos, from the order to the deletion', async () => {
     const firstFrame = await inputImage(90, 160);
-    await provider.generate(requestFor(film, { images: { references: [], firstFrame } }), run);
+    await provider.prepare(requestFor(film, { images: { references: [], firstFrame } })).generate(run);
     const [id = ''] = stub.jobs.keys();
     await provider.cancel(film, id, run.signal);
     const { fields, files } = stub.requests[0] ?? { fields: {}, files: [] };
@@ -97,7 +99,7 @@ describe.each(sources)('by %s', (_source, load) => {
 
   it('so it is for a video that failed', async () => {
     stub.jobError = { code: 'server_error', message: 'failed' };
-    await failureOf(provider.generate(film, run));
+    await failureOf(provider.prepare(film).generate(run));
     expect(stub.answers.at(-1)?.body).toMatchObject({ status: 'failed' });
     expect(faultsOf(schemas.video, stub.answers.at(-1)?.body)).toEqual([]);
   });

@@ -119,10 +119,10 @@ export class ServeGeneration {
 
   private async runOn<Kept>(binding: ReadyBinding, { task, held, keep, ...work }: Work<Kept>): Promise<Kept> {
     const request = { ...work.request, upstream: binding.upstream };
-    const approximations = binding.provider.plan(request);
-    const run = this.runs.of(task, held, binding, approximations);
+    const prepared = binding.provider.prepare(request);
+    const run = this.runs.of(task, held, binding, prepared.approximations);
     try {
-      const outputs = await binding.circuit.execute(() => binding.provider.generate(request, run));
+      const outputs = await binding.circuit.execute(() => prepared.generate(run));
       held.signal.throwIfAborted();
       return await keep(outputs);
     } catch (error) {
@@ -163,7 +163,7 @@ export class ServeGeneration {
       provider: name,
       credential,
       upstream_model: upstream.model,
-      code: error instanceof UnsupportedRequest ? 'unfit' : error.code,
+      code: error instanceof UnsupportedRequest ? 'unsupported' : error.code,
       reason: error instanceof UnsupportedRequest ? error.message : withoutPrompt(error.cause, task.input.prompt),
     });
   }

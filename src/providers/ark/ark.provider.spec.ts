@@ -45,7 +45,7 @@ const roles = () => sent().content.map(({ role }) => role ?? 'text');
 describe('a film', () => {
   it('is recognised by our storage as what was asked for', async () => {
     stub.real = true;
-    const [output] = await ark.generate(seedance, run);
+    const [output] = await ark.prepare(seedance).generate(run);
     expect(await probe(output!)).toMatchObject({ type: 'video', contentType: 'video/mp4', duration: 5 });
   });
 
@@ -77,7 +77,7 @@ describe('a film', () => {
         await made(requestFor(seedance, { input: { aspect_ratio, resolution } }), ground.freshRun());
       for (const resolution of ['720P', '1080P', '4K']) {
         const request = requestFor(sora, { input: { aspect_ratio, resolution } });
-        expect(ark.plan(request)).toEqual([]);
+        expect(ark.prepare(request).approximations).toEqual([]);
         await made(request, ground.freshRun());
         expect(sent()).toMatchObject({ ratio: aspect_ratio, resolution: resolution.toLowerCase() });
       }
@@ -91,21 +91,23 @@ describe('a film', () => {
 
   it.each([1, 3, 16, 20])('of %d s is refused, or rounded and noted where the operator says so', async (duration) => {
     const request = requestFor(sora, { input: { duration } });
-    expect(() => ark.plan(request)).toThrow(UnsupportedRequest);
+    expect(() => ark.prepare(request).approximations).toThrow(UnsupportedRequest);
     const nearest = requestFor(request, { upstream: { durationPolicy: 'nearest' } });
     const used = duration < 4 ? 4 : 15;
-    expect(ark.plan(nearest)).toEqual([{ param: 'duration', requested: duration, used }]);
+    expect(ark.prepare(nearest).approximations).toEqual([{ param: 'duration', requested: duration, used }]);
     await made(nearest);
     expect(sent()).toMatchObject({ duration: used });
   });
 
   it.each(['doubao-seedance-2-0-fast-260128', 'doubao-seedance-2-0-mini-260615'])('of %s has at most 720p', (model) => {
-    expect(() => ark.plan(requestFor(sora, { upstream: { model } }))).toThrow(UnsupportedRequest);
-    expect(ark.plan(requestFor(sora, { upstream: { model }, input: { resolution: '720P' } }))).toEqual([]);
+    expect(() => ark.prepare(requestFor(sora, { upstream: { model } })).approximations).toThrow(UnsupportedRequest);
+    expect(
+      ark.prepare(requestFor(sora, { upstream: { model }, input: { resolution: '720P' } })).approximations,
+    ).toEqual([]);
   });
 
   it('is no picture', () => {
-    expect(() => ark.plan({ ...seedance, kind: 'image' })).toThrow(UnsupportedRequest);
+    expect(() => ark.prepare({ ...seedance, kind: 'image' }).approximations).toThrow(UnsupportedRequest);
   });
 });
 
@@ -140,7 +142,9 @@ describe('images', () => {
         references: 'reference_image_url' in urls ? [await inputImage(300, 400)] : [],
       },
     });
-    expect(ark.plan(request)).toEqual(noted.map(([param, requested, used]) => ({ param, requested, used })));
+    expect(ark.prepare(request).approximations).toEqual(
+      noted.map(([param, requested, used]) => ({ param, requested, used })),
+    );
     await made(request);
     expect(roles()).toEqual(['text', ...wanted]);
     if (wanted.length === 2) expect(sent().content[0]?.text).toMatch(/@image1 is the opening frame/);
@@ -158,16 +162,16 @@ describe('images', () => {
   ])('of %d x %d are left to another provider, with nothing sent', async (width, height) => {
     const firstFrame = { ...(await inputImage(10, 10)), width, height };
     const request = requestFor(sora, { input: FIRST, images: { firstFrame, references: [] } });
-    expect(() => ark.plan(request)).toThrow(UnsupportedRequest);
+    expect(() => ark.prepare(request).approximations).toThrow(UnsupportedRequest);
     expect(stub.requests).toEqual([]);
   });
 
   it('first_frame mode without its image, or with another, is refused', () => {
-    expect(() => ark.plan(requestFor(seedance, { input: { reference_mode: 'first_frame' } }))).toThrow(
-      UnsupportedRequest,
-    );
+    expect(
+      () => ark.prepare(requestFor(seedance, { input: { reference_mode: 'first_frame' } })).approximations,
+    ).toThrow(UnsupportedRequest);
     const both = { reference_mode: 'first_frame', ...FIRST, ...REFERENCE };
-    expect(() => ark.plan(requestFor(seedance, { input: both }))).toThrow(UnsupportedRequest);
+    expect(() => ark.prepare(requestFor(seedance, { input: both })).approximations).toThrow(UnsupportedRequest);
   });
 });
 
@@ -200,7 +204,7 @@ describe('a refused create call', () => {
     [418, 'SomethingNew', '', 'provider_rejected'],
   ])('%d %s %s is %s, with nothing spent', async (status, code, message, wanted) => {
     stub.plan(CREATE, { reply: { status, headers: { 'retry-after': '7' }, body: error(code, message) } });
-    const failure = await failureOf(ark.generate(seedance, run));
+    const failure = await failureOf(ark.prepare(seedance).generate(run));
     expect(failure).toMatchObject({ name: 'ProviderError', code: wanted, billing: 'none' });
     expect(failure.cause).toMatchObject({ provider: 'ark', status, code, request_id: 'req-1' });
     if (wanted === 'provider_unavailable') expect(failure.retryAfterMs).toBe(7000);
@@ -221,7 +225,7 @@ describe('a create call whose fate is unknown', () => {
   ];
   it.each(FATES)('(%s) is looked for in the list, not sent again, and stays unknown', async (_what, fault) => {
     stub.plan(CREATE, fault);
-    const failure = await failureOf(ark.generate(seedance, run));
+    const failure = await failureOf(ark.prepare(seedance).generate(run));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect(stub.count(CREATE)).toBe(1);
     expect(stub.count(/^GET .*\/tasks$/)).toBe(3);
@@ -294,7 +298,7 @@ describe('polling', () => {
     [{ code: 'Unheard' }, 'internal_error'],
   ])('a task that ends with %j is %s, accepted', async (ending, code) => {
     stub.endings.push(ending);
-    expect(await failureOf(ark.generate(seedance, run))).toMatchObject({ code, billing: 'charged' });
+    expect(await failureOf(ark.prepare(seedance).generate(run))).toMatchObject({ code, billing: 'charged' });
     expect(stub.submits).toBe(1);
   });
 
@@ -319,7 +323,7 @@ describe('the download', () => {
   it('gives up a link that stays dead, and never logs its signature', async () => {
     const dead: Fault = { reply: { status: 403, body: '' } };
     stub.plan(FETCH, dead, dead, dead);
-    const failure = await failureOf(ark.generate(seedance, run));
+    const failure = await failureOf(ark.prepare(seedance).generate(run));
     expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { status: 403 } });
     expect(JSON.stringify(failure.cause)).not.toContain('s3cr3t');
   });
@@ -328,9 +332,9 @@ describe('the download', () => {
     const url = 'http://169.254.169.254/latest/meta-data';
     for (let times = 0; times < 3; times++)
       stub.plan(READ, { reply: { status: 200, body: { status: 'succeeded', content: { video_url: url } } } });
-    expect(await failureOf(ark.generate(seedance, run))).toMatchObject({ code: 'internal_error' });
+    expect(await failureOf(ark.prepare(seedance).generate(run))).toMatchObject({ code: 'internal_error' });
     stub.plan(FETCH, { reply: { status: 302, headers: { location: 'http://10.0.0.1/' }, body: '' } });
-    expect(await failureOf(ark.generate(seedance, run))).toMatchObject({ code: 'internal_error' });
+    expect(await failureOf(ark.prepare(seedance).generate(run))).toMatchObject({ code: 'internal_error' });
   });
 });
 
@@ -338,7 +342,7 @@ describe('stopping', () => {
   it('cancel takes a queued task out, and bears the refusal of a running one', async () => {
     const { signal } = new AbortController();
     stub.endings.push('never');
-    const going = failureOf(ark.generate(seedance, run));
+    const going = failureOf(ark.prepare(seedance).generate(run));
     await until(() => stub.count(READ) >= 3);
     await ark.cancel(seedance, 'cgt-20261120-00001', signal);
     expect(stub.tasks.get('cgt-20261120-00001')?.cancelled).toBe(false);

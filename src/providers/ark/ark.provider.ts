@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { ProviderError, type Provider, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import {
+  ProviderError,
+  type Provider,
+  type PreparedRequest,
+  type ProviderOutput,
+  type ProviderRequest,
+  type Run,
+} from '../provider.ts';
 import { arkBody, arkShot } from './ark-body.ts';
 import { arkCall, arkPatience } from './ark-call.ts';
 import { createFailure, taskFailure } from './ark-errors.ts';
@@ -26,11 +33,16 @@ const TYPICAL_MS = 180_000;
 export class ArkProvider implements Provider {
   readonly name = 'ark';
 
-  plan(request: ProviderRequest): Approximation[] {
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan(request);
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
+  private plan(request: ProviderRequest): Approximation[] {
     return arkShot(request).approximations;
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     return runJobs(run, {
       count: 1,
       outputs: 1,

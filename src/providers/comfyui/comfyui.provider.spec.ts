@@ -137,11 +137,11 @@ describe('what it claims', () => {
 
   it.each(values)('makes %s in %s and %s', async (model, aspect_ratio, resolution) => {
     const request = aRequest({ aspect_ratio, resolution, prompt: 'braces {{width}} and $& stay' }, { model });
-    const approximations = comfyui.plan(request);
+    const approximations = comfyui.prepare(request).approximations;
     expect(approximations).toEqual(
       aspect_ratio === 'auto' ? [{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }] : [],
     );
-    expect(await comfyui.generate(request, aRun())).toHaveLength(1);
+    expect(await comfyui.prepare(request).generate(aRun())).toHaveLength(1);
     const nodes = Object.values(graphAt(0));
     const size = imageSize(model, request.input);
     expect(nodes.find(({ class_type }) => class_type.startsWith('Empty'))?.inputs).toEqual({ ...size, batch_size: 1 });
@@ -151,7 +151,7 @@ describe('what it claims', () => {
   it('brings home pictures of the very size, n of them in one batch', async () => {
     stub.engine.tiny = false;
     const request = aRequest({ n: 3, aspect_ratio: '16:9' });
-    const outputs = await comfyui.generate(request, aRun());
+    const outputs = await comfyui.prepare(request).generate(aRun());
     expect(outputs).toHaveLength(3);
     for (const output of outputs) {
       expect(await sharp(await bytesOf(output)).metadata()).toMatchObject({ format: 'png', width: 1536, height: 864 });
@@ -163,7 +163,7 @@ describe('what it claims', () => {
     const model = aTemplate(aWorkflow());
     const request = aRequest({ n: 3 }, { upstream: { ...aRequest().upstream, model } });
     const run = aRun();
-    expect(await comfyui.generate(request, run)).toHaveLength(3);
+    expect(await comfyui.prepare(request).generate(run)).toHaveLength(3);
     expect(new Set([0, 1, 2].map((k) => graphAt(k).sample?.inputs.seed)).size).toBe(3);
     expect(graphAt(0).sample?.inputs.text).toBe('a lighthouse, sharp');
     expect(stub.submits).toEqual([0, 1, 2].map((k) => promptId(TASK, k)));
@@ -173,7 +173,7 @@ describe('what it claims', () => {
   it('splits n into batches of the size the template allows', async () => {
     const model = aTemplate({ workflows: [aWorkflow({ batch_size: '{{batch_size}}' })], max_batch: 4 });
     const request = aRequest({ n: 10 }, { upstream: { ...aRequest().upstream, model } });
-    expect(await comfyui.generate(request, aRun())).toHaveLength(10);
+    expect(await comfyui.prepare(request).generate(aRun())).toHaveLength(10);
     expect([0, 1, 2].map((k) => graphAt(k).latent?.inputs.batch_size)).toEqual([4, 4, 2]);
   });
 
@@ -183,9 +183,11 @@ describe('what it claims', () => {
       const input = { reference_images: ['https://a/1', 'https://a/2'], aspect_ratio: 'auto', resolution: '2K' };
       const request = aRequest(input, { model, images: { references, firstFrame: null } });
       const { ratio, size } = imageChoice(model, request.input, references[0]);
-      expect(comfyui.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: ratio }]);
+      expect(comfyui.prepare(request).approximations).toEqual([
+        { param: 'aspect_ratio', requested: 'auto', used: ratio },
+      ]);
       expect(size.width).toBeGreaterThan(size.height);
-      await comfyui.generate(request, aRun());
+      await comfyui.prepare(request).generate(aRun());
       const loads = Object.values(graphAt(stub.submits.length - 1)).filter(
         ({ class_type }) => class_type === 'LoadImage',
       );
@@ -202,7 +204,7 @@ describe('what it claims', () => {
   ])('takes with %s up to %i reference images, and says so before anything is sent', (model, most) => {
     const urls = Array.from({ length: most + 1 }, (_, i) => `https://a/${i}`);
     const fits = (reference_images: string[]) =>
-      unfitOf(() => comfyui.plan(aRequest({ reference_images, resolution: '2K' }, { model })));
+      unfitOf(() => comfyui.prepare(aRequest({ reference_images, resolution: '2K' }, { model })).approximations);
     expect(fits(urls.slice(1))).toBe('fits');
     expect(fits(urls)).toBe('reference_images');
     expect(stub.requests).toHaveLength(0);
@@ -222,7 +224,7 @@ describe('what it claims', () => {
     ['model', { nodes: [], links: [] }, {}],
   ] as const)('does not fit by %s where the workflow has no slot for it', (param, template, input) => {
     const upstream = { ...aRequest().upstream, model: aTemplate(template) };
-    expect(unfitOf(() => comfyui.plan(aRequest(input as object, { upstream })))).toBe(param);
+    expect(unfitOf(() => comfyui.prepare(aRequest(input as object, { upstream })).approximations)).toBe(param);
   });
 });
 
@@ -242,8 +244,8 @@ describe('videos', () => {
 
   it('takes the film that the server reports under images', async () => {
     const request = aVideo({}, { workflows: [aFilm({ fps: '{{fps}}' })], frames_per_second: 24 });
-    expect(comfyui.plan(request)).toEqual([]);
-    const [film] = await comfyui.generate(request, aRun());
+    expect(comfyui.prepare(request).approximations).toEqual([]);
+    const [film] = await comfyui.prepare(request).generate(aRun());
     expect((await bytesOf(film)).subarray(4, 8).toString()).toBe('ftyp');
     expect(graphAt(0).latent?.inputs).toEqual({ width: 1280, height: 720, length: 121, fps: 24 });
   });
@@ -275,7 +277,7 @@ describe('videos', () => {
     ['sora-2', { reference_mode: 'multi_frame' }, ['text'], []],
   ] as const)('%s with %j finds its way among workflows for %j', (model, input, names, approximations) => {
     const template = { workflows: names.map((name) => workflows[name]), frames_per_second: 24 };
-    expect(comfyui.plan(aVideo(input as object, template, { model }))).toEqual(approximations);
+    expect(comfyui.prepare(aVideo(input as object, template, { model })).approximations).toEqual(approximations);
   });
 
   it('hands first frame and reference to one workflow that takes both, or both as references', async () => {
@@ -283,12 +285,12 @@ describe('videos', () => {
     const exact = aFilm({ image: '{{first_frame}}', other: '{{image_1}}' });
     const near = aFilm({ image: '{{image_1}}', other: '{{image_2}}' });
     const request = aVideo(both, { workflows: [near, exact], frames_per_second: 24 }, { images });
-    expect(comfyui.plan(request)).toEqual([]);
-    await comfyui.generate(request, aRun());
+    expect(comfyui.prepare(request).approximations).toEqual([]);
+    await comfyui.prepare(request).generate(aRun());
     const { image, other } = graphAt(0).latent?.inputs ?? {};
     expect(stub.uploads.get(String(image))).toEqual(images.firstFrame.bytes);
     expect(stub.uploads.get(String(other))).toEqual(images.references[0]?.bytes);
-    expect(comfyui.plan(aVideo(both, { workflows: [near], frames_per_second: 24 }))).toHaveLength(1);
+    expect(comfyui.prepare(aVideo(both, { workflows: [near], frames_per_second: 24 })).approximations).toHaveLength(1);
   });
 
   it.each([
@@ -301,16 +303,21 @@ describe('videos', () => {
   ] as const)('%s: %i s with %j', async (durationPolicy, duration, limits, frames, result) => {
     const upstream = { ...aRequest().upstream, durationPolicy, model: aTemplate({ workflows: [aFilm()], ...limits }) };
     const request = aVideo({ duration }, {}, { upstream });
-    if (typeof result === 'string') expect(unfitOf(() => comfyui.plan(request))).toBe(result);
-    else expect(comfyui.plan(request)).toEqual([{ param: 'duration', requested: duration, used: result }]);
+    if (typeof result === 'string') expect(unfitOf(() => comfyui.prepare(request).approximations)).toBe(result);
+    else
+      expect(comfyui.prepare(request).approximations).toEqual([
+        { param: 'duration', requested: duration, used: result },
+      ]);
     if (frames === 0) return;
-    await comfyui.generate(request, aRun());
+    await comfyui.prepare(request).generate(aRun());
     expect(graphAt(0).latent?.inputs.length).toBe(frames);
   });
 
   it('rounds a size to what the model can do, and records it', () => {
     const request = aVideo({ aspect_ratio: '21:9' }, { workflows: [aFilm()], frames_per_second: 24 });
-    expect(comfyui.plan(request)).toEqual([{ param: 'resolution', requested: '720p', used: '1472x624' }]);
+    expect(comfyui.prepare(request).approximations).toEqual([
+      { param: 'resolution', requested: '720p', used: '1472x624' },
+    ]);
   });
 });
 
@@ -318,7 +325,7 @@ describe('the socket', () => {
   it('tells the progress, node by node', async () => {
     stub.engine.nodeMs = 20;
     const run = aRun();
-    await comfyui.generate(aRequest({}, { upstream: { ...aRequest().upstream, pollIntervalMs: 10_000 } }), run);
+    await comfyui.prepare(aRequest({}, { upstream: { ...aRequest().upstream, pollIntervalMs: 10_000 } })).generate(run);
     expect(new Set(run.percents).size).toBeGreaterThan(6);
     expect(run.percents).toEqual([...run.percents].toSorted((a, b) => a - b));
     expect(run.percents.at(-1)).toBe(100);
@@ -326,14 +333,16 @@ describe('the socket', () => {
 
   it('ends the wait at once, long before the next poll', async () => {
     const began = Date.now();
-    await comfyui.generate(aRequest({}, { upstream: { ...aRequest().upstream, pollIntervalMs: 10_000 } }), aRun());
+    await comfyui
+      .prepare(aRequest({}, { upstream: { ...aRequest().upstream, pollIntervalMs: 10_000 } }))
+      .generate(aRun());
     expect(Date.now() - began).toBeLessThan(9_000);
   });
 
   it('may break: the history tells the end, and a new socket goes on telling', async () => {
     stub.engine.held = true;
     const run = aRun();
-    const result = comfyui.generate(aRequest(), run);
+    const result = comfyui.prepare(aRequest()).generate(run);
     await eventually('the run', async () => stub.engine.running);
     await eventually('progress', async () => run.percents.length > 3);
     stub.dropSockets();
@@ -346,7 +355,7 @@ describe('the socket', () => {
 
   it('is not needed', async () => {
     stub.refusesSockets = true;
-    expect(await comfyui.generate(aRequest(), aRun())).toHaveLength(1);
+    expect(await comfyui.prepare(aRequest()).generate(aRun())).toHaveLength(1);
     expect(stub.socketCount).toBe(0);
   });
 });
@@ -354,14 +363,14 @@ describe('the socket', () => {
 describe('submitting once', () => {
   it('notes the intent before and the id after, and its id is that of the run', async () => {
     const run = aRun();
-    await comfyui.generate(aRequest(), run);
+    await comfyui.prepare(aRequest()).generate(run);
     expect(run.acts).toEqual(['submitting after 0', promptId(TASK, 0)]);
     expect(promptId(TASK, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it.each<Fault>(['lose reply'])('finds its run when the answer is lost', async (fault) => {
     stub.next('POST /prompt', fault);
-    expect(await comfyui.generate(aRequest(), aRun())).toHaveLength(1);
+    expect(await comfyui.prepare(aRequest()).generate(aRun())).toHaveLength(1);
     expect(stub.submits).toHaveLength(1);
   });
 
@@ -372,7 +381,7 @@ describe('submitting once', () => {
     ['the answer is junk', 'junk'],
   ])('has spent nothing when %s and the server knows no such run', async (_what, fault) => {
     stub.next('POST /prompt', fault);
-    const error = await failureOf(comfyui.generate(aRequest(), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(stub.submits).toHaveLength(0);
   });
@@ -381,14 +390,14 @@ describe('submitting once', () => {
     stub.next('POST /prompt', 'lose reply');
     const refused = { status: 403 };
     stub.next('GET /queue', refused, refused, refused);
-    const error = await failureOf(comfyui.generate(aRequest(), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
   });
 
   it('goes on with the run of a lost worker', async () => {
     stub.engine.held = true;
     const lost = new AbortController();
-    const first = comfyui.generate(aRequest(), aRun({ signal: lost.signal }));
+    const first = comfyui.prepare(aRequest()).generate(aRun({ signal: lost.signal }));
     await eventually('the run', async () => stub.engine.running);
     lost.abort('shutdown');
     await expect(first).rejects.toBe('shutdown');
@@ -396,7 +405,7 @@ describe('submitting once', () => {
     expect(upstreamId).toBe(promptId(TASK, 0));
     stub.engine.held = false;
     const run = aRun({ upstreamId, submittedBefore: true });
-    expect(await comfyui.generate(aRequest(), run)).toHaveLength(1);
+    expect(await comfyui.prepare(aRequest()).generate(run)).toHaveLength(1);
     expect(run.acts).toEqual([]);
     expect(stub.submits).toHaveLength(1);
     expect(await comfyui.find(aRequest(), new AbortController().signal)).toBe(upstreamId); // from the history
@@ -405,12 +414,12 @@ describe('submitting once', () => {
   it('goes on in the midst of several runs: what is there is not submitted again', async () => {
     const upstream = { ...aRequest().upstream, model: aTemplate(aWorkflow()) };
     const request = aRequest({ n: 3 }, { upstream });
-    const whole = await comfyui.generate(request, aRun());
+    const whole = await comfyui.prepare(request).generate(aRun());
     expect(whole).toHaveLength(3);
     stub.submits.length = 0;
     delete stub.engine.history[promptId(TASK, 2)];
     const run = aRun({ upstreamId: `${promptId(TASK, 0)},?`, submittedBefore: true });
-    expect(await comfyui.generate(request, run)).toHaveLength(3);
+    expect(await comfyui.prepare(request).generate(run)).toHaveLength(3);
     expect(stub.submits).toEqual([promptId(TASK, 2)]);
   });
 
@@ -421,7 +430,7 @@ describe('submitting once', () => {
   it('asks nothing of a server that gives runs ids of its own', async () => {
     stub.ignoresPromptId = true;
     stub.engine.held = true;
-    const error = await failureOf(comfyui.generate(aRequest(), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'internal_error', cause: { code: 'prompt_id_ignored' } });
     await eventually('its end', async () => stub.engine.ends.some(({ how }) => how === 'interrupted'));
   });
@@ -440,7 +449,7 @@ describe('failures', () => {
     ['down for a while', 503, 'provider_unavailable', 'none'],
   ])('%s: %i is %s', async (_what, status, code, billing) => {
     stub.next('POST /prompt', { status, headers: { 'retry-after': '7' } });
-    const error = await failureOf(comfyui.generate(aRequest(), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({
       code,
       billing,
@@ -451,7 +460,7 @@ describe('failures', () => {
 
   it('tells the operator which file is missing, and the client nothing of it', async () => {
     stub.missing.add(missing);
-    const error = await failureOf(comfyui.generate(aRequest(), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_rejected', billing: 'none' });
     expect(error.message).not.toContain(missing);
     expect(JSON.stringify(error.cause)).toContain(
@@ -462,7 +471,7 @@ describe('failures', () => {
   it('spends nothing when nobody listens', async () => {
     const request = aRequest();
     await stub.stop();
-    const error = await failureOf(comfyui.generate(request, aRun()));
+    const error = await failureOf(comfyui.prepare(request).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     stub = await new ComfyuiStub().start();
   });
@@ -476,21 +485,23 @@ describe('failures', () => {
     stub.next('POST /upload/image', fault);
     const images = { references: [await anImage('red')], firstFrame: null };
     const run = aRun();
-    const error = await failureOf(comfyui.generate(aRequest({ reference_images: ['https://a/1'] }, { images }), run));
+    const error = await failureOf(
+      comfyui.prepare(aRequest({ reference_images: ['https://a/1'] }, { images })).generate(run),
+    );
     expect(error).toMatchObject({ code, billing: 'none' });
     expect(run.acts).toEqual([]);
   });
 
   it('a node that fails is ours to look into', async () => {
     stub.engine.failing = true;
-    const error = await failureOf(comfyui.generate(aRequest(), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { code: 'execution_error' } });
     expect(JSON.stringify(error.cause)).toContain('KSampler: torch.OutOfMemoryError');
   });
 
   it('a run interrupted at the server may be asked for again', async () => {
     stub.engine.held = true;
-    const result = failureOf(comfyui.generate(aRequest(), aRun()));
+    const result = failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     await eventually('the run', async () => stub.engine.running);
     stub.engine.interrupt();
     expect(await result).toMatchObject({ code: 'provider_unavailable', billing: 'charged' });
@@ -498,7 +509,7 @@ describe('failures', () => {
 
   it('a run that the server has lost is gone at the third look', async () => {
     stub.engine.held = true;
-    const result = failureOf(comfyui.generate(aRequest(), aRun()));
+    const result = failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     await eventually('the run', async () => stub.engine.running);
     stub.engine.forget();
     const forgotten = stub.requests.length;
@@ -511,29 +522,31 @@ describe('failures', () => {
     stub.engine.nodeMs = 20;
     const silence = { status: 200, body: { queue_running: [], queue_pending: [] } };
     stub.next('GET /queue', silence, silence);
-    expect(await comfyui.generate(aRequest(), aRun())).toHaveLength(1);
+    expect(await comfyui.prepare(aRequest()).generate(aRun())).toHaveLength(1);
   });
 
   it.each(['none', 'temp', 'one less'] as const)('files missing (%s) are no result', async (outputs) => {
     stub.engine.outputs = outputs;
-    expect(await failureOf(comfyui.generate(aRequest({ n: 2 }), aRun()))).toMatchObject({ code: 'internal_error' });
+    expect(await failureOf(comfyui.prepare(aRequest({ n: 2 })).generate(aRun()))).toMatchObject({
+      code: 'internal_error',
+    });
   });
 
   it('bears a server that stumbles while it works, and fetches a file again', async () => {
     stub.next('GET /history/*', 'reset', { status: 502 }, 'junk', { status: 429 }, { status: 404 }, { status: 404 });
     stub.next('GET /queue', { status: 500 }, 'reset');
     stub.next('GET /view', 'reset', { status: 503 });
-    expect(await comfyui.generate(aRequest(), aRun())).toHaveLength(1);
+    expect(await comfyui.prepare(aRequest()).generate(aRun())).toHaveLength(1);
     expect(stub.submits).toHaveLength(1);
   });
 
   it('sends the key on every way and repeats it nowhere', async () => {
     stub.key = 'secret-of-the-proxy';
     const upstream = { ...aRequest().upstream, apiKey: stub.key };
-    expect(await comfyui.generate(aRequest({}, { upstream }), aRun())).toHaveLength(1);
+    expect(await comfyui.prepare(aRequest({}, { upstream })).generate(aRun())).toHaveLength(1);
     expect(stub.socketCount).toBe(1);
     stub.next('POST /prompt', { status: 401, body: { error: { type: 'x', message: `bad key ${stub.key}` } } });
-    const error = await failureOf(comfyui.generate(aRequest({}, { upstream }), aRun()));
+    const error = await failureOf(comfyui.prepare(aRequest({}, { upstream })).generate(aRun()));
     expect(JSON.stringify(error.cause)).not.toContain(stub.key);
   });
 });
@@ -549,7 +562,7 @@ describe('stopping', () => {
     stub.engine.held = true;
     if (what.includes('no answer')) stub.next('GET /queue', 'hang');
     const stop = new AbortController();
-    const result = comfyui.generate(aRequest(), aRun({ signal: stop.signal }));
+    const result = comfyui.prepare(aRequest()).generate(aRun({ signal: stop.signal }));
     result.catch(() => undefined);
     await until();
     const began = Date.now();
@@ -567,7 +580,10 @@ describe('stopping', () => {
       const requests = ['a', 'b', 'c'].map((name) => ({ ...aRequest(), taskId: `task_${name}` }));
       const signal = AbortSignal.timeout(10_000);
       const runs = requests.map((request) =>
-        comfyui.generate(request, aRun({ signal })).catch((error: unknown) => error),
+        comfyui
+          .prepare(request)
+          .generate(aRun({ signal }))
+          .catch((error: unknown) => error),
       );
       await eventually('three runs', async () => stub.submits.length === 3 && stub.engine.running);
       const [running, waiting, kept] = [...stub.submits];
@@ -593,5 +609,5 @@ it('the guide shows a workflow file that works', async () => {
   const examples = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => JSON.parse(json) as unknown);
   expect(examples).toHaveLength(1);
   const upstream = { ...aRequest().upstream, model: aTemplate(examples[0]) };
-  expect(await comfyui.generate(aRequest({ n: 2 }, { upstream }), aRun())).toHaveLength(2);
+  expect(await comfyui.prepare(aRequest({ n: 2 }, { upstream })).generate(aRun())).toHaveLength(2);
 });

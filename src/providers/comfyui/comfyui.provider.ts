@@ -2,7 +2,14 @@ import { loadTemplate } from './load-template.ts';
 import { Injectable } from '@nestjs/common';
 import { extname, join } from 'node:path';
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { type Provider, ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import {
+  type Provider,
+  ProviderError,
+  type PreparedRequest,
+  type ProviderOutput,
+  type ProviderRequest,
+  type Run,
+} from '../provider.ts';
 import { runFailure, submitFailure } from './comfy-errors.ts';
 import { type ComfyPlan, comfyPlan } from './comfy-plan.ts';
 import {
@@ -41,11 +48,16 @@ export class ComfyuiProvider implements Provider {
     loadTemplate(upstreamModel, modelId);
   }
 
-  plan(request: ProviderRequest): Approximation[] {
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan(request);
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
+  private plan(request: ProviderRequest): Approximation[] {
     return comfyPlan(request).approximations;
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     const plan = comfyPlan(request);
     const { intervalMs } = comfyPatience(request, run.signal);
     const socket = `${request.upstream.baseUrl.replace(/^http/, 'ws')}/ws?clientId=${clientId(request.taskId)}`;

@@ -40,9 +40,9 @@ const withReferences = (request: ProviderRequest, references: InputImage[]) =>
 describe('pictures', () => {
   it('are recognised by our storage, and so is a film', async () => {
     stub.real = true;
-    const [shot] = await fal.generate(requestFor(picture, { input: { aspect_ratio: '21:9' } }), run);
+    const [shot] = await fal.prepare(requestFor(picture, { input: { aspect_ratio: '21:9' } })).generate(run);
     expect(await probe(shot!)).toMatchObject({ type: 'image', width: 1568, height: 672 });
-    const [reel] = await fal.generate(film, ground.freshRun());
+    const [reel] = await fal.prepare(film).generate(ground.freshRun());
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
   });
 
@@ -70,7 +70,7 @@ describe('pictures', () => {
         const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
         const isChosen = ratio === 'auto' && size !== '1K';
         const noted = isChosen ? [{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }] : [];
-        expect(fal.plan(request)).toEqual(noted);
+        expect(fal.prepare(request).approximations).toEqual(noted);
         await ground.made(request, ground.freshRun());
       }
     }
@@ -82,7 +82,7 @@ describe('pictures', () => {
 
   it('of ratio auto above 1K take the ratio nearest to the first reference image', async () => {
     const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(700, 1000)]);
-    expect(fal.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '2:3' }]);
+    expect(fal.prepare(request).approximations).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '2:3' }]);
     await ground.made(request);
     expect(last()).toMatchObject({
       endpoint: 'openai/gpt-image-2/edit',
@@ -100,7 +100,7 @@ describe('pictures', () => {
       for (const ratio of aspect_ratio?.enum ?? []) {
         for (const size of resolution?.enum ?? []) {
           const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
-          expect(fal.plan(request)).toEqual([]);
+          expect(fal.prepare(request).approximations).toEqual([]);
           await ground.made(request, ground.freshRun());
           expect(last()).toMatchObject({
             endpoint: `fal-ai/${model}`,
@@ -134,18 +134,21 @@ describe('pictures', () => {
 
   it('more than fal takes, or of a model whose inputs nobody told us, are not tried', async () => {
     const many = Array.from({ length: 17 }, async () => inputImage(8, 8));
-    expect(() => fal.plan(requestFor(picture, { upstream: { model: 'fal-ai/flux/dev' } }))).toThrow(UnsupportedRequest);
-    expect(() => fal.plan({ ...film, upstream: picture.upstream })).toThrow(UnsupportedRequest);
-    expect(() => fal.plan(requestFor(nano('nano-banana-2'), { input: { aspect_ratio: '9:21' } }))).toThrow(
+    expect(() => fal.prepare(requestFor(picture, { upstream: { model: 'fal-ai/flux/dev' } })).approximations).toThrow(
       UnsupportedRequest,
     );
-    expect(() =>
-      fal.plan(
-        withReferences(picture, [{ bytes: Buffer.alloc(80_000_000), contentType: 'image/png', width: 9, height: 9 }]),
-      ),
+    expect(() => fal.prepare({ ...film, upstream: picture.upstream }).approximations).toThrow(UnsupportedRequest);
+    expect(
+      () => fal.prepare(requestFor(nano('nano-banana-2'), { input: { aspect_ratio: '9:21' } })).approximations,
+    ).toThrow(UnsupportedRequest);
+    expect(
+      () =>
+        fal.prepare(
+          withReferences(picture, [{ bytes: Buffer.alloc(80_000_000), contentType: 'image/png', width: 9, height: 9 }]),
+        ).approximations,
     ).toThrow(UnsupportedRequest);
     const references = await Promise.all(many);
-    expect(() => fal.plan(withReferences(picture, references))).toThrow(UnsupportedRequest);
+    expect(() => fal.prepare(withReferences(picture, references)).approximations).toThrow(UnsupportedRequest);
   });
 });
 
@@ -163,12 +166,12 @@ describe('a crash among several requests', () => {
     stub.endings.push('never');
     const ten = requestFor(picture, { input: { n: 10 } });
     const first = ground.freshRun();
-    const going = failureOf(fal.generate(ten, first));
+    const going = failureOf(fal.prepare(ten).generate(first));
     await until(() => stub.submits === 3);
     first.stop('shutdown');
     await going;
     const again = ground.freshRun(`${ID(1)},?`, true);
-    expect(await failureOf(fal.generate(ten, again))).toMatchObject({
+    expect(await failureOf(fal.prepare(ten).generate(again))).toMatchObject({
       code: 'provider_outcome_unknown',
       billing: 'unknown',
     });
@@ -193,14 +196,14 @@ describe('a crash among several requests', () => {
       { delayMs: 0 },
       { reply: { status: 422, body: { detail: [{ type: 'content_policy_violation' }] } } },
     );
-    const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 5 } }), run));
+    const failure = await failureOf(fal.prepare(requestFor(picture, { input: { n: 5 } })).generate(run));
     expect(failure).toMatchObject({ code: 'content_policy_violation', billing: 'charged' });
     await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
   });
 
   it('one that fails fails the task and cancels the others', async () => {
     stub.endings.push('never', { status: 422, type: 'content_policy_violation' });
-    const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 5 } }), run));
+    const failure = await failureOf(fal.prepare(requestFor(picture, { input: { n: 5 } })).generate(run));
     expect(failure).toMatchObject({ code: 'content_policy_violation', billing: 'charged' });
     await until(() => stub.jobs.get(ID(1))?.cancelRequested === true);
   });
@@ -229,7 +232,7 @@ describe('films', () => {
         references: 'reference_image_url' in urls ? [image] : [],
       },
     });
-    expect(fal.plan(request)).toHaveLength(approximations);
+    expect(fal.prepare(request).approximations).toHaveLength(approximations);
     expect(await ground.made(request)).toEqual([`output 0 of ${ID(1)}`]);
     expect(last()?.endpoint).toBe(`bytedance/seedance-2.0/${endpoint}`);
     if (endpoint === 'reference-to-video') {
@@ -257,11 +260,11 @@ describe('films', () => {
       await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
       expect(last()?.fields.duration).toBe(String(duration));
     }
-    expect(() => fal.plan(requestFor(film, { input: { duration: 16 } }))).toThrow(UnsupportedRequest);
+    expect(() => fal.prepare(requestFor(film, { input: { duration: 16 } })).approximations).toThrow(UnsupportedRequest);
     const fast = { model: 'bytedance/seedance-2.0/fast' };
-    expect(() => fal.plan(requestFor(film, { upstream: fast, input: { resolution: '1080p' } }))).toThrow(
-      UnsupportedRequest,
-    );
+    expect(
+      () => fal.prepare(requestFor(film, { upstream: fast, input: { resolution: '1080p' } })).approximations,
+    ).toThrow(UnsupportedRequest);
   });
 });
 
@@ -282,7 +285,7 @@ describe('a submit that is refused', () => {
     [200, { status: 'IN_QUEUE' }, {}, 'provider_outcome_unknown', 'unknown'],
   ])('with %d %j %j is %s, spent %s, and sent once', async (status, body, headers, code, billing) => {
     stub.plan(SUBMIT, { reply: { status, body, headers } });
-    const failure = await failureOf(fal.generate(picture, run));
+    const failure = await failureOf(fal.prepare(picture).generate(run));
     expect(failure).toMatchObject({ code, billing, cause: { provider: 'fal', status } });
     expect(failure.retryAfterMs).toBe('retry-after' in headers ? 3000 : undefined);
     expect(stub.count(SUBMIT)).toBe(1);
@@ -296,7 +299,7 @@ describe('a submit that is refused', () => {
     ['a page', { reply: { status: 502, body: '<html>' } }],
   ])('whose answer is %s has an unknown outcome, and is sent once', async (_what, fault) => {
     stub.plan(SUBMIT, fault);
-    expect(await failureOf(fal.generate(film, run))).toMatchObject({
+    expect(await failureOf(fal.prepare(film).generate(run))).toMatchObject({
       code: 'provider_outcome_unknown',
       billing: 'unknown',
     });
@@ -327,7 +330,7 @@ describe('a request that ends', () => {
     ['fewer', 'internal_error'],
   ])('with %j is %s, accepted', async (ending, code) => {
     stub.endings.push(ending);
-    const failure = await failureOf(fal.generate(requestFor(picture, { input: { n: 2 } }), run));
+    const failure = await failureOf(fal.prepare(requestFor(picture, { input: { n: 2 } })).generate(run));
     expect(failure).toMatchObject({ code, billing: 'charged' });
     expect(JSON.stringify(failure.cause)).not.toContain('a prompt');
   });
@@ -342,7 +345,10 @@ describe('a request that ends', () => {
   it('has lost its record when the result is 404 three times in a row', async () => {
     const gone: Fault = { reply: { status: 404, body: { detail: 'no' } } };
     stub.plan(RESULT, gone, gone, gone);
-    expect(await failureOf(fal.generate(picture, run))).toMatchObject({ code: 'internal_error', billing: 'charged' });
+    expect(await failureOf(fal.prepare(picture).generate(run))).toMatchObject({
+      code: 'internal_error',
+      billing: 'charged',
+    });
   });
 
   it('moves the progress while it runs', async () => {
@@ -356,7 +362,7 @@ describe('a request that ends', () => {
 describe('stopping', () => {
   it('while the result is read settles, with the reason', async () => {
     stub.plan(RESULT, 'hang');
-    const going = failureOf(fal.generate(picture, run));
+    const going = failureOf(fal.prepare(picture).generate(run));
     await until(() => stub.count(RESULT) === 1);
     run.stop('deadline');
     expect(await going).toBe('deadline');
@@ -364,7 +370,7 @@ describe('stopping', () => {
 
   it('cancels every request of a task', async () => {
     stub.endings.push('never', 'never', 'never');
-    const going = failureOf(fal.generate(requestFor(picture, { input: { n: 10 } }), run));
+    const going = failureOf(fal.prepare(requestFor(picture, { input: { n: 10 } })).generate(run));
     await until(() => stub.submits === 3 && run.told.length === 6);
     run.stop('ended');
     await going;

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { ProviderError, type Provider, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import {
+  ProviderError,
+  type Provider,
+  type PreparedRequest,
+  type ProviderOutput,
+  type ProviderRequest,
+  type Run,
+} from '../provider.ts';
 import { resultFailure, statusFailure, submitFailure } from './fal-errors.ts';
 import { falOrder } from './fal-input.ts';
 import type { FalErrorBody, FalResult, FalStatus, FalSubmitted } from './fal-wire.ts';
@@ -25,11 +32,16 @@ const RESULT_LIFETIME = JSON.stringify({ expiration_duration_seconds: 86_400 });
 export class FalProvider implements Provider {
   readonly name = 'fal';
 
-  plan(request: ProviderRequest): Approximation[] {
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan(request);
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
+  private plan(request: ProviderRequest): Approximation[] {
     return falOrder(request).approximations;
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     const { endpoint, count, inputs } = falOrder(request);
     let encoded: object[] | undefined;
     return runJobs<ProviderOutput>(run, {

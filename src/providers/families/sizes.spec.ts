@@ -49,14 +49,16 @@ describe('imageSize', () => {
     const isOblong = ({ width, height }: Size) => width !== height;
     expect(imageChoice('gpt-image-2', auto, undefined, isOblong).ratio).toBe('5:4');
     expect(() => imageChoice('gpt-image-2', auto, undefined, () => false)).toThrow(
-      expect.objectContaining({ name: 'Unfit', param: 'resolution' }),
+      expect.objectContaining({ name: 'UnsupportedRequest', param: 'resolution' }),
     );
   });
 
   it('refuses what there is no size for', () => {
-    expect(() => imageSize('nano-banana-2', asked('1:1', '1K'))).toThrow(expect.objectContaining({ name: 'Unfit' }));
+    expect(() => imageSize('nano-banana-2', asked('1:1', '1K'))).toThrow(
+      expect.objectContaining({ name: 'UnsupportedRequest' }),
+    );
     expect(() => imageSize('gpt-image-2', asked('toString', '1K'))).toThrow(
-      expect.objectContaining({ name: 'Unfit', param: 'aspect_ratio' }),
+      expect.objectContaining({ name: 'UnsupportedRequest', param: 'aspect_ratio' }),
     );
   });
 });
@@ -82,6 +84,6 @@ describe('videoSize', () => {
   });
 
   it('refuses auto', () => {
-    expect(() => videoSize(asked('auto', '720p'))).toThrow(expect.objectContaining({ name: 'Unfit' }));
+    expect(() => videoSize(asked('auto', '720p'))).toThrow(expect.objectContaining({ name: 'UnsupportedRequest' }));
   });
 });

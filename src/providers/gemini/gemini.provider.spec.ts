@@ -55,8 +55,8 @@ const allowed = ({ id, parameters }: Model) => {
 
 it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s', async (model, ratio, resolution) => {
   const request = requestFor(aCat, { model, input: { aspect_ratio: ratio, resolution } });
-  expect(provider.plan(request)).toEqual([]);
-  const [picture] = await provider.generate(request, run);
+  expect(provider.prepare(request).approximations).toEqual([]);
+  const [picture] = await provider.prepare(request).generate(run);
   expect(await sizeOf(picture)).toEqual(imageSize(model, request.input));
   const [{ path, fields, key }] = stub.requests;
   expect([path, key]).toEqual(['/v1/models/gemini-nano-banana-2.1:generateContent', 'right']);
@@ -71,14 +71,18 @@ it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s
 
 it('could stand in for gpt-image-2 at every value', () => {
   for (const [, aspect_ratio, resolution] of allowed(gptImage2)) {
-    expect(provider.plan(requestFor(aCat, { model: 'gpt-image-2', input: { aspect_ratio, resolution } }))).toEqual([]);
+    expect(
+      provider.prepare(requestFor(aCat, { model: 'gpt-image-2', input: { aspect_ratio, resolution } })).approximations,
+    ).toEqual([]);
   }
 });
 
 it('declines what it cannot express before anything is sent', async () => {
   const tooMany = Array<InputImage>(15).fill(await inputImage(8, 8));
   const unfit = (changes: Parameters<typeof requestFor>[1], param: string) =>
-    expect(() => provider.plan(requestFor(aCat, changes))).toThrow(expect.objectContaining({ name: 'Unfit', param }));
+    expect(() => provider.prepare(requestFor(aCat, changes)).approximations).toThrow(
+      expect.objectContaining({ name: 'UnsupportedRequest', param }),
+    );
   unfit({ input: { aspect_ratio: '9:21' } }, 'aspect_ratio');
   unfit({ input: { resolution: '720p' } }, 'resolution');
   unfit({ images: { references: tooMany, firstFrame: null } }, 'reference_images');
@@ -87,7 +91,7 @@ it('declines what it cannot express before anything is sent', async () => {
 
 it('hands reference images on as inline data, in order', async () => {
   const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg')];
-  await provider.generate(requestFor(aCat, { images: { references, firstFrame: null } }), run);
+  await provider.prepare(requestFor(aCat, { images: { references, firstFrame: null } })).generate(run);
   const [{ fields }] = stub.requests;
   const { contents } = fields as { contents: { parts: object[] }[] };
   expect(contents[0]?.parts.slice(1)).toEqual(
@@ -98,10 +102,10 @@ it('hands reference images on as inline data, in order', async () => {
 });
 
 it('takes the picture and not the draft that was thought before it', async () => {
-  const [plain] = await provider.generate(aCat, run);
+  const [plain] = await provider.prepare(aCat).generate(run);
   stub.drafts = true;
   stub.submits = 0;
-  const [picture] = await provider.generate(aCat, new RecordedRun());
+  const [picture] = await provider.prepare(aCat).generate(new RecordedRun());
   expect((picture as Buffer).equals(plain as Buffer)).toBe(true);
 });
 
@@ -114,12 +118,12 @@ it('reads an answer of more than 20 MB', async () => {
   expect(noise.length).toBeGreaterThan(16 * 2 ** 20);
   const parts = [{ inlineData: { mimeType: 'image/png', data: noise.toString('base64') } }];
   stub.plan(CALL, { reply: { status: 200, body: { candidates: [{ content: { parts }, finishReason: 'STOP' }] } } });
-  const [output] = await provider.generate(aCat, run);
+  const [output] = await provider.prepare(aCat).generate(run);
   expect((output as Buffer).equals(noise)).toBe(true);
 });
 
 it('sends nothing without a key', async () => {
-  const failure = await failureOf(provider.generate(requestFor(aCat, { upstream: { apiKey: null } }), run));
+  const failure = await failureOf(provider.prepare(requestFor(aCat, { upstream: { apiKey: null } })).generate(run));
   expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'none' });
   expect([stub.requests, run.told]).toEqual([[], []]);
 });
@@ -133,7 +137,7 @@ it('lets nothing of the environment into the call', async () => {
   };
   Object.assign(process.env, set);
   try {
-    expect(await provider.generate(aCat, run)).toHaveLength(1);
+    expect(await provider.prepare(aCat).generate(run)).toHaveLength(1);
     expect(stub.requests[0]).toMatchObject({ key: 'right', path: expect.stringMatching(/^\/v1\//) });
   } finally {
     for (const name of Object.keys(set)) delete process.env[name];
@@ -144,7 +148,7 @@ describe('refusals', () => {
   const POLICY = ['SAFETY', 'IMAGE_SAFETY', 'PROHIBITED_CONTENT', 'IMAGE_PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_RECITATION']; // prettier-ignore
   it.each(POLICY)('a picture withheld for %s is content_policy_violation, and not asked for again', async (reason) => {
     stub.plan(CALL, finishedBy(reason));
-    const failure = await failureOf(provider.generate(aCat, run));
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'content_policy_violation', cause: { provider: 'gemini', code: reason } });
     expect(stub.count(CALL)).toBe(1);
   });
@@ -152,22 +156,22 @@ describe('refusals', () => {
   const BLOCKS = ['SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'IMAGE_SAFETY', 'MODEL_ARMOR', 'JAILBREAK'];
   it.each(BLOCKS)('a prompt blocked for %s is content_policy_violation', async (reason) => {
     stub.plan(CALL, blockedBy(reason));
-    const failure = await failureOf(provider.generate(aCat, run));
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'content_policy_violation', cause: { code: reason } });
   });
 
   it('a language that the model does not speak is the fault of the prompt', async () => {
     stub.plan(CALL, finishedBy('LANGUAGE'));
-    const failure = await failureOf(provider.generate(aCat, run));
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'provider_rejected', param: 'prompt' });
   });
 
   const NO_PICTURE = ['NO_IMAGE', 'IMAGE_OTHER', 'OTHER', 'MALFORMED_RESPONSE', 'MAX_TOKENS', 'CONTINUATION', 'STOP'];
   it.each(NO_PICTURE)('no picture for %s is asked for once more, then internal_error', async (reason) => {
     stub.plan(CALL, finishedBy(reason));
-    expect(await provider.generate(aCat, run)).toHaveLength(1);
+    expect(await provider.prepare(aCat).generate(run)).toHaveLength(1);
     stub.plan(CALL, finishedBy(reason), finishedBy(reason));
-    const failure = await failureOf(provider.generate(aCat, run));
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { code: reason } });
     expect(stub.count(CALL)).toBe(4);
   });
@@ -192,7 +196,7 @@ describe('failures', () => {
     ['junk', 'internal_error', 'charged'],
   ])('%s is %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
     stub.plan(CALL, GEMINI_FAULTS[fault]);
-    const failure = await failureOf(provider.generate(aCat, run));
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ name: 'ProviderError', code, billing, ...more });
     const { status } = GEMINI_FAULTS[fault].reply;
     expect(failure.cause).toMatchObject({ provider: 'gemini', status, request_id: 'req_1' });
@@ -207,20 +211,20 @@ describe('failures', () => {
     ['by silence', 'hang', 'provider_timeout'],
   ])('a call that ends %s may have been paid, and is not repeated', async (_when, fault, code) => {
     stub.plan(CALL, fault);
-    const failure = await failureOf(new GeminiProvider(150).generate(aCat, run));
+    const failure = await failureOf(new GeminiProvider(150).prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code, billing: 'unknown' });
     expect(stub.count(CALL)).toBe(1);
   });
 
   it('a call that reaches nobody spent nothing', async () => {
     const request = requestFor(aCat, { upstream: { baseUrl: 'http://127.0.0.1:1' } });
-    const failure = await failureOf(provider.generate(request, run));
+    const failure = await failureOf(provider.prepare(request).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
   });
 
   it('the reason of the signal ends it within a second', async () => {
     stub.plan(CALL, 'hang', 'hang', 'hang');
-    const failure = failureOf(provider.generate(requestFor(aCat, { input: { n: 3 } }), run));
+    const failure = failureOf(provider.prepare(requestFor(aCat, { input: { n: 3 } })).generate(run));
     await sleep(100);
     const stoppedAt = performance.now();
     run.stop('cancelled');
@@ -233,20 +237,20 @@ describe('several pictures', () => {
   const three = () => requestFor(aCat, { input: { n: 3 } });
 
   it('are made by as many calls', async () => {
-    expect(await provider.generate(three(), run)).toHaveLength(3);
+    expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
     expect([stub.submits, run.told]).toEqual([3, ['submitting']]);
   });
 
   it('are not lost because one call was put off: that one is made again', async () => {
     stub.plan(CALL, GEMINI_FAULTS.perMinuteSoon);
-    expect(await provider.generate(three(), run)).toHaveLength(3);
+    expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
     expect([stub.count(CALL), stub.submits]).toEqual([4, 3]);
   });
 
   it('spent nothing where every call was refused', async () => {
     const { perMinute } = GEMINI_FAULTS;
     stub.plan(CALL, perMinute, perMinute, perMinute);
-    const failure = await failureOf(provider.generate(three(), run));
+    const failure = await failureOf(provider.prepare(three()).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none', retryAfterMs: 1170 });
     expect(stub.count(CALL)).toBe(3);
   });
@@ -254,7 +258,7 @@ describe('several pictures', () => {
   it('are all given up for one that cannot be made, and then something may have been spent', async () => {
     stub.plan(CALL, { delayMs: 20_000 }, GEMINI_FAULTS.badInput, { delayMs: 20_000 });
     const startedAt = performance.now();
-    const failure = await failureOf(provider.generate(three(), run));
+    const failure = await failureOf(provider.prepare(three()).generate(run));
     expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'unknown' });
     expect(performance.now() - startedAt).toBeLessThan(5_000); // and not when the others were made
   });

@@ -4,6 +4,7 @@ import {
   ProviderError,
   UnsupportedRequest,
   type Provider,
+  type PreparedRequest,
   type ProviderOutput,
   type ProviderRequest,
   type Run,
@@ -34,7 +35,12 @@ export class GeminiProvider implements Provider {
   /** @param callTimeoutMs for the whole of a call */
   constructor(private readonly callTimeoutMs: number = CALL_TIMEOUT_MS) {}
 
-  plan({ kind, input, images }: ProviderRequest): [] {
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan(request);
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
+  private plan({ kind, input, images }: ProviderRequest): [] {
     if (kind !== 'image') throw new UnsupportedRequest('model', 'makes pictures only');
     if (input.aspect_ratio !== 'auto' && !RATIOS.has(input.aspect_ratio)) {
       throw new UnsupportedRequest('aspect_ratio', `makes ${[...RATIOS].join(', ')} only`);
@@ -46,9 +52,8 @@ export class GeminiProvider implements Provider {
     return [];
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
-    this.plan(request);
     const { apiKey } = request.upstream;
     if (!apiKey) {
       const cause = operatorCause('gemini', null, { message: 'no key is set' });

@@ -110,7 +110,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
 
   it('spends nothing at an address where nobody listens', async () => {
     const away = requestFor(film, { upstream: { baseUrl: 'http://127.0.0.1:9' } });
-    expect(await failureOf(provider.generate(away, run))).toMatchObject({
+    expect(await failureOf(provider.prepare(away).generate(run))).toMatchObject({
       code: 'provider_unavailable',
       billing: 'none',
       cause: { provider: name, code: 'ECONNREFUSED' },
@@ -120,7 +120,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
   it('never repeats the key or a signed link to the log, and nothing upstream to the client', async () => {
     const said = `key ${stub.key} https://a.example/x?signature=abc data:image/png;base64,AAAA ${'x'.repeat(900)}`;
     stub.plan(submit, { reply: { status: 400, body: { detail: said, error: { message: said } } } });
-    const failure = await failureOf(provider.generate(film, run));
+    const failure = await failureOf(provider.prepare(film).generate(run));
     const { message } = failure.cause as { message: string };
     expect(message).toContain('key [key] https://a.example/x?… data:…');
     expect(message.length).toBeLessThanOrEqual(500);
@@ -135,7 +135,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       error: { code: odd, type: odd, param: odd, message: odd },
     };
     stub.plan(submit, { reply: { status: 400, body } });
-    const failure = await failureOf(provider.generate(film, run));
+    const failure = await failureOf(provider.prepare(film).generate(run));
     expect(failure).toMatchObject({
       code: 'provider_rejected',
       billing: 'none',
@@ -158,7 +158,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       [400, 'internal_error'],
     ])('ends at the third %d in a row with %s', async (status, code) => {
       stub.plan(read, refused(status), refused(status), refused(status));
-      const failure = await failureOf(provider.generate(film, run));
+      const failure = await failureOf(provider.prepare(film).generate(run));
       expect(failure).toMatchObject({ code, billing: 'charged', cause: { provider: name, status } });
       expect([stub.submits, stub.count(read)]).toEqual([1, 3]);
     });
@@ -177,7 +177,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       ['it downloads', fetch],
     ])('while %s settles, with the reason', async (_when, pattern) => {
       stub.plan(pattern, 'hang');
-      const going = failureOf(provider.generate(film, run));
+      const going = failureOf(provider.prepare(film).generate(run));
       await until(() => stub.count(pattern) === 1);
       const from = performance.now();
       run.stop('deadline');
@@ -188,7 +188,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     it('by a user during the paid call still cancels what that call made', async () => {
       const answered = Promise.withResolvers<void>();
       stub.plan(submit, { restAfter: answered.promise });
-      const going = failureOf(provider.generate(film, run));
+      const going = failureOf(provider.prepare(film).generate(run));
       await until(() => stub.halves === 1);
       run.stop('ended');
       answered.resolve();
@@ -200,7 +200,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     it('by a shutdown during the paid call notes the job for a successor', async () => {
       const answered = Promise.withResolvers<void>();
       stub.plan(submit, { restAfter: answered.promise });
-      const going = failureOf(provider.generate(film, run));
+      const going = failureOf(provider.prepare(film).generate(run));
       await until(() => stub.halves === 1);
       run.stop('shutdown');
       answered.resolve();
@@ -211,7 +211,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
 
     it('before the start sends nothing', async () => {
       run.stop('deadline');
-      expect(await failureOf(provider.generate(film, run))).toBe('deadline');
+      expect(await failureOf(provider.prepare(film).generate(run))).toBe('deadline');
       expect(stub.requests).toEqual([]);
     });
   });

@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 it('submits once, names the job before the first poll, and brings the film home', async () => {
-  const [film] = await provider.generate(aWave, run);
+  const [film] = await provider.prepare(aWave).generate(run);
   expect(await probe(film)).toMatchObject({ type: 'video', width: 1280, height: 720, duration: 4 });
   const [id = ''] = stub.jobs.keys();
   expect(run.told).toEqual(['submitting', `submitted ${id}`]);
@@ -56,14 +56,14 @@ it('submits once, names the job before the first poll, and brings the film home'
 
 it('takes a server that answers only id and status', async () => {
   stub.minimal = true;
-  expect(await provider.generate(aWave, run)).toHaveLength(1);
+  expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
 });
 
 it('goes on polling a job it knows, and submits nothing', async () => {
-  await provider.generate(aWave, run);
+  await provider.prepare(aWave).generate(run);
   const [id = ''] = stub.jobs.keys();
   const next = new RecordedRun(id, true);
-  expect(await provider.generate(aWave, next)).toHaveLength(1);
+  expect(await provider.prepare(aWave).generate(next)).toHaveLength(1);
   expect([next.told, stub.submits]).toEqual([[], 1]);
   next.close();
 });
@@ -73,7 +73,9 @@ describe('what sora takes', () => {
     ['9:16', '720P', 8, []],
     ['16:9', '720P', 12, []],
   ])('%s %s %i s exactly', (aspect_ratio, resolution, duration, near) => {
-    expect(provider.plan(requestFor(aWave, { input: { aspect_ratio, resolution, duration } }))).toEqual(near);
+    expect(
+      provider.prepare(requestFor(aWave, { input: { aspect_ratio, resolution, duration } })).approximations,
+    ).toEqual(near);
   });
 
   it.each([
@@ -83,8 +85,8 @@ describe('what sora takes', () => {
     [{ resolution: '4K' }, 'resolution'],
     [{ duration: 5 }, 'duration'],
   ])('declines %j', (input, param) => {
-    expect(() => provider.plan(requestFor(aWave, { input }))).toThrow(
-      expect.objectContaining({ name: 'Unfit', param }),
+    expect(() => provider.prepare(requestFor(aWave, { input })).approximations).toThrow(
+      expect.objectContaining({ name: 'UnsupportedRequest', param }),
     );
   });
 
@@ -97,8 +99,8 @@ describe('what sora takes', () => {
     [20, 12],
   ])('comes near to %i s by %i s where the operator lets it, and says so', async (duration, used) => {
     const request = requestFor(aWave, { input: { duration }, upstream: { durationPolicy: 'nearest' } });
-    expect(provider.plan(request)).toEqual([{ param: 'duration', requested: duration, used }]);
-    await provider.generate(request, run);
+    expect(provider.prepare(request).approximations).toEqual([{ param: 'duration', requested: duration, used }]);
+    await provider.prepare(request).generate(run);
     expect(stub.requests[0]?.fields.seconds).toBe(String(used));
   });
 });
@@ -109,7 +111,7 @@ it.each(
   ),
 )('asks a server of another kind for %s in %s as it is', (aspect_ratio, resolution) => {
   const input = { aspect_ratio, resolution, duration: 5 };
-  expect(provider.plan(requestFor(aWave, { input, upstream: { model: 'wan2.2' } }))).toEqual([]);
+  expect(provider.prepare(requestFor(aWave, { input, upstream: { model: 'wan2.2' } })).approximations).toEqual([]);
 });
 
 describe('a picture', () => {
@@ -117,8 +119,8 @@ describe('a picture', () => {
     const firstFrame = await inputImage(320, 180, 'jpeg');
     const request = requestFor(aWave, { input: { reference_mode: mode }, images: { references: [], firstFrame } });
     const near = [{ param: 'reference_mode', requested: mode, used: 'first_frame' }];
-    expect(provider.plan(request)).toEqual(near);
-    await provider.generate(request, run);
+    expect(provider.prepare(request).approximations).toEqual(near);
+    await provider.prepare(request).generate(run);
     const [{ files }] = stub.requests;
     expect(files.map(({ field, type }) => [field, type])).toEqual([['input_reference', 'image/jpeg']]);
     expect(await sharp(files[0].bytes).metadata()).toMatchObject({ format: 'jpeg', width: 1280, height: 720 });
@@ -131,13 +133,17 @@ describe('a picture', () => {
       images: { references: [], firstFrame },
     });
     const used = 'cropped to 1280x720';
-    expect(provider.plan(request)).toEqual([{ param: 'first_frame_image_url', requested: '300x300', used }]);
+    expect(provider.prepare(request).approximations).toEqual([
+      { param: 'first_frame_image_url', requested: '300x300', used },
+    ]);
   });
 
   it('is one at the most', async () => {
     const [firstFrame, reference] = [await inputImage(16, 9), await inputImage(16, 9)];
     const request = requestFor(aWave, { images: { references: [reference], firstFrame } });
-    expect(() => provider.plan(request)).toThrow(expect.objectContaining({ param: 'reference_image_url' }));
+    expect(() => provider.prepare(request).approximations).toThrow(
+      expect.objectContaining({ param: 'reference_image_url' }),
+    );
   });
 });
 
@@ -156,7 +162,7 @@ describe('a submit', () => {
     ['noData', 'internal_error', 'charged'],
   ])('that meets %s is %s, billing: %s', async (fault, code, billing) => {
     stub.plan(CREATE, OPENAI_FAULTS[fault]);
-    expect(await failureOf(provider.generate(aWave, run))).toMatchObject({ code, billing });
+    expect(await failureOf(provider.prepare(aWave).generate(run))).toMatchObject({ code, billing });
     expect(stub.count(CREATE)).toBe(1);
   });
 
@@ -166,14 +172,14 @@ describe('a submit', () => {
     [{ cut: 'midway' }, 1],
   ])('cut off (%j) has an unknown end, and is not repeated', async (fault, submits) => {
     stub.plan(CREATE, fault);
-    const failure = await failureOf(provider.generate(aWave, run));
+    const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect([stub.count(CREATE), stub.submits]).toEqual([1, submits]);
   });
 
   it('that reaches nobody spent nothing', async () => {
     const request = requestFor(aWave, { upstream: { baseUrl: 'http://127.0.0.1:1/v1' } });
-    const failure = await failureOf(provider.generate(request, run));
+    const failure = await failureOf(provider.prepare(request).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
   });
 });
@@ -183,16 +189,16 @@ describe('polling', () => {
     const { serverError, badGateway, junkJson } = OPENAI_FAULTS;
     const busy: Fault = { reply: { status: 429, body: {} } };
     stub.plan(POLL, serverError, { cut: 'before' }, badGateway, { cut: 'midway' }, busy, junkJson);
-    expect(await provider.generate(aWave, run)).toHaveLength(1);
+    expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
     expect(stub.submits).toBe(1);
   });
 
   it('bears a record that is not found twice, and gives up the third time in a row', async () => {
     const { noModel: notFound } = OPENAI_FAULTS;
     stub.plan(POLL, notFound, notFound);
-    expect(await provider.generate(aWave, run)).toHaveLength(1);
+    expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
     const next = new RecordedRun('video_lost');
-    const failure = await failureOf(provider.generate(aWave, next));
+    const failure = await failureOf(provider.prepare(aWave).generate(next));
     expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged' });
     expect(stub.requests.filter(({ path }) => path.endsWith('video_lost'))).toHaveLength(3);
     next.close();
@@ -207,14 +213,16 @@ describe('polling', () => {
     ['video_generation_failed', 'internal_error'],
   ])('tells a job that failed by %s as %s', async (code, ours) => {
     stub.jobError = { code, message: `failed with ${stub.key}` };
-    const failure = await failureOf(provider.generate(aWave, run));
+    const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: ours, billing: 'charged', cause: { provider: 'openai', code } });
     expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
   });
 
   it('ends with the reason of the signal, between polls', async () => {
     stub.pollsToComplete = 10_000;
-    const failure = failureOf(provider.generate(requestFor(aWave, { upstream: { pollIntervalMs: 60_000 } }), run));
+    const failure = failureOf(
+      provider.prepare(requestFor(aWave, { upstream: { pollIntervalMs: 60_000 } })).generate(run),
+    );
     await sleep(200);
     const stoppedAt = performance.now();
     run.stop('deadline');
@@ -226,7 +234,7 @@ describe('polling', () => {
 describe('the download', () => {
   it('is repeated without making anything anew', async () => {
     stub.plan(CONTENT, OPENAI_FAULTS.serverError, { cut: 'before' }, { cut: 'midway' }, OPENAI_FAULTS.noModel);
-    const [film] = await provider.generate(aWave, run);
+    const [film] = await provider.prepare(aWave).generate(run);
     expect((await readFile((film as { path: string }).path)).subarray(4, 8).toString()).toBe('ftyp');
     expect([stub.submits, stub.count(CONTENT)]).toEqual([1, 5]);
   });
@@ -234,7 +242,7 @@ describe('the download', () => {
   it('of a film that is gone ends the task', async () => {
     const { noModel: gone } = OPENAI_FAULTS;
     stub.plan(CONTENT, gone, gone, gone, gone);
-    const failure = await failureOf(provider.generate(aWave, run));
+    const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged' });
   });
 });
@@ -243,7 +251,7 @@ describe('cancel', () => {
   it('tells the upstream, which stops the job where it can', async () => {
     stub.sora = false;
     stub.pollsToComplete = 10_000;
-    const failure = failureOf(provider.generate(aWave, run));
+    const failure = failureOf(provider.prepare(aWave).generate(run));
     while (stub.count(POLL) === 0) await sleep(5);
     const [id = ''] = stub.jobs.keys();
     run.stop('cancelled');

@@ -56,8 +56,8 @@ describe('pictures', () => {
 
   it.each(grid)('asks for %s in %s by a size that the upstream takes, of that ratio', async (ratio, resolution) => {
     const request = requestFor(aCat, { input: { aspect_ratio: ratio, resolution } });
-    const near = provider.plan(request);
-    const [size = ''] = await sizesOf(await provider.generate(request, run));
+    const near = provider.prepare(request).approximations;
+    const [size = ''] = await sizesOf(await provider.prepare(request).generate(run));
     const [width = 0, height = 0] = size.split('x').map(Number);
     const [across = 1, down = 1] = ratio === 'auto' ? [1, 1] : ratio.split(':').map(Number);
     expect(width * down).toBe(height * across);
@@ -67,7 +67,7 @@ describe('pictures', () => {
   });
 
   it.each([1, 3, 10])('makes %i by one paid call', async (n) => {
-    const outputs = await provider.generate(requestFor(aCat, { input: { n } }), run);
+    const outputs = await provider.prepare(requestFor(aCat, { input: { n } })).generate(run);
     expect(outputs).toHaveLength(n);
     expect(new Set(outputs.map((output) => (output as Buffer).toString('base64'))).size).toBe(n);
     expect(stub.submits).toBe(1);
@@ -77,7 +77,7 @@ describe('pictures', () => {
   it('hands reference images on as files of their type, in order', async () => {
     const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg'), await inputImage(48, 48, 'webp')];
     const request = requestFor(aCat, { images: { references, firstFrame: null }, input: { n: 2 } });
-    expect(await provider.generate(request, run)).toHaveLength(2);
+    expect(await provider.prepare(request).generate(run)).toHaveLength(2);
     const [{ path, files, fields }] = stub.requests;
     expect(path).toBe('/v1/images/edits');
     expect(files.map(({ field, type, name }) => [field, type, name])).toEqual([
@@ -95,7 +95,9 @@ describe('pictures', () => {
       input: { aspect_ratio: 'auto', resolution: '2K' },
       images: { references, firstFrame: null },
     });
-    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '16:9' }]);
+    expect(provider.prepare(request).approximations).toEqual([
+      { param: 'aspect_ratio', requested: 'auto', used: '16:9' },
+    ]);
   });
 
   it.each([
@@ -105,8 +107,8 @@ describe('pictures', () => {
     ['auto', '1K', 'auto'],
   ])('knows the sizes of the older model: %s in %s is %s', async (aspect_ratio, resolution, size) => {
     const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
-    expect(provider.plan(request)).toEqual([]);
-    await provider.generate(request, run);
+    expect(provider.prepare(request).approximations).toEqual([]);
+    await provider.prepare(request).generate(run);
     expect(stub.requests[0]?.fields.size).toBe(size);
   });
 
@@ -115,23 +117,27 @@ describe('pictures', () => {
     ['1:1', '2K', 'resolution'],
   ])('declines %s in %s for the older model before anything is sent', (aspect_ratio, resolution, param) => {
     const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
-    expect(() => provider.plan(request)).toThrow(expect.objectContaining({ name: 'Unfit', param }));
-    expect(() => provider.plan(request)).toThrow(UnsupportedRequest);
+    expect(() => provider.prepare(request).approximations).toThrow(
+      expect.objectContaining({ name: 'UnsupportedRequest', param }),
+    );
+    expect(() => provider.prepare(request).approximations).toThrow(UnsupportedRequest);
   });
 
   it('sends a server of another kind a size of its own in the place of "auto", and says so', () => {
     const request = requestFor(aCat, { input: { aspect_ratio: 'auto' }, upstream: { model: 'sd3.5' } });
-    expect(provider.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }]);
+    expect(provider.prepare(request).approximations).toEqual([
+      { param: 'aspect_ratio', requested: 'auto', used: '1:1' },
+    ]);
   });
 
   it('fetches pictures that a server answers by link', async () => {
     stub.links = true;
-    const outputs = await provider.generate(requestFor(aCat, { input: { n: 2 } }), run);
+    const outputs = await provider.prepare(requestFor(aCat, { input: { n: 2 } })).generate(run);
     expect(await sizesOf(outputs)).toEqual(['64x64', '64x64']);
   });
 
   it('works without a key, and then sends none', async () => {
-    await failureOf(provider.generate(requestFor(aCat, { upstream: { apiKey: null } }), run));
+    await failureOf(provider.prepare(requestFor(aCat, { upstream: { apiKey: null } })).generate(run));
     expect(stub.requests[0]?.key).toBe('none');
   });
 
@@ -139,7 +145,7 @@ describe('pictures', () => {
     const set = { OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_ORG_ID: 'org-x', OPENAI_PROJECT_ID: 'proj-x' };
     Object.assign(process.env, set, { OPENAI_API_KEY: 'other' });
     try {
-      await provider.generate(aCat, run);
+      await provider.prepare(aCat).generate(run);
       expect(stub.requests[0]).toMatchObject({ key: 'right' });
       expect(JSON.stringify(stub.requests[0]?.headers)).not.toMatch(/org-x|proj-x/);
     } finally {
@@ -174,7 +180,7 @@ describe('pictures', () => {
 
   it.each(failures)('tells %s as %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
     stub.plan(IMAGES, OPENAI_FAULTS[fault]);
-    const failure = await failureOf(provider.generate(aCat, run));
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ name: 'ProviderError', code, billing, ...more });
     expect(failure.cause).toMatchObject({
       provider: 'openai',
@@ -195,7 +201,7 @@ describe('pictures', () => {
     'does not know what was spent when the call ends %s, and does not repeat it',
     async (_when, fault, code, submits) => {
       stub.plan(IMAGES, fault);
-      const failure = await failureOf(new OpenaiProvider(150).generate(aCat, run));
+      const failure = await failureOf(new OpenaiProvider(150).prepare(aCat).generate(run));
       expect(failure).toMatchObject({ code, billing: 'unknown' });
       expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
     },
@@ -205,7 +211,7 @@ describe('pictures', () => {
     ['nobody listens', 'http://127.0.0.1:1/v1'],
     ['the name is unknown', 'http://upstream.invalid/v1'],
   ])('knows that nothing was spent when %s', async (_why, baseUrl) => {
-    const failure = await failureOf(provider.generate(requestFor(aCat, { upstream: { baseUrl } }), run));
+    const failure = await failureOf(provider.prepare(requestFor(aCat, { upstream: { baseUrl } })).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(failure.cause).toMatchObject({
       provider: 'openai',
@@ -215,7 +221,7 @@ describe('pictures', () => {
 
   it('ends with the reason of the signal within a second', async () => {
     stub.plan(IMAGES, 'hang');
-    const failure = failureOf(provider.generate(aCat, run));
+    const failure = failureOf(provider.prepare(aCat).generate(run));
     await sleep(100);
     const stoppedAt = performance.now();
     run.stop('cancelled');
@@ -225,7 +231,7 @@ describe('pictures', () => {
 
   it('tells of progress while it waits, and claims no end', async () => {
     stub.plan(IMAGES, { delayMs: 2300 });
-    await provider.generate(aCat, run);
+    await provider.prepare(aCat).generate(run);
     expect(run.percents.length).toBeGreaterThanOrEqual(2);
     expect(Math.max(...run.percents)).toBeLessThan(96);
     expect(run.percents).toEqual([...run.percents].sort((a, b) => a - b));

@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
-import type { Provider, ProviderOutput, ProviderRequest, Run } from '../provider.ts';
+import type { PreparedRequest, Provider, ProviderOutput, ProviderRequest, Run } from '../provider.ts';
 import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
 import { planFilm } from './openai-video-plan.ts';
 import { cancelFilm, makeFilm } from './openai-videos.ts';
@@ -15,11 +15,16 @@ export class OpenaiProvider implements Provider {
   /** @param imageTimeoutMs for the whole of an image call */
   constructor(private readonly imageTimeoutMs: number = IMAGE_CALL_TIMEOUT_MS) {}
 
-  plan(request: ProviderRequest): Approximation[] {
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan(request);
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
+  private plan(request: ProviderRequest): Approximation[] {
     return (request.kind === 'image' ? planPictures(request) : planFilm(request)).approximations;
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
     return request.kind === 'image' ? makePictures(request, run, this.imageTimeoutMs) : makeFilm(request, run);
   }

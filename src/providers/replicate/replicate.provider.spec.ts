@@ -41,9 +41,9 @@ const withReferences = (request: ProviderRequest, references: InputImage[]) =>
 describe('gpt-image-2', () => {
   it('is recognised by our storage, and so is a film', async () => {
     stub.real = true;
-    const [shot] = await replicate.generate(picture, run);
+    const [shot] = await replicate.prepare(picture).generate(run);
     expect(await probe(shot!)).toMatchObject({ type: 'image', contentType: 'image/png' });
-    const [reel] = await replicate.generate(film, ground.freshRun());
+    const [reel] = await replicate.prepare(film).generate(ground.freshRun());
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
   });
 
@@ -65,7 +65,7 @@ describe('gpt-image-2', () => {
       for (const size of resolution?.enum ?? []) {
         const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
         try {
-          replicate.plan(request);
+          replicate.prepare(request).approximations;
         } catch (error) {
           expect(error).toBeInstanceOf(UnsupportedRequest);
           continue;
@@ -89,7 +89,9 @@ describe('gpt-image-2', () => {
 
   it('of ratio auto above 1K takes the nearest to the first reference image, and says so', async () => {
     const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(600, 1000)]);
-    expect(replicate.plan(request)).toEqual([{ param: 'aspect_ratio', requested: 'auto', used: '9:16' }]);
+    expect(replicate.prepare(request).approximations).toEqual([
+      { param: 'aspect_ratio', requested: 'auto', used: '9:16' },
+    ]);
     await ground.made(request);
     expect(inputs()[0]).toMatchObject({
       aspect_ratio: '2160x3840',
@@ -117,7 +119,7 @@ describe('gpt-image-2', () => {
   ])('an upload that fails with %s has spent nothing', async (_what, fault, code) => {
     stub.plan(/files$/, fault);
     const large: InputImage = { bytes: Buffer.alloc(300_000), contentType: 'image/png', width: 9, height: 9 };
-    expect(await failureOf(replicate.generate(withReferences(picture, [large]), run))).toMatchObject({
+    expect(await failureOf(replicate.prepare(withReferences(picture, [large])).generate(run))).toMatchObject({
       code,
       billing: 'none',
     });
@@ -137,13 +139,13 @@ describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
         expect(inputs().at(-1)?.aspect_ratio).toBe(ratio === 'auto' ? free : ratio);
         expect(inputs().at(-1)?.resolution).toBe(size);
         expect(inputs().at(-1)?.allow_fallback_model).toBe(isPro ? false : undefined);
-        expect(replicate.plan(request)).toHaveLength(isPro && ratio === 'auto' ? 1 : 0);
+        expect(replicate.prepare(request).approximations).toHaveLength(isPro && ratio === 'auto' ? 1 : 0);
       }
   });
 
   it('of ratio auto with images matches the first', async () => {
     const request = withReferences(nano(model), [await inputImage(9, 9)]);
-    expect(replicate.plan(request)).toEqual([]);
+    expect(replicate.prepare(request).approximations).toEqual([]);
     await ground.made(request);
     expect(inputs()[0]).toMatchObject({ aspect_ratio: 'match_input_image', image_input: [expect.any(String)] });
   });
@@ -188,7 +190,7 @@ describe('seedance', () => {
         references: 'reference_image_url' in urls ? [image] : [],
       },
     });
-    expect(replicate.plan(request)).toHaveLength(approximations);
+    expect(replicate.prepare(request).approximations).toHaveLength(approximations);
     expect(await ground.made(request)).toEqual([`output 0 of ${ID(1)}`]);
     expect(Object.keys(inputs()[0]!).filter((name) => /image/.test(name))).toEqual(fields);
   });
@@ -207,8 +209,12 @@ describe('seedance', () => {
       await ground.made(requestFor(film, { input: { duration } }), ground.freshRun());
       expect(inputs().at(-1)).toMatchObject({ duration });
     }
-    expect(() => replicate.plan(requestFor(film, { input: { duration: 3 } }))).toThrow(UnsupportedRequest);
-    expect(() => replicate.plan(requestFor(film, { input: { prompt: 'x'.repeat(4001) } }))).toThrow(UnsupportedRequest);
+    expect(() => replicate.prepare(requestFor(film, { input: { duration: 3 } })).approximations).toThrow(
+      UnsupportedRequest,
+    );
+    expect(() => replicate.prepare(requestFor(film, { input: { prompt: 'x'.repeat(4001) } })).approximations).toThrow(
+      UnsupportedRequest,
+    );
   });
 });
 
@@ -225,7 +231,7 @@ describe('a create call that is refused', () => {
     [201, {}, 'provider_outcome_unknown', 'unknown', undefined],
   ])('with %d %j is %s, spent %s, and sent once', async (status, body, code, billing, retryAfterMs) => {
     stub.plan(CREATE, { reply: { status, body } });
-    const failure = await failureOf(replicate.generate(picture, run));
+    const failure = await failureOf(replicate.prepare(picture).generate(run));
     expect(failure).toMatchObject({ code, billing, cause: { provider: 'replicate', status } });
     expect(failure.retryAfterMs).toBe(retryAfterMs);
     expect(stub.count(CREATE)).toBe(1);
@@ -234,7 +240,9 @@ describe('a create call that is refused', () => {
   it('a lost answer is an unknown outcome for a picture; a film is found in the list', async () => {
     stub.pageSize = 1;
     stub.plan(CREATE, { cut: 'after' }, { cut: 'after' }, { delayMs: 0 });
-    expect(await failureOf(replicate.generate(picture, ground.freshRun()))).toMatchObject({ billing: 'unknown' });
+    expect(await failureOf(replicate.prepare(picture).generate(ground.freshRun()))).toMatchObject({
+      billing: 'unknown',
+    });
     const other = { ...film, taskId: newTaskId() };
     expect(await ground.made(film)).toEqual([`output 0 of ${ID(2)}`]);
     await ground.made(other, ground.freshRun());
@@ -257,7 +265,7 @@ describe('a create call that is refused', () => {
 
   it('a film that is not in the list stays unknown', async () => {
     stub.plan(CREATE, { cut: 'before' });
-    expect(await failureOf(replicate.generate(film, run))).toMatchObject({
+    expect(await failureOf(replicate.prepare(film).generate(run))).toMatchObject({
       code: 'provider_outcome_unknown',
       billing: 'unknown',
     });
@@ -278,14 +286,14 @@ describe('a prediction that ends', () => {
     [{ error: 'nobody knows' }, 'internal_error'],
   ])('with %j is %s, accepted', async (ending, code) => {
     stub.endings.push(ending);
-    expect(await failureOf(replicate.generate(picture, run))).toMatchObject({ code, billing: 'charged' });
+    expect(await failureOf(replicate.prepare(picture).generate(run))).toMatchObject({ code, billing: 'charged' });
     expect(stub.submits).toBe(1);
   });
 
   it('and is come for too late has nothing left', async () => {
     stub.plan(DELIVER, { delayMs: 500 });
     stub.steps = { starting: 0, processing: 0 };
-    const going = failureOf(replicate.generate(film, run));
+    const going = failureOf(replicate.prepare(film).generate(run));
     await until(() => stub.count(DELIVER) === 1);
     stub.aheadMs = 2 * 3_600_000;
     expect(await going).toMatchObject({ code: 'internal_error', billing: 'charged' });
@@ -302,7 +310,7 @@ describe('stopping', () => {
   it('cancels every prediction of a task', async () => {
     stub.endings.push('never', 'never');
     const two = requestFor(nano('nano-banana-2'), { input: { n: 2 } });
-    const going = failureOf(replicate.generate(two, run));
+    const going = failureOf(replicate.prepare(two).generate(run));
     await until(() => run.told.length === 4);
     run.stop('ended');
     await going;

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { Approximation } from '../../tasks/task.entity.ts';
-import { ProviderError, type Provider, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import {
+  ProviderError,
+  type Provider,
+  type PreparedRequest,
+  type ProviderOutput,
+  type ProviderRequest,
+  type Run,
+} from '../provider.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { elapsedPercent } from '../jobs/elapsed-percent.ts';
 import { findJobAfterNoAnswer } from '../jobs/find-job.ts';
@@ -25,11 +32,16 @@ const TYPICAL_MS = { image: 30_000, video: 180_000 };
 export class ReplicateProvider implements Provider {
   readonly name = 'replicate';
 
-  plan(request: ProviderRequest): Approximation[] {
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan(request);
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
+  private plan(request: ProviderRequest): Approximation[] {
     return replicateOrder(request).approximations;
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     const order = replicateOrder(request);
     let handed: Promise<object> | undefined;
     const input = () => (handed ??= handOver(request, order.images, run.signal).then(order.input));

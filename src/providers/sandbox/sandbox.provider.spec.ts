@@ -67,7 +67,7 @@ async function flat(color: string, width = 60, height = 40): Promise<InputImage>
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 async function pictures(request: ProviderRequest): Promise<Buffer[]> {
-  return (await sandbox.generate(request, run())).map((output) => {
+  return (await sandbox.prepare(request).generate(run())).map((output) => {
     if (!Buffer.isBuffer(output)) throw new Error('a picture comes as bytes');
     return output;
   });
@@ -75,7 +75,7 @@ async function pictures(request: ProviderRequest): Promise<Buffer[]> {
 
 async function filmed(request: ProviderRequest): Promise<Buffer> {
   const scratchDir = await mkdtemp(join(scratch, 'film-'));
-  const [output, ...more] = await sandbox.generate(request, run(undefined, scratchDir));
+  const [output, ...more] = await sandbox.prepare(request).generate(run(undefined, scratchDir));
   expect(more).toEqual([]);
   if (!output || Buffer.isBuffer(output)) throw new Error('a film comes as a file');
   expect(output.path.startsWith(scratchDir)).toBe(true);
@@ -148,7 +148,7 @@ describe('pictures', () => {
   it('fail with reference_image_invalid and the field when an image cannot be decoded', async () => {
     const good = await flat('#fff');
     const broken = { ...good, bytes: good.bytes.subarray(0, 40) };
-    await expect(sandbox.generate(picture({}, [good, broken]), run())).rejects.toMatchObject({
+    await expect(sandbox.prepare(picture({}, [good, broken])).generate(run())).rejects.toMatchObject({
       code: 'reference_image_invalid',
       param: 'reference_images[1]',
     });
@@ -224,14 +224,14 @@ describe('stopping', () => {
       at = performance.now();
       abort.abort(reason);
     }, after);
-    await expect(sandbox.generate(request, run(abort.signal))).rejects.toBe(reason);
+    await expect(sandbox.prepare(request).generate(run(abort.signal))).rejects.toBe(reason);
     expect(performance.now() - at).toBeLessThan(5_000); // what the port allows
   });
 
   it('takes a waiting render out of the queue, and the others go on', async () => {
     const abort = new AbortController();
     const many = Array.from({ length: 12 }, (_, i) =>
-      sandbox.generate(picture({ n: 2 }), run(i === 11 ? abort.signal : undefined)),
+      sandbox.prepare(picture({ n: 2 })).generate(run(i === 11 ? abort.signal : undefined)),
     );
     abort.abort(new Error('gone'));
     const settled = await Promise.allSettled(many);
@@ -239,20 +239,22 @@ describe('stopping', () => {
   });
 
   it('of a thread by a crash fails its task alone, with internal_error', async () => {
-    const lost = sandbox.generate(film({}), run(undefined, join(scratch, 'gone')));
+    const lost = sandbox.prepare(film({})).generate(run(undefined, join(scratch, 'gone')));
     await expect(lost).rejects.toMatchObject({ name: 'ProviderError', code: 'internal_error' });
     expect(await pictures(picture({}))).toHaveLength(1);
   });
 
   it('does not start what is aborted already', async () => {
-    await expect(sandbox.generate(picture({}), run(AbortSignal.abort(new Error('early'))))).rejects.toThrow('early');
+    await expect(sandbox.prepare(picture({})).generate(run(AbortSignal.abort(new Error('early'))))).rejects.toThrow(
+      'early',
+    );
   });
 });
 
 describe('directives', () => {
   it('#fail gives the task error it names', async () => {
     await expect(
-      sandbox.generate(picture({ prompt: 'a fox #fail:content_policy_violation' }), run()),
+      sandbox.prepare(picture({ prompt: 'a fox #fail:content_policy_violation' })).generate(run()),
     ).rejects.toMatchObject({
       name: 'ProviderError',
       code: 'content_policy_violation',
@@ -261,7 +263,9 @@ describe('directives', () => {
 
   it('#delay comes before #fail', async () => {
     const from = performance.now();
-    await expect(sandbox.generate(film({ prompt: '#fail:provider_timeout #delay:0.2' }), run())).rejects.toMatchObject({
+    await expect(
+      sandbox.prepare(film({ prompt: '#fail:provider_timeout #delay:0.2' })).generate(run()),
+    ).rejects.toMatchObject({
       code: 'provider_timeout',
     });
     expect(performance.now() - from).toBeGreaterThan(190);

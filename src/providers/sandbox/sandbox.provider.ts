@@ -6,6 +6,7 @@ import {
   ProviderError,
   type InputImage,
   type Provider,
+  type PreparedRequest,
   type ProviderOutput,
   type ProviderRequest,
   type Run,
@@ -24,12 +25,17 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
   readonly name = 'sandbox';
   private readonly pool = new RenderPool();
 
+  prepare(request: ProviderRequest): PreparedRequest {
+    const approximations = this.plan();
+    return { approximations, generate: (run) => this.generate(request, run) };
+  }
+
   /** It can express whatever the catalogue allows. */
-  plan(): [] {
+  private plan(): [] {
     return [];
   }
 
-  async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
+  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
     const directives = parseDirectives(request.input.prompt);
     await applyDirectives(directives, run.signal);

@@ -63,7 +63,7 @@ export class JobGround<Stub extends StubHttp> {
 
   /** @returns the results as text; by default of the test's first run */
   async made(request: ProviderRequest, run: RecordedRun = this.runs[0]!): Promise<string[]> {
-    const outputs = await this.tried.provider.generate(request, run);
+    const outputs = await this.tried.provider.prepare(request).generate(run);
     return Promise.all(
       outputs.map(async (output) => {
         if (Buffer.isBuffer(output)) throw new Error('a result comes as a file');
