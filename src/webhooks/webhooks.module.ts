@@ -11,15 +11,18 @@ import { DeliverWorker } from './deliveries/deliver.worker.ts';
 import { DeliveriesService } from './deliveries/deliveries.service.ts';
 import { DeliverySweep } from './deliveries/delivery-sweep.ts';
 import { TaskEndRecorder } from './events/task-end-recorder.ts';
-import { WebhookEventsController } from './events/events.controller.ts';
+import { EventsController } from './events/events.controller.ts';
 import { EndpointsController } from './endpoints/endpoints.controller.ts';
-import { WebhooksResolver } from './webhooks.resolver.ts';
+import { EventsResolver } from './events/events.resolver.ts';
+import { DeliveriesController } from './deliveries/deliveries.controller.ts';
+import { DeliveriesResolver } from './deliveries/deliveries.resolver.ts';
+import { EndpointsResolver } from './endpoints/endpoints.resolver.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
 
 /** Who is told when tasks end. */
 @Module({
   imports: [OutboundModule, TasksModule],
-  controllers: [EndpointsController, WebhookEventsController],
+  controllers: [EndpointsController, DeliveriesController, EventsController],
   providers: [
     DispatchEvents,
     TurnDeliveries,
@@ -31,7 +34,9 @@ import { EndpointsService } from './endpoints/endpoints.service.ts';
     DeliveriesService,
     DeliverySweep,
     TaskEndRecorder,
-    WebhooksResolver,
+    EndpointsResolver,
+    DeliveriesResolver,
+    EventsResolver,
     EndpointsService,
   ],
 })

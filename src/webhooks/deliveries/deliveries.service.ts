@@ -7,7 +7,7 @@ import { eventBody } from '../events/event-body.ts';
 import { TEST_EVENT } from '../events/event-type.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
-import { toEndpointView } from '../webhook.view.ts';
+import { toEndpointView } from '../endpoints/endpoint.view.ts';
 import { type Page, EndpointsService } from '../endpoints/endpoints.service.ts';
 
 const DAY_S = 86_400;
