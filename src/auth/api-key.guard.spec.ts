@@ -20,7 +20,7 @@ class Resolver {
 /** Knows every key as one and the same, which has used nothing up. */
 const sql = {
   run: async ({ name }: Statement, [first, buckets, points]: [unknown[], unknown[], unknown[]]) =>
-    name === 'auth.find-by-hashes'
+    name === 'auth.find_by_hashes'
       ? first.map((hash) => ({ hash, id: 'key_1', scopes: ['tasks:read'], limits: {}, validMs: null }))
       : [{ apiKeyId: first[0], bucket: buckets[0], taken: points[0], msLeft: 60_000 }],
 } as unknown as Sql;

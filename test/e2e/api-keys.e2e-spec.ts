@@ -550,7 +550,7 @@ async function countingStatements(work: () => Promise<unknown>): Promise<number>
   const run = sql.run.bind(sql);
   let count = 0;
   sql.run = (statement, values) => {
-    if (statement.name === 'auth.find-by-hashes') count++;
+    if (statement.name === 'auth.find_by_hashes') count++;
     return run(statement, values);
   };
   try {

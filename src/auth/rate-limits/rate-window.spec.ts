@@ -8,7 +8,7 @@ class Shared {
   leases = 0;
 
   lend(window: RateWindow, now = 0): void {
-    const asked = window.ask(now);
+    const asked = window.pointsToLease(now);
     this.taken += asked;
     this.leases += 1;
     window.lease(asked, this.taken, now + MINUTE_MS);
@@ -85,9 +85,9 @@ describe('the window of a rate', () => {
     const shared = new Shared();
     const window = newWindow(3);
     spend(10, shared, [window]);
-    expect(window.refused).toBe(7);
-    window.ask(60_000);
-    expect(window.refused).toBe(0);
+    expect(window.rejections).toBe(7);
+    window.pointsToLease(60_000);
+    expect(window.rejections).toBe(0);
   });
 
   describe('with the database away', () => {
