@@ -1,6 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import type { ResentEvent } from '../sql/send-again.ts';
+import type { ResentEvent } from '../sql/resend-events.ts';
 import { type AnyEventType, AnyEventTypeChoice } from './event-type.ts';
 
 @ObjectType('WebhookEvent', { description: 'An event that the service sends again.' })
