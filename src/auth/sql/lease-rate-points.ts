@@ -10,7 +10,7 @@ export interface RateLeaseRequest {
 
 /** The state of a window after a lease, over all processes. */
 export interface RateLease {
-  /** Includes the points just requested. May exceed the limit, which this statement does not know. */
+  /** Includes the points just requested. May exceed the limit, which is not part of this statement. */
   taken: number;
   /** Milliseconds until the window ends, by the database's clock. */
   msLeft: number;
@@ -29,7 +29,7 @@ const LEASE_RATE_POINTS: Statement = {
   text: `
   insert into rate_windows as known (api_key_id, bucket, ends_at, taken)
   select api_key_id, bucket, now() + interval '${WINDOW_S} seconds', points
-    from unnest($1::text[], $2::text[], $3::bigint[]) as asked (api_key_id, bucket, points)
+    from unnest($1::text[], $2::text[], $3::bigint[]) as requested (api_key_id, bucket, points)
    order by api_key_id, bucket
       on conflict (api_key_id, bucket) do update
      set ends_at = case when known.ends_at > now() then known.ends_at else excluded.ends_at end,

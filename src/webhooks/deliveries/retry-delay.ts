@@ -18,8 +18,8 @@ export function retryDelayS(
 ): number | null {
   const gap = schedule[failures - 1];
   if (gap === undefined) return null;
-  const asked = parseRetryAfter(retryAfter, nowMs);
-  if (asked !== null) return Math.min(Math.max(asked, gap), gap * MAX_STRETCH);
+  const requestedS = parseRetryAfter(retryAfter, nowMs);
+  if (requestedS !== null) return Math.min(Math.max(requestedS, gap), gap * MAX_STRETCH);
   return gap * (1 + JITTER * random());
 }
 
