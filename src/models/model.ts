@@ -1,6 +1,7 @@
 import type { MediaKind } from './media-kind.ts';
 import type { Config } from '../platform/config.ts';
 import type { ParametersSchema } from './parameters.ts';
+import type { SizeTable } from './sizes.ts';
 
 export const MODEL_STATUSES = ['active', 'deprecated', 'retired'] as const;
 
@@ -25,6 +26,8 @@ export interface Model {
   description: string;
   /** Validates a creation request, is served by /v1/models, and holds every allowed value, default and bound. */
   parameters: ParametersSchema;
+  /** Pixels of every `aspect_ratio` but `auto` in every `resolution`. */
+  sizes: SizeTable;
   lifecycle: Lifecycle;
 }
 

@@ -1,5 +1,4 @@
 /** What the provider and a render thread say to one another. */
-import type { Size } from '../providers/families/sizes.ts';
 
 /** An image the client referred to. */
 export interface SourceImage {
@@ -12,7 +11,8 @@ interface Order {
   model: string;
   /** What to paint: the prompt without directives. */
   text: string;
-  size: Size;
+  /** Pixels. */
+  size: { width: number; height: number };
   references: SourceImage[];
 }
 

@@ -1,5 +1,6 @@
 import { ACTIVE, type Model } from '../model.ts';
 import { count, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
+import { NANO_BANANA_SIZES } from './nano-banana-sizes.ts';
 
 /** Quality first. */
 export const nanoBananaPro: Model = {
@@ -18,5 +19,6 @@ export const nanoBananaPro: Model = {
     resolution: oneOf(['2K', '4K'], { byDefault: '2K', description: 'Size class of the image.' }),
     n: count({ max: 4 }),
   }),
+  sizes: NANO_BANANA_SIZES,
   lifecycle: ACTIVE,
 };

@@ -1,5 +1,6 @@
 import { ACTIVE, type Model } from '../model.ts';
 import { imageUrl, oneOf, parametersOf, prompt, seconds, when } from '../parameters.ts';
+import { videoSizes } from './video-sizes.ts';
 
 /** Standard video model of the China region. */
 export const seedance2: Model = {
@@ -33,5 +34,6 @@ export const seedance2: Model = {
     // The mode starts from exactly one picture; no provider takes a second one beside it.
     when('reference_mode', 'first_frame', { needs: 'first_frame_image_url', excludes: 'reference_image_url' }),
   ),
+  sizes: videoSizes('720p', '1080p'),
   lifecycle: ACTIVE,
 };

@@ -1,5 +1,6 @@
 import { ACTIVE, type Model } from '../model.ts';
 import { imageUrl, oneOf, parametersOf, prompt, seconds } from '../parameters.ts';
+import { videoSizes } from './video-sizes.ts';
 
 /** Standard video model of the Global region. */
 export const sora2: Model = {
@@ -25,5 +26,6 @@ export const sora2: Model = {
     }),
     duration: seconds({ min: 1, max: 20, byDefault: 5 }),
   }),
+  sizes: videoSizes('720P', '1080P', '4K'),
   lifecycle: ACTIVE,
 };

@@ -10,7 +10,7 @@ import { nanoBananaPro } from '../../models/catalog/nano-banana-pro.ts';
 import type { Model } from '../../models/model.ts';
 import type { InputImage, ProviderOutput, ProviderRequest } from '../provider.ts';
 import { GeminiProvider } from './gemini.provider.ts';
-import { imageSize } from '../families/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 const CALL = /POST .*:generateContent$/;
 const provider = new GeminiProvider();
@@ -57,7 +57,7 @@ it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s
   const request = requestFor(aCat, { model, input: { aspect_ratio: ratio, resolution } });
   expect(provider.prepare(request).approximations).toEqual([]);
   const [picture] = await provider.prepare(request).generate(run);
-  expect(await sizeOf(picture)).toEqual(imageSize(model, request.input));
+  expect(await sizeOf(picture)).toEqual(requestedSize(request).size);
   const [{ path, fields, key }] = stub.requests;
   expect([path, key]).toEqual(['/v1/models/gemini-nano-banana-2.1:generateContent', 'right']);
   expect(fields).toEqual({

@@ -11,7 +11,8 @@ import {
   type Upstream,
 } from '../provider.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
-import { imageChoice } from '../families/sizes.ts';
+import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
+import { requestedSize } from '../requested-size.ts';
 import { openaiClient } from './openai-client.ts';
 import { openaiFailure } from './openai-errors.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
@@ -39,14 +40,14 @@ interface Plan {
 }
 
 /** @throws Unfit */
-export function planPictures({ model, input, images, upstream }: ProviderRequest): Plan {
+export function planPictures(request: ProviderRequest): Plan {
+  const { input, upstream } = request;
   const auto = input.aspect_ratio === 'auto';
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };
 
   // What OpenAI calls "auto" chooses the size too, so at a wanted size the ratio is chosen here.
-  const table = GPT_MODELS.test(upstream.model) ? 'gpt-image-2' : model;
-  const { ratio, size } = imageChoice(table, input, images.references[0]);
+  const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? { sizes: gptImage2.sizes } : {});
   return {
     size: `${size.width}x${size.height}`,
     approximations: auto ? [{ param: 'aspect_ratio', requested: 'auto', used: ratio }] : [],

@@ -14,7 +14,7 @@ import {
 import { parseDirectives, type Directives } from './directives.ts';
 import type { SourceImage } from '../../sandbox/render-order.ts';
 import { RenderPool } from '../../sandbox/render-pool.ts';
-import { imageSize, videoSize } from '../families/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 /**
  * Makes pictures and films itself, out of the prompt: for building and testing at no cost. The task's id has no part in it,
@@ -49,12 +49,9 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     await this.pool.close();
   }
 
-  private async makePictures(
-    { model, input, images }: ProviderRequest,
-    text: string,
-    run: Run,
-  ): Promise<ProviderOutput[]> {
-    const size = imageSize(model, input, images.references[0]);
+  private async makePictures(request: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
+    const { model, input, images } = request;
+    const { size } = requestedSize(request);
     const references = images.references.map((image, i) => source(image, `reference_images[${i}]`));
     const pictures = await this.pool.render(
       { kind: 'pictures', model, text, size, references, count: input.n ?? 1 },
@@ -64,14 +61,16 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     return pictures.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
   }
 
-  private async makeFilm({ model, input, images }: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
+  private async makeFilm(request: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
+    const { model, input, images } = request;
+    const { size } = requestedSize(request);
     const path = join(run.scratchDir, 'film.mp4');
     await this.pool.render(
       {
         kind: 'film',
         model,
         text,
-        size: videoSize(input),
+        size,
         references: images.references.map((image) => source(image, 'reference_image_url')),
         firstFrame: images.firstFrame && source(images.firstFrame, 'first_frame_image_url'),
         durationSeconds: input.duration ?? 5,
