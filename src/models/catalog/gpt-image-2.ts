@@ -2,7 +2,6 @@ import { ACTIVE, type Model } from '../model.ts';
 import { count, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
 import { sizeTable } from '../sizes.ts';
 
-/** General purpose. */
 export const gptImage2: Model = {
   id: 'gpt-image-2',
   kind: 'image',
@@ -14,7 +13,7 @@ export const gptImage2: Model = {
     reference_images: imageUrls(16),
     aspect_ratio: oneOf(['auto', '1:1', '5:4', '9:16', '21:9', '16:9', '3:2', '4:3', '4:5', '3:4', '2:3'], {
       byDefault: 'auto',
-      description: 'Width to height; "auto" leaves the choice to the model.',
+      description: 'Width to height. "auto" leaves the choice to the model.',
     }),
     resolution: oneOf(['1K', '2K', '4K'], { byDefault: '1K', description: 'Size class of the image.' }),
     n: count({ max: 10 }),

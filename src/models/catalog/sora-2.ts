@@ -2,7 +2,6 @@ import { ACTIVE, type Model } from '../model.ts';
 import { imageUrl, oneOf, parametersOf, prompt, seconds } from '../parameters.ts';
 import { videoSizes } from './video-sizes.ts';
 
-/** Standard video model of the Global region. */
 export const sora2: Model = {
   id: 'sora-2',
   kind: 'video',
@@ -22,7 +21,7 @@ export const sora2: Model = {
     }),
     resolution: oneOf(['720P', '1080P', '4K'], {
       byDefault: '1080P',
-      description: 'Size class of the video; capital P.',
+      description: 'Size class of the video, with a capital P.',
     }),
     duration: seconds({ min: 1, max: 20, byDefault: 5 }),
   }),
