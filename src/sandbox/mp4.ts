@@ -12,7 +12,7 @@ interface Box {
 }
 
 /**
- * Prepares the encoder's MP4 for serving:
+ * Prepares the encoder's MP4 for serving, by hand (docs/decisions/0013-mp4-boxes-by-hand.md):
  * - The index moves before the media data, so that playback can start before the download ends.
  * - Key frames are listed. The encoder lists none, so a player would treat every frame as one and seek into garbage.
  * - Colours are declared as BT.709.
