@@ -16,7 +16,7 @@ export interface Lifecycle {
   replacement: string | null;
 }
 
-/** A logical model, which configuration binds to providers. Each has a file in `catalog/`. */
+/** What can be made: a logical id that configuration binds to a provider. One file a model in `catalog/`. */
 export interface Model {
   id: string;
   kind: MediaKind;
@@ -24,10 +24,10 @@ export interface Model {
   /** Unix seconds at which the model joined this catalogue. */
   created: number;
   description: string;
-  /** Every allowed value, default and bound. Validates creation requests and is published by /v1/models. */
-  parameters: ParametersSchema;
   /** Pixels of every `aspect_ratio` but `auto` in every `resolution`. */
   sizes: SizeTable;
+  /** Every allowed value, default and bound. Validates creation requests and is published by /v1/models. */
+  parameters: ParametersSchema;
   lifecycle: Lifecycle;
 }
 

@@ -8,6 +8,7 @@ export const nanoBanana2: Model = {
   owned_by: 'google',
   created: Date.UTC(2026, 10, 20) / 1000,
   description: 'Fast image model.',
+  sizes: NANO_BANANA_SIZES,
   parameters: parametersOf('nano-banana-2', {
     prompt: prompt(20_000),
     reference_images: imageUrls(14),
@@ -18,6 +19,5 @@ export const nanoBanana2: Model = {
     resolution: oneOf(['2K', '4K'], { byDefault: '2K', description: 'Size class of the image.' }),
     n: count({ max: 4 }),
   }),
-  sizes: NANO_BANANA_SIZES,
   lifecycle: ACTIVE,
 };

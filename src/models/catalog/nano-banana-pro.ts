@@ -8,6 +8,7 @@ export const nanoBananaPro: Model = {
   owned_by: 'google',
   created: Date.UTC(2026, 10, 20) / 1000,
   description: 'High-quality image model, suited to refinement and to editing reference images.',
+  sizes: NANO_BANANA_SIZES,
   parameters: parametersOf('nano-banana-pro', {
     prompt: prompt(20_000),
     reference_images: imageUrls(14),
@@ -18,6 +19,5 @@ export const nanoBananaPro: Model = {
     resolution: oneOf(['2K', '4K'], { byDefault: '2K', description: 'Size class of the image.' }),
     n: count({ max: 4 }),
   }),
-  sizes: NANO_BANANA_SIZES,
   lifecycle: ACTIVE,
 };

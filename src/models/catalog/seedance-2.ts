@@ -8,6 +8,7 @@ export const seedance2: Model = {
   owned_by: 'bytedance',
   created: Date.UTC(2026, 10, 20) / 1000,
   description: 'Standard video model of the China region.',
+  sizes: videoSizes('720p', '1080p'),
   parameters: parametersOf(
     'seedance-2',
     {
@@ -33,6 +34,5 @@ export const seedance2: Model = {
     // The mode takes exactly one image; no provider accepts a second one.
     when('reference_mode', 'first_frame', { needs: 'first_frame_image_url', excludes: 'reference_image_url' }),
   ),
-  sizes: videoSizes('720p', '1080p'),
   lifecycle: ACTIVE,
 };

@@ -8,6 +8,7 @@ export const sora2: Model = {
   owned_by: 'openai',
   created: Date.UTC(2026, 10, 20) / 1000,
   description: 'Standard video model of the Global region.',
+  sizes: videoSizes('720P', '1080P', '4K'),
   parameters: parametersOf('sora-2', {
     prompt: prompt(32_000),
     first_frame_image_url: imageUrl('http(s) URL of a still JPEG, PNG or WebP image for the video to start from.'),
@@ -25,6 +26,5 @@ export const sora2: Model = {
     }),
     duration: seconds({ min: 1, max: 20, byDefault: 5 }),
   }),
-  sizes: videoSizes('720P', '1080P', '4K'),
   lifecycle: ACTIVE,
 };

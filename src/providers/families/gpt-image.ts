@@ -14,7 +14,7 @@ export interface GptImageChoice {
  * Pixels of a gpt-image-2 picture where its provider takes pixels. The model's own `auto` decides on the size too, so in 2K
  * and 4K the ratio is chosen here.
  * @param takes whether the provider takes this size
- * @throws UnsupportedRequest
+ * @throws Unfit
  */
 export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
   const { aspect_ratio: requested, resolution } = request.input;

@@ -34,14 +34,14 @@ const PRESET_MODELS = /(^|\/)(gpt-image-1(?!\d)|chatgpt-image)/;
 const PRESETS: Record<string, string> = { '1:1': '1024x1024', '3:2': '1536x1024', '2:3': '1024x1536' };
 const GPT_MODELS = /(^|\/)(gpt-image-|chatgpt-image)/;
 
-export interface PicturePlan {
+interface Plan {
   /** `auto`, or width x height. */
   size: string;
   approximations: Approximation[];
 }
 
 /** @throws UnsupportedRequest */
-export function planPictures(request: ProviderRequest): PicturePlan {
+export function planPictures(request: ProviderRequest): Plan {
   const { input, upstream } = request;
   const auto = input.aspect_ratio === 'auto';
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
@@ -55,9 +55,9 @@ export function planPictures(request: ProviderRequest): PicturePlan {
   };
 }
 
-/** Makes all pictures with one call. There is no job to poll, find or cancel. */
+/** One call makes them all; there is no job to poll, to find or to cancel. */
 export async function makePictures(
-  { size }: PicturePlan,
+  { size }: Plan,
   request: ProviderRequest,
   run: Run,
   timeoutMs: number,

@@ -32,7 +32,7 @@ const run = (signal = new AbortController().signal, scratchDir = scratch): Run =
   submitted: async () => undefined,
 });
 
-// The sandbox calls no upstream.
+// The sandbox calls nobody.
 const upstream = { model: '', baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null } as const;
 
 const picture = (input: Partial<ResolvedInput>, references: InputImage[] = [], taskId = 'task_a'): ProviderRequest => ({
@@ -83,15 +83,15 @@ async function filmed(request: ProviderRequest): Promise<Buffer> {
 }
 
 describe('pictures', () => {
-  it('are PNGs of exactly the requested size and number, each different', async () => {
+  it('are PNGs of exactly the size asked for, as many as asked for, each different', async () => {
     const made = await pictures(picture({ n: 3 }));
     for (const png of made)
       expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 1536, height: 1024 });
     expect(new Set(made.map(hash)).size).toBe(3);
-    for (const png of made) expect((await sharp(png).stats()).entropy).toBeGreaterThan(3); // not a plain area
+    for (const png of made) expect((await sharp(png).stats()).entropy).toBeGreaterThan(3); // something is to be seen
   });
 
-  it('are the same bytes for the same request, in any task and thread', async () => {
+  it('are the same bytes for the same request, whatever the task and the thread', async () => {
     const [here, there] = await Promise.all([pictures(picture({ n: 2 })), pictures(picture({ n: 2 }, [], 'task_b'))]);
     expect(here.map(hash)).toEqual(there.map(hash));
   });
@@ -114,7 +114,7 @@ describe('pictures', () => {
     expect(await share(shown!, isGreen)).toBeGreaterThan(0.03);
   });
 
-  it('apply the EXIF orientation of a reference image', async () => {
+  it('show a reference image the way its EXIF orientation says', async () => {
     const half = await sharp({ create: { width: 40, height: 40, channels: 3, background: '#00ff00' } })
       .png()
       .toBuffer();
@@ -154,7 +154,7 @@ describe('pictures', () => {
     });
   });
 
-  it('render prompts in any script, and characters without a glyph', async () => {
+  it('can be of any script, and of characters we have no letters for', async () => {
     for (const prompt of [
       '红色的狐狸，在樱花树下。',
       'Рыжая лиса на рассвете',
@@ -181,11 +181,11 @@ describe('a film', () => {
     for await (const packet of new EncodedPacketSink(track!).packets())
       if (packet.type === 'key') keys.push(packet.timestamp);
     expect(keys).toEqual([0, 2]);
-    // The index comes before the media data, so that playback can start before the download ends.
+    // The index stands before the pictures, so that playing can start before all has come.
     expect(mp4.indexOf('moov')).toBeLessThan(mp4.indexOf('mdat'));
   });
 
-  it('is the same bytes for the same request, and differs with a first frame or a reference image', async () => {
+  it('is the same bytes for the same request, and others with a first frame or a reference image', async () => {
     const image = await flat('#00ff00');
     const films = [film({}), film({}), film({}, image), film({}, null, [image])];
     const hashes: string[] = [];
@@ -194,7 +194,7 @@ describe('a film', () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
-  it('moves: every frame differs from the one before', async () => {
+  it('moves: many frames carry change', async () => {
     using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(await filmed(film({}))) });
     const sizes: number[] = [];
     for await (const packet of new EncodedPacketSink((await input.getPrimaryVideoTrack())!).packets())
@@ -202,7 +202,7 @@ describe('a film', () => {
     expect(sizes.slice(1).every((size) => size > 500)).toBe(true);
   });
 
-  it('reports its progress', async () => {
+  it('tells its progress as it goes', async () => {
     await filmed(film({ duration: 2 }));
     expect(seen.length).toBeGreaterThan(3);
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
@@ -216,9 +216,9 @@ describe('stopping', () => {
     ['a picture under way', picture({ resolution: '4K', n: 10 }), 300],
     ['a hang', picture({ prompt: '#hang' }), 20],
     ['a delay', picture({ prompt: '#delay:600' }), 20],
-  ])('%s ends soon after the abort, with the reason of the signal', async (_what, request, after) => {
+  ])('%s ends soon after the abort, with its reason', async (_what, request, after) => {
     const abort = new AbortController();
-    const reason = new Error('cancelled');
+    const reason = new Error('not wanted any more');
     let at = 0;
     setTimeout(() => {
       at = performance.now();
@@ -228,7 +228,7 @@ describe('stopping', () => {
     expect(performance.now() - at).toBeLessThan(5_000); // what the port allows
   });
 
-  it('removes a queued render, and the others go on', async () => {
+  it('takes a waiting render out of the queue, and the others go on', async () => {
     const abort = new AbortController();
     const many = Array.from({ length: 12 }, (_, i) =>
       sandbox.prepare(picture({ n: 2 })).generate(run(i === 11 ? abort.signal : undefined)),
@@ -238,13 +238,13 @@ describe('stopping', () => {
     expect(settled.map(({ status }) => status)).toEqual([...Array.from({ length: 11 }, () => 'fulfilled'), 'rejected']);
   });
 
-  it('a crash of a render thread fails only its own task, with internal_error', async () => {
+  it('of a thread by a crash fails its task alone, with internal_error', async () => {
     const lost = sandbox.prepare(film({})).generate(run(undefined, join(scratch, 'gone')));
     await expect(lost).rejects.toMatchObject({ name: 'ProviderError', code: 'internal_error' });
     expect(await pictures(picture({}))).toHaveLength(1);
   });
 
-  it('does not start a render that is already aborted', async () => {
+  it('does not start what is aborted already', async () => {
     await expect(sandbox.prepare(picture({})).generate(run(AbortSignal.abort(new Error('early'))))).rejects.toThrow(
       'early',
     );
@@ -274,7 +274,7 @@ describe('directives', () => {
 
 const isGreen = (red: number, green: number, blue: number) => red < 60 && green > 200 && blue < 60;
 
-/** The share of pixels for which `test` is true. */
+/** Share of the pixels of which it is true. */
 async function share(png: Buffer, test: (red: number, green: number, blue: number) => boolean): Promise<number> {
   const { data, info } = await sharp(png).raw().toBuffer({ resolveWithObject: true });
   let count = 0;
