@@ -8,7 +8,7 @@ import { poll } from '../jobs/poll.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
 import { upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
-import type { Size } from '../families/sizes.ts';
+import type { Size } from '../../models/sizes.ts';
 import { openaiClient } from './openai-client.ts';
 import { failedJob, openaiFailure } from './openai-errors.ts';
 import { planFilm } from './openai-video-plan.ts';

@@ -1,5 +1,4 @@
-import type { Approximation } from '../../tasks/task.entity.ts';
-import type { PreparedRequest, Provider, ProviderOutput, ProviderRequest, Run } from '../provider.ts';
+import type { PreparedRequest, Provider, ProviderRequest, Run } from '../provider.ts';
 import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
 import { planFilm } from './openai-video-plan.ts';
 import { cancelFilm, makeFilm } from './openai-videos.ts';
@@ -16,20 +15,28 @@ export class OpenaiProvider implements Provider {
   constructor(private readonly imageTimeoutMs: number = IMAGE_CALL_TIMEOUT_MS) {}
 
   prepare(request: ProviderRequest): PreparedRequest {
-    const approximations = this.plan(request);
-    return { approximations, generate: (run) => this.generate(request, run) };
+    return request.kind === 'image' ? this.preparePictures(request) : prepareFilm(request);
   }
 
-  private plan(request: ProviderRequest): Approximation[] {
-    return (request.kind === 'image' ? planPictures(request) : planFilm(request)).approximations;
-  }
-
-  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
-    run.signal.throwIfAborted();
-    return request.kind === 'image' ? makePictures(request, run, this.imageTimeoutMs) : makeFilm(request, run);
+  private preparePictures(request: ProviderRequest): PreparedRequest {
+    const plan = planPictures(request);
+    const generate = async (run: Run) => {
+      run.signal.throwIfAborted();
+      return makePictures(plan, request, run, this.imageTimeoutMs);
+    };
+    return { approximations: plan.approximations, generate };
   }
 
   async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void> {
     if (request.kind === 'video') await cancelFilm(request, upstreamId, signal);
   }
+}
+
+function prepareFilm(request: ProviderRequest): PreparedRequest {
+  const { approximations } = planFilm(request);
+  const generate = async (run: Run) => {
+    run.signal.throwIfAborted();
+    return makeFilm(request, run);
+  };
+  return { approximations, generate };
 }
