@@ -1,23 +1,7 @@
-import { applyDecorators } from '@nestjs/common';
 import { InputType } from '@nestjs/graphql';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsNumber,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
 import { ApiField } from '../platform/schema/api-field.ts';
-import { Optional, QueryInt } from '../platform/schema/optional.ts';
-import { EVENT_TYPES, type EventType, EventTypeChoice } from './events/event-type.ts';
-import { ENDPOINT_STATUSES, type EndpointStatus, EndpointStatusChoice } from './endpoints/webhook-endpoint.entity.ts';
+import { type EventType, EventTypeChoice } from './events/event-type.ts';
+import { type EndpointStatus, EndpointStatusChoice } from './endpoints/webhook-endpoint.entity.ts';
 
 const MAX_DESCRIPTION_LENGTH = 500;
 const MAX_KEEP_HOURS = 168; // a week
@@ -26,9 +10,7 @@ const MAX_PAGE = 100;
 
 @InputType('CreateWebhookEndpointInput', { description: 'A webhook endpoint to be.' })
 export class CreateWebhookEndpointInput {
-  /** Its form and address are judged by the service, under the rules of all outbound calls. */
-  @ApiField.string('where to send events: https, a public address', { max: 2048 })
-  @IsString()
+  @ApiField.url('where to send events: https, a public address', { max: 2048 })
   url: string;
 
   @Events('what to be told; everything when left out')
@@ -40,9 +22,7 @@ export class CreateWebhookEndpointInput {
 
 @InputType('UpdateWebhookEndpointInput', { description: 'A change of a webhook endpoint: only what is given changes.' })
 export class UpdateWebhookEndpointInput {
-  @ApiField.string('where to send events: https, a public address', { optional: true, max: 2048 })
-  @Optional()
-  @IsString()
+  @ApiField.url('where to send events: https, a public address', { optional: true, max: 2048 })
   url?: string;
 
   @Events('what to be told')
@@ -52,9 +32,6 @@ export class UpdateWebhookEndpointInput {
   description?: string;
 
   @ApiField.oneOf(EndpointStatusChoice, '"enabled" enables again what was disabled', { optional: true })
-  @Optional()
-  @IsString()
-  @IsIn(ENDPOINT_STATUSES)
   status?: EndpointStatus;
 }
 
@@ -64,62 +41,40 @@ export class RotateWebhookSecretInput {
     min: 0,
     max: MAX_KEEP_HOURS,
   })
-  @Optional()
-  @IsNumber()
-  @Min(0)
-  @Max(MAX_KEEP_HOURS)
   keep_old_secret_for_hours?: number;
 }
 
 export class RecoverWebhookEndpointInput {
   @ApiField.integer('unix seconds: failed events of that time and later are sent again', { min: 0, max: MAX_UNIX_S })
-  @IsInt()
-  @Min(0)
-  @Max(MAX_UNIX_S)
   since: number;
 }
 
 export class ListWebhookEndpointsQuery {
-  @ApiField.integer('endpoints per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE })
-  @Optional()
-  @QueryInt(1, MAX_PAGE)
+  @ApiField.integer('endpoints per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 
-  @ApiField.string('`last_id` of the page before', { optional: true })
-  @Optional()
-  @Matches(/^we_[0-9a-z]{26}$/, { message: 'after must be the id of a webhook endpoint' })
+  @ApiField.string('`last_id` of the page before', {
+    optional: true,
+    pattern: { regex: /^we_[0-9a-z]{26}$/, message: 'after must be the id of a webhook endpoint' },
+  })
   after?: string;
 }
 
 export class ListWebhookDeliveriesQuery {
-  @ApiField.integer('deliveries per page, 20 when left out', { optional: true, min: 1, max: MAX_PAGE })
-  @Optional()
-  @QueryInt(1, MAX_PAGE)
+  @ApiField.integer('deliveries per page, 20 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 
-  @ApiField.string('`last_id` of the page before', { optional: true })
-  @Optional()
-  @Matches(/^dlv_[0-9a-z]{26}$/, { message: 'after must be the id of a webhook delivery' })
+  @ApiField.string('`last_id` of the page before', {
+    optional: true,
+    pattern: { regex: /^dlv_[0-9a-z]{26}$/, message: 'after must be the id of a webhook delivery' },
+  })
   after?: string;
 }
 
 function Events(note: string): PropertyDecorator {
-  return applyDecorators(
-    ApiField.list(EventTypeChoice, note, { optional: true, min: 1 }),
-    Optional(),
-    IsArray(),
-    ArrayMinSize(1),
-    ArrayMaxSize(EVENT_TYPES.length),
-    ArrayUnique(),
-    IsIn(EVENT_TYPES, { each: true }),
-  );
+  return ApiField.list(EventTypeChoice, note, { optional: true, min: 1, unique: true });
 }
 
 function Description(): PropertyDecorator {
-  return applyDecorators(
-    ApiField.string('for people', { optional: true, max: MAX_DESCRIPTION_LENGTH }),
-    Optional(),
-    IsString(),
-    MaxLength(MAX_DESCRIPTION_LENGTH),
-  );
+  return ApiField.string('for people', { optional: true, max: MAX_DESCRIPTION_LENGTH });
 }

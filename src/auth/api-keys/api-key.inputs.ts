@@ -1,26 +1,9 @@
-import { applyDecorators } from '@nestjs/common';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsNumber,
-  IsObject,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { Max, Min } from 'class-validator';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { Optional, QueryInt } from '../../platform/schema/optional.ts';
 import type { ApiKeyLimits } from './api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-keys.service.ts';
-import { type Scope, SCOPES } from '../caller.ts';
+import type { Scope } from '../caller.ts';
 
 const MAX_NAME_LENGTH = 100;
 const MAX_LIMIT = 1_000_000_000; // fits GraphQL's and PostgreSQL's integer
@@ -37,32 +20,23 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
 }
 
 export class CreateApiKeyInput {
-  @ApiField.string('what the key is for', { min: 1, max: MAX_NAME_LENGTH })
-  @IsString()
-  @MaxLength(MAX_NAME_LENGTH)
-  @Matches(/\S/, { message: 'name must not be blank' })
+  @ApiField.string('what the key is for', {
+    min: 1,
+    max: MAX_NAME_LENGTH,
+    pattern: { regex: /\S/, message: 'name must not be blank' },
+  })
   name: string;
 
   @ApiField.list(ScopeChoice, 'what the key may do; all but keys:manage when left out', { optional: true, min: 1 })
-  @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(SCOPES.length)
-  @IsIn(SCOPES, { each: true })
   scopes?: Scope[];
 
+  /** These bounds are not published; the service demands a time in the future. */
   @ApiField.integer('unix seconds, in the future; never when left out', { optional: true })
-  @Optional()
-  @IsInt()
   @Min(1)
   @Max(MAX_EXPIRES_AT)
   expires_at?: number;
 
   @ApiField.object(() => ApiKeyLimitsInput, 'bounds of this key instead of the configured ones', { optional: true })
-  @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ApiKeyLimitsInput)
   limits?: ApiKeyLimitsInput;
 
   toNewApiKey(): NewApiKey {
@@ -81,32 +55,21 @@ export class RotateApiKeyInput {
     min: 0,
     max: MAX_OVERLAP_HOURS,
   })
-  @Optional()
-  @IsNumber()
-  @Min(0)
-  @Max(MAX_OVERLAP_HOURS)
   overlap_hours?: number;
 }
 
 export class ListApiKeysQuery {
-  @ApiField.integer('keys per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE })
-  @Optional()
-  @QueryInt(1, MAX_PAGE)
+  @ApiField.integer('keys per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 
-  /** Checked for its shape only: the page after a key that has been revoked meanwhile is still a page. */
-  @ApiField.string('`last_id` of the page before', { optional: true })
-  @Optional()
-  @Matches(/^key_[0-9a-z]{26}$/, { message: 'after must be the id of an API key' })
+  /** Only the shape is checked: a key revoked meanwhile is still a valid place in the list. */
+  @ApiField.string('`last_id` of the page before', {
+    optional: true,
+    pattern: { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' },
+  })
   after?: string;
 }
 
 function Limit(note: string): PropertyDecorator {
-  return applyDecorators(
-    ApiField.integer(`${note}; 0: no limit`, { optional: true, min: 0, max: MAX_LIMIT }),
-    Optional(),
-    IsInt(),
-    Min(0),
-    Max(MAX_LIMIT),
-  );
+  return ApiField.integer(`${note}; 0: no limit`, { optional: true, min: 0, max: MAX_LIMIT });
 }
