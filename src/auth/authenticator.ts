@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
+import { Batch } from '../platform/database/batch.ts';
 import { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
@@ -36,7 +36,7 @@ export class Authenticator {
   readonly #accepted = new LRUCache<string, Answer>({ max: CACHE_CAPACITY });
   readonly #refused = new LRUCache<string, Answer>({ max: CACHE_CAPACITY });
   readonly #underWay = new Map<string, Promise<Answer>>();
-  readonly #lookups: DataLoader<Buffer, FoundApiKey | null>;
+  readonly #lookups: Batch<Buffer, FoundApiKey | null>;
   /** Counts what was forgotten, so that a look-up already under way then is not remembered. */
   #forgotten = 0;
 
@@ -47,7 +47,8 @@ export class Authenticator {
     sql: Sql,
   ) {
     this.#ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
-    this.#lookups = new DataLoader((hashes) => findByHashes(sql, hashes), { cache: false, maxBatchSize: 1000 });
+    // Unlimited concurrency: one slow statement must not delay the look-ups of later requests.
+    this.#lookups = new Batch((hashes) => findByHashes(sql, hashes), { maxItems: 1000, concurrency: Infinity });
   }
 
   /**
@@ -99,7 +100,7 @@ export class Authenticator {
   async #lookUp(key: string, digest: string): Promise<Answer> {
     const askedAt = performance.now();
     const forgotten = this.#forgotten;
-    const answer = this.#judge(await this.#lookups.load(hashOf(key, this.secrets)), askedAt);
+    const answer = this.#judge(await this.#lookups.add(hashOf(key, this.secrets)), askedAt);
     if (forgotten !== this.#forgotten) return answer;
     this.#accepted.delete(digest);
     this.#refused.delete(digest);

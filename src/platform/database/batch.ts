@@ -52,7 +52,7 @@ export class Batch<Item, Outcome> {
   /** @throws ApiError service_unavailable when too many wait already; otherwise what the flush threw, or answered as this item's error */
   add(item: Item): Promise<Outcome> {
     if (this.waiting.length >= this.maxWaiting) {
-      return Promise.reject(new ApiError('service_unavailable', { headers: { 'retry-after': '1' } }));
+      return Promise.reject(new ApiError('service_unavailable'));
     }
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
