@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { GraphqlSockets } from '../platform/graphql/live-sockets.ts';
+import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
 import { KeyWatch } from './live-keys.ts';
 
 /** Who may come in by a socket: whoever may call by HTTP. */
