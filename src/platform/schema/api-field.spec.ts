@@ -92,7 +92,7 @@ describe('ApiField', () => {
     await app.close();
   });
 
-  it('names the GraphQL fields in camel case, with notes and nullability', () => {
+  it('gives GraphQL fields camel case names, descriptions and nullability', () => {
     const sdl = printSchema(schema);
     for (const line of [
       '"""identifier"""\n  thingId: String!',
@@ -113,7 +113,7 @@ describe('ApiField', () => {
     }
   });
 
-  it('keeps the names in OpenAPI, with bounds', () => {
+  it('keeps the names in OpenAPI and adds the bounds', () => {
     const { properties, required } = openApi.components.schemas.ThingView;
     expect(properties.thing_id).toEqual({ type: 'string', description: 'identifier', example: 'thing_1' });
     expect(properties.progress).toEqual({
@@ -136,7 +136,7 @@ describe('ApiField', () => {
     expect(required).not.toContain('duration');
   });
 
-  it('reads the properties of a view under their GraphQL names', async () => {
+  it('resolves GraphQL names from the properties of a view', async () => {
     const source = '{ thing { thingId mood moods mainPart { partName } input metadata } }';
     const { data, errors } = await graphql({ schema, source });
     expect(errors).toBeUndefined();
@@ -150,7 +150,7 @@ describe('ApiField', () => {
     });
   });
 
-  it('hands inputs over under their REST names, and leaves JSON values alone', async () => {
+  it('passes inputs with their REST names and leaves JSON values alone', async () => {
     const input = { thingName: 'x', newParts: [{ newMood: 'BAD' }], freeForm: { keepThis: 1 } };
     const read = { thing_name: 'x', new_parts: [{ new_mood: 'bad' }], free_form: { keepThis: 1 } };
     const byVariable = 'query ($input: ThingInput) { thing(input: $input) { thingId } }';
@@ -231,7 +231,7 @@ describe('validation by ApiField', () => {
     [{ part: {} }, 'missing_required_parameter', 'part.weight', 'part.weight is required.'],
     [{ parts: [{ weight: 1 }, { weight: 'x' }] }, 'invalid_type', 'parts[1].weight', expect.any(String)],
     [{ free: [] }, 'invalid_type', 'free', 'free must be an object.'],
-  ])('refuses %j', (input, code, param, message) => {
+  ])('rejects %j', (input, code, param, message) => {
     expect(() => check(input)).toThrow(expect.objectContaining({ code, param, message }));
   });
 
@@ -243,7 +243,7 @@ describe('validation by ApiField', () => {
     expect(() => check({ page: '10' })).toThrow(expect.objectContaining({ code: 'value_out_of_range' }));
   });
 
-  it('tells null from a missing field', () => {
+  it('distinguishes null from a missing field', () => {
     expect(check({ name: null }, RequiredInput)).toEqual({ name: null });
     expect(() => check({}, RequiredInput)).toThrow(expect.objectContaining({ code: 'missing_required_parameter' }));
   });
