@@ -1,6 +1,6 @@
 import { typeidUnboxed } from 'typeid-js';
 
-const TASK_ID = /^task_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+export const TASK_ID = /^task_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const FILE_ID = /^file_([0-7][0-9a-hjkmnp-tv-z]{25})_([0-9]{1,3})$/;
 
 /** TypeID: `task_` + 26 characters of base32, of which the first ten are the time; so ids sort by creation. */

@@ -6,7 +6,7 @@ interface Waiting<Item, Outcome> {
   reject: (error: unknown) => void;
 }
 
-interface BatchOptions {
+export interface BatchOptions {
   /** Items of one flush. */
   maxItems?: number;
   /** Items waiting for their flush; past that callers are refused, so that memory stays bounded. */

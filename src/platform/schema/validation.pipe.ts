@@ -5,6 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { faultOf } from './input-fault.ts';
 import { requireJsonObject } from '../http/json/json-body.ts';
 import { paramPath } from './param-path.ts';
+import { gatherMaps } from './query-maps.ts';
 
 /** Types of parameters that are not input classes; whoever declares them checks the value himself. */
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
@@ -17,7 +18,8 @@ export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
     if (data !== undefined && (value === undefined || value === null)) return value; // a GraphQL argument left out
-    return checked(metatype!, value);
+    const isQuery = type === 'query' && data === undefined;
+    return checked(metatype!, isQuery ? gatherMaps(metatype!, value as Record<string, unknown>) : value);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
-import type { TaskFilter } from '../list/list-tasks.ts';
+import type { TaskFilter } from '../list/task-filter.ts';
 import { LiveQueue } from './live-queue.ts';
 import { matchesFilter } from '../list/matches-filter.ts';
 import { TaskFeed } from './task-feed.ts';

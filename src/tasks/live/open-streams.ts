@@ -75,7 +75,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
     if (count > MAX_STREAMS_PER_KEY) {
       throw new ApiError('rate_limit_exceeded', {
         message: `Your key has ${MAX_STREAMS_PER_KEY} event streams open here already, which is its limit.`,
-        headers: { 'retry-after': '5' },
+        retryAfterS: 5,
       });
     }
     this.ofKey.set(apiKeyId, count);

@@ -7,7 +7,7 @@ import { ReadTasks } from '../sql/read-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { isFinal } from '../task-status.ts';
 
-type Watcher = (task: ShownTask) => void;
+export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
 /** Rows read at once; a whole backlog at once would be refused. */

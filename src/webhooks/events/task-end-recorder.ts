@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { type Addition, EndTasks } from '../../tasks/sql/end-tasks.ts';
+import type { EndWrite } from '../../tasks/queue/ending.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
 import type { Task } from '../../tasks/task.entity.ts';
 import { toTaskView } from '../../tasks/task.view.ts';
@@ -25,7 +26,7 @@ export class TaskEndRecorder implements OnModuleInit {
   private readonly links: FileLinks;
 
   constructor(
-    private readonly ends: EndTasks,
+    private readonly queue: TaskQueue,
     private readonly acts: DispatchEvents,
     private readonly bell: DeliverySignal,
     config: Config,
@@ -39,13 +40,13 @@ export class TaskEndRecorder implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.ends.accompany(async (tx, apiKeyIds) => {
+    this.queue.registerEndHook(async (tx, apiKeyIds) => {
       const taken = await this.acts.taken(tx, apiKeyIds);
       return taken.size === 0 ? null : (ended) => this.additionTo(ended, taken);
     });
   }
 
-  private additionTo(ended: Task[], taken: Set<string>): Addition | null {
+  private additionTo(ended: Task[], taken: Set<string>): EndWrite | null {
     const told = ended.filter((task) => taken.has(`${task.api_key_id} ${eventTypeOf(task)}`));
     if (told.length === 0) return null;
     return {
