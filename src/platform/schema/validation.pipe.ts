@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { faultOf } from './input-fault.ts';
 import { requireJsonObject } from '../http/json/json-body.ts';
 import { paramPath } from './param-path.ts';
-import { gatherMaps } from './query-maps.ts';
+import { gatherTextMaps, textMapsOf } from './text-map.ts';
 
 /** Types of parameters that are not input classes; whoever declares them checks the value himself. */
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
@@ -19,24 +19,37 @@ export class ValidationPipe implements PipeTransform {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
     if (data !== undefined && (value === undefined || value === null)) return value; // a GraphQL argument left out
     const isQuery = type === 'query' && data === undefined;
-    return checked(metatype!, isQuery ? gatherMaps(metatype!, value as Record<string, unknown>) : value);
+    return checked(
+      metatype!,
+      isQuery ? gatherTextMaps(value as Record<string, unknown>, textMapsOf(metatype!)) : value,
+    );
   }
 }
 
 function checked(metatype: Type<object>, value: unknown): object {
   const plain = value === undefined ? {} : requireJsonObject(value);
-  refuseSpecialKeys(plain, []);
-  const input = plainToInstance(metatype, plain, { exposeUnsetFields: false });
+  const maps = textMapsOf(metatype);
+  refuseSpecialKeys(plain, [], maps);
+  const input = toInstance(metatype, plain, maps);
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   if (errors.length === 0) return input;
   if (value === undefined) requireJsonObject(value); // no body at all: say this rather than name a field
   throw faultOf(errors);
 }
 
+/** Text maps bypass class-transformer: it drops the key `__proto__`, and fails on `constructor`. */
+function toInstance(metatype: Type<object>, plain: object, maps: ReadonlySet<string>): object {
+  const [textMaps, others] = [new Map<string, unknown>(), new Map<string, unknown>()];
+  for (const [name, value] of Object.entries(plain)) (maps.has(name) ? textMaps : others).set(name, value);
+  const input = plainToInstance(metatype, Object.fromEntries(others), { exposeUnsetFields: false });
+  return Object.assign(input, Object.fromEntries(textMaps));
+}
+
 /** class-transformer skips these, so class-validator would never see them. */
 const SPECIAL_KEYS = ['__proto__', 'constructor'];
 
-function refuseSpecialKeys(value: unknown, path: (string | number)[]): void {
+/** @param textMaps properties of `value` in which any key is allowed */
+function refuseSpecialKeys(value: unknown, path: (string | number)[], textMaps?: ReadonlySet<string>): void {
   if (typeof value !== 'object' || value === null) return;
   for (const key of SPECIAL_KEYS) {
     if (!Object.hasOwn(value, key)) continue;
@@ -44,6 +57,6 @@ function refuseSpecialKeys(value: unknown, path: (string | number)[]): void {
     throw new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.` });
   }
   for (const [key, item] of Object.entries(value)) {
-    refuseSpecialKeys(item, [...path, Array.isArray(value) ? Number(key) : key]);
+    if (!textMaps?.has(key)) refuseSpecialKeys(item, [...path, Array.isArray(value) ? Number(key) : key]);
   }
 }

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { Optional, QueryInt } from '../../platform/schema/optional.ts';
@@ -9,7 +10,8 @@ const MAX_LIMIT = 100;
 
 /** Query string of `GET /v1/tasks`. */
 export class ListTasksQuery extends TaskFilter {
-  @ApiField.integer('tasks per page, 20 when left out', { optional: true, min: 1, max: MAX_LIMIT })
+  @ApiField.integer('tasks per page', { optional: true, min: 1, max: MAX_LIMIT })
+  @ApiProperty({ default: DEFAULT_LIMIT })
   @Optional()
   @QueryInt(1, MAX_LIMIT)
   limit?: number;

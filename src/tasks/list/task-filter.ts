@@ -1,14 +1,18 @@
 import { InputType } from '@nestjs/graphql';
-import { IsIn, IsObject, IsOptional, IsString, Validate } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString } from 'class-validator';
 import { MEDIA_KINDS, type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { QueryInt } from '../../platform/schema/optional.ts';
+import { TextMap } from '../../platform/schema/text-map.ts';
 import { TASK_STATUSES, type TaskStatus } from '../task-status.ts';
 import { TaskStatusChoice } from '../task.view.ts';
-import { StringValues } from './string-values.ts';
 
 /** The year 9999, for both edges. GraphQL's Int ends at 2^31 - 1 and refuses larger numbers by itself. */
 const MAX_UNIX_S = 253_402_300_799;
+
+/** How OpenAPI writes a map in a query string. Swagger spreads it from the property into the parameter. */
+const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 
 /** The filter of REST lists, GraphQL lists and subscriptions. null, which only GraphQL can send, means not given. */
 @InputType('TaskFilter', { description: 'Selects the tasks that match every given field.' })
@@ -40,9 +44,9 @@ export class TaskFilter {
   @QueryInt(0, MAX_UNIX_S)
   created_before?: number | null;
 
-  @ApiField.map('key-value pairs that the task carries; in REST `metadata[key]=value`', { optional: true })
+  @ApiField.map('key-value pairs that the task carries; in a query string `metadata[key]=value`', { optional: true })
   @IsOptional()
-  @IsObject()
-  @Validate(StringValues, { context: { code: 'invalid_type' } })
+  @TextMap()
+  @ApiProperty(DEEP_OBJECT)
   metadata?: Record<string, string> | null;
 }
