@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Scope } from '../auth/access.ts';
@@ -59,9 +59,9 @@ export class TasksController {
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
     @Query() { wait = 0 }: FindTaskQuery,
-    @Headers('if-none-match') ifNoneMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TaskView | undefined> {
+    const ifNoneMatch = reply.request.headers['if-none-match'];
     const options = { changedFrom: sequenceIn(ifNoneMatch), gone: wait > 0 ? hungUp(reply) : undefined };
     const task =
       wait > 0

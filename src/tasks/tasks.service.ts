@@ -18,7 +18,7 @@ import { TaskQueue } from './queue/task-queue.ts';
 import { taskError } from './task-error.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { isFinal } from './task-status.ts';
-import { untilFinal } from './live/until-final.ts';
+import { untilFinal, type WaitOptions } from './live/until-final.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
 
 interface TaskRequest {
@@ -110,10 +110,10 @@ export class TasksService {
     apiKeyId: string,
     taskId: string,
     seconds: number,
-    options: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
+    options: Omit<WaitOptions, 'seconds'> = {},
   ): Promise<ShownTask> {
     await this.find(apiKeyId, taskId);
-    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), seconds, options);
+    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), { seconds, ...options });
   }
 
   /** Cancels an unfinished task; a finished one stays unchanged. */

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { findModel } from '../../models/catalog.ts';
 import { imageUrlsOf } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
-import { ProviderError, type ProviderRequest, type ResolvedInput } from '../../providers/provider.ts';
+import { ProviderError, type ProviderRequest } from '../../providers/provider.ts';
 import type { Ending } from '../../tasks/queue/ending.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
@@ -63,16 +63,9 @@ export class GenerateWorker {
   private async generate(task: ClaimedTask, lease: Lease): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
-    const input = {
-      taskId: task.id,
-      model: task.model,
-      kind: task.kind,
-      input: task.input as unknown as ResolvedInput,
-    };
     return this.serving.serve(
       task,
       lease,
-      input,
       () => this.fetchImages(task, model, lease.signal),
       (outputs) => this.outputs.store(lease, outputs),
     );

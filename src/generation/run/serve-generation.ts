@@ -4,6 +4,7 @@ import {
   ProviderError,
   type ProviderOutput,
   type ProviderRequest,
+  type ResolvedInput,
   UnsupportedRequest,
 } from '../../providers/provider.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
@@ -11,6 +12,7 @@ import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import type { Submission } from '../../tasks/queue/submission.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { Approximation } from '../../tasks/task.entity.ts';
+import { canTryNext, pickFailure } from './failover.ts';
 import { ProviderRun } from './provider-run.ts';
 import type { Lease } from './running-tasks.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
@@ -55,14 +57,9 @@ export class ServeGeneration {
    * @param keep stores the outputs; called before the files of the run are deleted
    * @throws ProviderError, or the signal's reason
    */
-  async serve<Kept>(
-    task: ClaimedTask,
-    lease: Lease,
-    input: Omit<UnboundRequest, 'images'>,
-    images: () => Promise<Images>,
-    keep: Keep<Kept>,
-  ): Promise<Kept> {
+  async serve<Kept>(task: ClaimedTask, lease: Lease, images: () => Promise<Images>, keep: Keep<Kept>): Promise<Kept> {
     const bindings = this.providers.bindingsOf(task.model);
+    const input = requestOf(task);
     const work = async () => ({ task, lease, request: { ...input, images: await images() }, keep });
     if (task.submitted_at === null) return this.tryInTurn(bindings, await work());
 
@@ -181,6 +178,13 @@ function bindingCalled(bindings: ReadyBinding[], task: ClaimedTask): ReadyBindin
   return { ...binding, upstream: { ...binding.upstream, model: task.provider_model } };
 }
 
+const requestOf = ({ id, model, kind, input }: ClaimedTask): Omit<UnboundRequest, 'images'> => ({
+  taskId: id,
+  model,
+  kind,
+  input: input as unknown as ResolvedInput, // validated when the task was created
+});
+
 const submissionTo = (binding: ReadyBinding, approximations: Approximation[]): Submission => {
   const { name, credential, concurrency, upstream } = binding;
   return { provider: name, url: upstream.baseUrl, model: upstream.model, credential, approximations, concurrency };
@@ -192,22 +196,4 @@ const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boole
 /** Retries while the database is down, for writes that must not be lost. */
 function whileDatabaseDown<Result>({ signal }: Lease, write: () => Promise<Result>): Promise<Result> {
   return retryWhileDatabaseDown(() => !signal.aborted, write);
-}
-
-/** A content refusal is final: the same content is not sent to the next provider. */
-function canTryNext(error: unknown): error is ProviderError | UnsupportedRequest {
-  if (error instanceof UnsupportedRequest) return true;
-  return error instanceof ProviderError && error.billing === 'none' && error.code !== 'content_policy_violation';
-}
-
-/** Prefers a temporary failure, so that the round is retried; otherwise the first one. */
-function pickFailure(failures: (ProviderError | UnsupportedRequest)[]): ProviderError {
-  const errors = failures.filter((failure) => failure instanceof ProviderError);
-  const temporary = errors.find(({ code }) => code === 'provider_unavailable');
-  if (temporary ?? errors[0]) return (temporary ?? errors[0]) as ProviderError;
-  const unsupported = failures[0] as UnsupportedRequest | undefined;
-  if (!unsupported) return new ProviderError('provider_rejected');
-  // The error's own message names the provider, which only the operator may see.
-  const message = `No provider of this model can do what ${unsupported.param} asks for.`;
-  return new ProviderError('provider_rejected', { message, param: unsupported.param });
 }

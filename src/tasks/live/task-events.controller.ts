@@ -1,6 +1,6 @@
-import { Controller, Get, Head, Headers, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -14,8 +14,6 @@ import { isFinal } from '../task-status.ts';
 import { TaskViews } from '../task-views.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { TasksService } from '../tasks.service.ts';
-
-type Query = Record<string, unknown>;
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -60,18 +58,19 @@ export class TaskEventsController {
   async ofTask(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
-    @Query() query: Query,
-    @Headers('authorization') authorization: string | undefined,
-    @Headers('last-event-id') lastEventId: string | undefined,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    refuseParameters(query);
+    refuseParameters(request);
+    const lastEventId = lastEventIdOf(request);
     const seen = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined;
     const task = await this.tasks.find(caller.apiKeyId, taskId);
     if (seen !== undefined && isFinal(task.status) && task.sequence <= seen) {
       return reply.code(204).header('cache-control', 'no-store').send(); // 204 makes an EventSource stop
     }
-    const queue = await this.streams.track(authorization, () => this.live.follow(caller.apiKeyId, taskId, seen));
+    const queue = await this.streams.track(request.headers.authorization, () =>
+      this.live.follow(caller.apiKeyId, taskId, seen),
+    );
     return this.send(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.json(state) }));
   }
 
@@ -88,17 +87,11 @@ export class TaskEventsController {
       'states of tasks: the unfinished ones first, then every change; after a resume, first the tasks that ended meanwhile',
     content: STREAM,
   })
-  async ofAll(
-    @CurrentCaller() caller: Caller,
-    @Query() query: Query,
-    @Headers('authorization') authorization: string | undefined,
-    @Headers('last-event-id') lastEventId: string | undefined,
-    @Res() reply: FastifyReply,
-  ) {
-    refuseParameters(query);
-    const resumed = ResumePoint.parse(lastEventId);
+  async ofAll(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    refuseParameters(request);
+    const resumed = ResumePoint.parse(lastEventIdOf(request));
     const point = resumed ?? ResumePoint.at(await this.changed.nowMs());
-    const queue = await this.streams.track(authorization, () =>
+    const queue = await this.streams.track(request.headers.authorization, () =>
       this.live.followAll(
         caller.apiKeyId,
         resumed ? { endedSinceMs: resumed.sinceMs, isKnown: (taskId) => resumed.includes(taskId) } : {},
@@ -117,7 +110,11 @@ export class TaskEventsController {
   }
 }
 
-function refuseParameters(query: Query): void {
-  const [name] = Object.keys(query);
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  return headers['last-event-id'] as string | undefined; // Fastify joins repeated headers
+}
+
+function refuseParameters({ query }: FastifyRequest): void {
+  const [name] = Object.keys(query as object);
   if (name !== undefined) throw new ApiError('unknown_parameter', { param: name });
 }

@@ -5,18 +5,24 @@ import type { TaskFeed } from './task-feed.ts';
 /** Longest wait that a client may request; seconds. */
 export const MAX_WAIT_S = 60;
 
+export interface WaitOptions {
+  /** Longest wait. */
+  seconds: number;
+  /** Also return as soon as the sequence differs from this one. */
+  changedFrom?: number | undefined;
+  /** Aborts when the client has disconnected. */
+  gone?: AbortSignal | undefined;
+}
+
 /**
  * Waits until a task is final, woken by the feed.
  * @param read reads the current task; called after the watch is set, so that no end is missed
- * @param changedFrom also return as soon as the sequence differs from this one
- * @param gone aborts when the client has disconnected
  */
 export async function untilFinal(
   feed: TaskFeed,
   taskId: string,
   read: () => Promise<ShownTask>,
-  seconds: number,
-  { changedFrom, gone }: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
+  { seconds, changedFrom, gone }: WaitOptions,
 ): Promise<ShownTask> {
   const done = Promise.withResolvers<void>();
   const isDone = (task: ShownTask) =>

@@ -2,10 +2,10 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Repository } from 'typeorm';
 import { Config } from '../../platform/config.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Interval } from '../../platform/interval.ts';
 import { KeyCounters } from '../key-counters.entity.ts';
 import { inThePast } from '../sql/database-time.ts';
-import { hidden } from '../sql/planner.ts';
 import { type TaskErrorCode, taskError } from '../task-error.ts';
 import { Task } from '../task.entity.ts';
 import type { Ending } from './ending.ts';

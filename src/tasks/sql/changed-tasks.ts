@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { PLANNED_SEPARATELY, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { hidden, PLANNED_SEPARATELY } from './planner.ts';
 
 /** Most ids in one result; a full result may be incomplete. */
 export const MAX_CHANGED = 10_000;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../queue/lease.ts';
 import { WORKER_ID } from '../queue/worker-id.ts';
-import { hidden } from './planner.ts';
 
 /**
  * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the new

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import type { EndHook, Ending } from '../queue/ending.ts';
 import type { Task } from '../task.entity.ts';
-import { hidden } from './planner.ts';
 
 /**
  * Ends only queued or running tasks, and with an `attempt` only those that this claim holds: when a finish and a cancel

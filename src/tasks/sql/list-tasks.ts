@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import { idBoundAt } from '../task-id.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
-import { equalsOrdered, hiddenTime } from './planner.ts';
 
 export interface TaskPage {
   /** Newest first. */

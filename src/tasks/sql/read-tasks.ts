@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
-import { hiddenTime } from './planner.ts';
 
 const READ: Statement = {
   name: 'tasks.read',

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 import type { Task } from '../task.entity.ts';
-import { hidden } from './planner.ts';
 
 interface Progress extends LeaseRef {
   /** Percent. */

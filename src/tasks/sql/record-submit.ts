@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 import type { Submission, SubmitIntent } from '../queue/submission.ts';
-import { hidden } from './planner.ts';
 
 const IS_RUNNING = `${hidden('tasks.status')} = 'running'`;
 

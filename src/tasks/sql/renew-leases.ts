@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
-import { hidden } from './planner.ts';
 
 const RENEW: Statement = {
   name: 'tasks.renew_leases',

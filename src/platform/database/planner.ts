@@ -1,19 +1,20 @@
 /**
  * Planner tricks. PostgreSQL plans a prepared statement once per connection and keeps the plan; a plan made while the
  * tables were small, or without knowing the parameter values (a generic plan), can be slow for as long as the connection
- * lives. Each function hides something from the planner so that only the intended index fits.
+ * lives. Each of these hides something from the planner, so that only the intended index fits.
  * test/e2e/hot-statements pins the resulting plans.
  */
 
 /**
- * Hides a text column from the planner, so that no partial index on its value fits. For `status`: a cached generic plan
- * could otherwise scan the partial index of queued tasks, which is fast while that index is small and slow at 100,000.
+ * Hides a text column from the planner, so that no partial index on its value fits. For the status of a row found by its
+ * id: a cached generic plan could otherwise scan the partial index of all queued rows, which is fast while that index is
+ * small and slow at 100,000.
  */
 export const hidden = (column: string): string => `(${column} || '')`;
 
 /**
- * Hides a timestamp column from the planner. For `expires_at`: expiry is a filter on rows already found by key, and its own
- * index (finished tasks by expiry) must not be chosen for it.
+ * Hides a timestamp column from the planner. For the expiry of rows found by key: it is only a filter, and the index of
+ * expired rows must not be chosen for it.
  */
 export const hiddenTime = (column: string): string => `${column} + interval '0'`;
 
@@ -25,6 +26,6 @@ export const equalsOrdered = (column: string, value: string): string => `${colum
 
 /**
  * Ends a subquery that must be planned separately from the outer `order by`. Planned as one, the order attracts the planner
- * to the primary key, which passes all finished tasks (600,000 of them: 1,504 ms).
+ * to the primary key, which passes rows in every state (600,000 of them: 1,504 ms).
  */
 export const PLANNED_SEPARATELY = 'offset 0';
