@@ -1,4 +1,3 @@
-import { Max, Min } from 'class-validator';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import type { ApiKeyLimits } from './api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
@@ -33,10 +32,10 @@ export class CreateApiKeyInput {
   })
   scopes?: Scope[];
 
-  /** `@Min` and `@Max` are not published. The service demands a time in the future. */
-  @ApiField.integer('unix seconds, in the future; the key never expires when left out', { optional: true })
-  @Min(1)
-  @Max(MAX_EXPIRES_AT)
+  @ApiField.integer('unix seconds, in the future; the key never expires when left out', {
+    optional: true,
+    unpublished: { min: 1, max: MAX_EXPIRES_AT },
+  })
   expires_at?: number;
 
   @ApiField.object(() => ApiKeyLimitsInput, 'limits of this key; the configured ones apply to those left out', {

@@ -6,7 +6,7 @@ interface Pending<Item, Outcome> {
   reject: (error: unknown) => void;
 }
 
-interface BatchOptions {
+export interface BatchOptions {
   /** Items per flush. */
   maxItems?: number;
   /** Items waiting for a flush. Beyond it, `add` rejects, so that memory stays bounded. */

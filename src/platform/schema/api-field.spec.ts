@@ -186,6 +186,8 @@ class CheckedInput {
   @ApiField.object(() => CheckedPart, 'a part', { optional: true }) part?: CheckedPart;
   @ApiField.list(() => CheckedPart, 'parts', { optional: true }) parts?: CheckedPart[];
   @ApiField.json('anything', { optional: true }) free?: object;
+  @ApiField.map('pairs', { optional: true, nullIsOmitted: true }) pairs?: Record<string, string> | null;
+  @ApiField.integer('a time', { optional: true, unpublished: { min: 1, max: 9 } }) time?: number;
 }
 class RequiredInput {
   @ApiField.string('a name', { nullable: true }) name: string | null;
@@ -198,6 +200,8 @@ describe('validation by ApiField', () => {
   it.each([
     {},
     { name: 'abcde', size: 9, is_on: null, url: 'longer than ten', mood: 'bad', free: { any: [1] } },
+    { pairs: null, time: 9 },
+    { pairs: { constructor: 'a' } },
     { moods: ['bad', 'very-good'], tags: [], part: { weight: 0.5 }, parts: [{ weight: 1 }] },
   ])('accepts %j', (input) => expect(check(input)).toEqual(input));
 
@@ -231,6 +235,9 @@ describe('validation by ApiField', () => {
     [{ part: {} }, 'missing_required_parameter', 'part.weight', 'part.weight is required.'],
     [{ parts: [{ weight: 1 }, { weight: 'x' }] }, 'invalid_type', 'parts[1].weight', expect.any(String)],
     [{ free: [] }, 'invalid_type', 'free', 'free must be an object.'],
+    [{ free: null }, 'invalid_type', 'free', 'free must be an object.'],
+    [{ pairs: { a: 'b', c: 1 } }, 'invalid_type', 'pairs', expect.stringContaining('"c"')],
+    [{ time: 10 }, 'value_out_of_range', 'time', 'time must not be greater than 9.'],
   ])('rejects %j', (input, code, param, message) => {
     expect(() => check(input)).toThrow(expect.objectContaining({ code, param, message }));
   });
@@ -241,6 +248,18 @@ describe('validation by ApiField', () => {
       expect(() => check({ page })).toThrow(expect.objectContaining({ code: 'invalid_type', param: 'page' }));
     }
     expect(() => check({ page: '10' })).toThrow(expect.objectContaining({ code: 'value_out_of_range' }));
+  });
+
+  it('gathers the pairs of a query string', () => {
+    const query = (value: object) => new ValidationPipe().transform(value, { type: 'query', metatype: CheckedInput });
+    expect(query({ 'pairs[a]': 'b', 'pairs[c]': 'd' })).toEqual({ pairs: { a: 'b', c: 'd' } });
+    expect(() => query({ pairs: 'a' })).toThrow(expect.objectContaining({ code: 'unknown_parameter' }));
+  });
+
+  it('makes a new instance for every empty input', () => {
+    const inputs = [check({}), check({}), check({})];
+    expect(new Set(inputs).size).toBe(3);
+    expect(inputs).toEqual(Array.from({ length: 3 }, () => new CheckedInput()));
   });
 
   it('distinguishes null from a missing field', () => {

@@ -5,12 +5,16 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Choice } from './choice.ts';
 import { type Bounds, checks, type Item, mayBeLeftOut, mayBeNull } from './field-checks.ts';
 import { JsonScalar } from './json-scalar.ts';
+import { TextMap } from './text-map.ts';
 
 interface FieldOptions {
   /** May be left out. */
   optional?: boolean;
   /** May be null. */
   nullable?: boolean;
+  /** Null passes validation like an omitted field, as GraphQL clients expect. Not published. */
+  nullIsOmitted?: boolean;
+  default?: unknown;
   example?: unknown;
 }
 /** `min` and `max` bound a number, or the length of a text or a list. */
@@ -22,6 +26,8 @@ interface StringOptions extends BoundedOptions {
 interface IntegerOptions extends BoundedOptions {
   /** The field of a query string: reads digits as a number. */
   fromQuery?: boolean;
+  /** Bounds that are checked, but not published in the schemas. */
+  unpublished?: Bounds;
 }
 interface ListOptions extends BoundedOptions {
   /** No entry twice. Checked, but not published in the schemas. */
@@ -96,27 +102,35 @@ export const ApiField = {
       openApi: { type: 'object', additionalProperties: true },
       checks: checks.anyObject(),
     }),
-  /** A JSON object whose values are texts. The pipe does not check the values. */
+  /** A JSON object whose values are texts; in a query string `name[key]=value`. */
   map: (description: string, options: FieldOptions = {}) =>
     field(description, options, {
       graphql: () => JsonScalar,
       openApi: { type: 'object', additionalProperties: { type: 'string' } },
-      checks: checks.anyObject(),
+      checks: [TextMap()],
     }),
 };
 
 function field(
   description: string,
-  { optional = false, nullable = false, example }: FieldOptions,
+  { optional = false, nullable = false, nullIsOmitted = false, ...published }: FieldOptions,
   { graphql, openApi, checks }: Kind,
 ): PropertyDecorator {
-  const property = { ...openApi, description, required: !optional, nullable: nullable || undefined, example };
+  const { example, default: byDefault } = published;
+  const property = {
+    ...openApi,
+    description,
+    required: !optional,
+    nullable: nullable || undefined,
+    default: byDefault,
+    example,
+  };
   return applyDecorators(
     (prototype: object, name: string | symbol) =>
       Field(graphql, { name: camelCase(String(name)), description, nullable: optional || nullable })(prototype, name),
     ApiProperty(withoutUndefined(property)),
     ...(optional ? [mayBeLeftOut()] : []),
-    ...(nullable ? [mayBeNull()] : []),
+    ...(nullable || nullIsOmitted ? [mayBeNull()] : []),
     ...checks,
   );
 }

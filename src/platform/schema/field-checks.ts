@@ -38,10 +38,10 @@ export const checks = {
     ...(min === undefined ? [] : [MinLength(min)]),
     ...(max === undefined ? [] : [MaxLength(max)]),
   ],
-  integer: ({ fromQuery, ...bounds }: Bounds & { fromQuery?: boolean }) => [
+  integer: ({ fromQuery, unpublished, ...bounds }: Bounds & { fromQuery?: boolean; unpublished?: Bounds }) => [
     ...(fromQuery ? [DigitsToNumber()] : []),
     IsInt(),
-    ...range(bounds),
+    ...range({ ...bounds, ...unpublished }),
   ],
   number: (bounds: Bounds) => [IsNumber(), ...range(bounds)],
   boolean: () => [IsBoolean()],
