@@ -8,12 +8,14 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'server_error';
 
-interface ErrorKind {
+export interface ErrorKind {
   /** HTTP status of the answer. */
   status: number;
   type: ErrorType;
   /** What the client reads when the thrower has nothing more exact to say. */
   message: string;
+  /** Seconds after which a retry may succeed; sent as Retry-After. */
+  retryAfterS?: number;
 }
 
 /** Every failure a client can meet, one row a code. docs/api/errors.md and openapi.json say the same; a test compares. */
@@ -111,6 +113,7 @@ export const ERRORS = {
     status: 409,
     type: 'idempotency_error',
     message: 'A request with this Idempotency-Key is still under way; try again shortly.',
+    retryAfterS: 1,
   },
   idempotency_key_reused: {
     status: 422,
@@ -119,13 +122,19 @@ export const ERRORS = {
   },
 
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', message: 'Too many requests; slow down.' },
-  queue_full: { status: 429, type: 'rate_limit_error', message: 'Too many tasks of yours are waiting already.' },
+  queue_full: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'Too many tasks of yours are waiting already.',
+    retryAfterS: 5,
+  },
 
   internal_error: { status: 500, type: 'server_error', message: 'Something went wrong on our side.' },
   service_unavailable: {
     status: 503,
     type: 'server_error',
     message: 'The service cannot answer right now; try again.',
+    retryAfterS: 2,
   },
 } as const satisfies Record<string, ErrorKind>;
 
