@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { listen } from '../../src/cli/commands/listen-run.ts';
+import { listen } from '../../src/cli/forward-events.ts';
 import { aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';

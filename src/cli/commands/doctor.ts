@@ -5,7 +5,7 @@ export function doctorCommand(): Command {
     .description('Check this machine and its configuration; fails when the service would not work.')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: true }) => {
-      const { examine } = await import('./doctor-checks.ts');
+      const { examine } = await import('../installation-checks.ts');
       const findings = await examine();
       if (options.json) console.log(JSON.stringify(findings, null, 2));
       else

@@ -20,13 +20,13 @@ export function keysCommand(): Command {
     .option('--max-queued <n>', '', wholeNumber)
     .option('--print-only', 'print a key fit for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
-    .action(async (name: string, options) => (await import('./keys-act.ts')).createKey(name, options));
+    .action(async (name: string, options) => (await import('../manage-keys.ts')).createKey(name, options));
 
   keys
     .command('list')
     .description('List the keys, newest first.')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await import('./keys-act.ts')).listKeys(options));
+    .action(async (options) => (await import('../manage-keys.ts')).listKeys(options));
 
   keys
     .command('rotate')
@@ -34,13 +34,13 @@ export function keysCommand(): Command {
     .argument('<id>', 'key_…')
     .option('--overlap-hours <hours>', 'how long the old secret works on, up to 168', number, 0)
     .option('--json', 'print the whole object as JSON')
-    .action(async (id: string, options) => (await import('./keys-act.ts')).rotateKey(id, options));
+    .action(async (id: string, options) => (await import('../manage-keys.ts')).rotateKey(id, options));
 
   keys
     .command('revoke')
     .description('Refuse a key from now on; running services notice within 5 s.')
     .argument('<id>', 'key_…')
-    .action(async (id: string) => (await import('./keys-act.ts')).revokeKey(id));
+    .action(async (id: string) => (await import('../manage-keys.ts')).revokeKey(id));
 
   return keys;
 }

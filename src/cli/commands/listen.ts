@@ -15,7 +15,7 @@ export function listenCommand(): Command {
     )
     .option('--key <key>', 'API key; better DARKROOM_API_KEY, which other users of the machine cannot see')
     .action(async (options: ListenOptions) => {
-      const { listen } = await import('./listen-run.ts');
+      const { listen } = await import('../forward-events.ts');
       const interrupted = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
       await listen({ ...options, key: options.key ?? process.env.DARKROOM_API_KEY }, interrupted.signal);

@@ -1,17 +1,19 @@
-import { newApiKey } from '../../auth/api-keys/api-key-format.ts';
-import { CreateApiKeyInput, RotateApiKeyInput } from '../../auth/api-keys/api-key.inputs.ts';
-import type { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
-import { type ApiKeyView, toApiKeyView } from '../../auth/api-keys/api-key.view.ts';
-import { ApiKeysService, type IssuedApiKey } from '../../auth/api-keys/api-keys.service.ts';
-import { Authenticator } from '../../auth/authenticator.ts';
-import { SCOPES } from '../../auth/caller.ts';
-import { LastUse } from '../../auth/last-use.ts';
-import type { Config } from '../../platform/config.ts';
-import { Sql } from '../../platform/database/sql.ts';
-import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
-import { loadSecretKey, Secrets } from '../../platform/secrets.ts';
-import { withDatabase } from '../database.ts';
-import { table } from '../table.ts';
+import { DataSource } from 'typeorm';
+import { newApiKey } from '../auth/api-keys/api-key-format.ts';
+import { CreateApiKeyInput, RotateApiKeyInput } from '../auth/api-keys/api-key.inputs.ts';
+import type { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { type ApiKeyView, toApiKeyView } from '../auth/api-keys/api-key.view.ts';
+import { ApiKeysService, type IssuedApiKey } from '../auth/api-keys/api-keys.service.ts';
+import { Authenticator } from '../auth/authenticator.ts';
+import { SCOPES } from '../auth/caller.ts';
+import { LastUse } from '../auth/last-use.ts';
+import { Config, loadConfig } from '../platform/config.ts';
+import { DatabaseModule } from '../platform/database/database.module.ts';
+import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { loadSecretKey, Secrets } from '../platform/secrets.ts';
+import { withDatabaseUrl } from './database.ts';
+import { withNestContext } from './nest-context.ts';
+import { table } from './table.ts';
 
 interface CreateOptions {
   scopes?: string[];
@@ -72,12 +74,27 @@ export async function revokeKey(id: string): Promise<void> {
   console.error(`${id} is revoked.`);
 }
 
+/** @throws Error when migrations are pending: a command does not change the schema without being asked to */
 async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
-  await withDatabase(async (dataSource, config) => {
+  const config = loadConfig();
+  await withDatabaseUrl(config, async (url) => {
     const secrets = new Secrets(await loadSecretKey(config));
-    const sql = new Sql(dataSource);
-    const authenticator = new Authenticator(config, secrets, new LastUse(sql), sql);
-    await work(new ApiKeysService(dataSource, secrets, authenticator), config);
+    const parts = {
+      imports: [DatabaseModule.connect(url)],
+      providers: [
+        ApiKeysService,
+        Authenticator,
+        LastUse,
+        { provide: Config, useValue: config },
+        { provide: Secrets, useValue: secrets },
+      ],
+    };
+    await withNestContext(parts, async (context) => {
+      if (await context.get(DataSource).showMigrations()) {
+        throw new Error('The database is not up to date. Run `darkroom migrate`, or start the service once.');
+      }
+      await work(context.get(ApiKeysService), config);
+    });
   });
 }
 

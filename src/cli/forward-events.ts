@@ -1,10 +1,10 @@
-import type { TaskView } from '../../tasks/task.view.ts';
-import { newEndpointSecret } from '../../webhooks/endpoints/endpoint-secret.ts';
-import { eventTypeOf, taskEventBody } from '../../webhooks/events/event-body.ts';
-import { EVENT_TYPES } from '../../webhooks/events/event-type.ts';
-import { signedHeaders } from '../../webhooks/deliveries/signature.ts';
-import { newEventId } from '../../webhooks/webhook-id.ts';
-import { liveEvents } from '../client/live-events.ts';
+import type { TaskView } from '../tasks/task.view.ts';
+import { newEndpointSecret } from '../webhooks/endpoints/endpoint-secret.ts';
+import { eventTypeOf, taskEventBody } from '../webhooks/events/event-body.ts';
+import { EVENT_TYPES } from '../webhooks/events/event-type.ts';
+import { signedHeaders } from '../webhooks/deliveries/signature.ts';
+import { newEventId } from '../webhooks/webhook-id.ts';
+import { liveEvents } from './client/live-events.ts';
 
 const TIMEOUT_MS = 15_000; // as the service's own
 /** A resumed stream may tell an end again; so many are remembered. */

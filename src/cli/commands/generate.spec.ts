@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from './generate-run.ts';
+import { run } from './generate.ts';
 
 const IMAGE = Buffer.from('the bytes of a picture');
 const SHA256 = createHash('sha256').update(IMAGE).digest('hex');

@@ -1,15 +1,16 @@
-import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
-import { ModelAvailability } from '../../models/model-availability.ts';
-import { ProviderRegistry } from '../../providers/registry.ts';
-import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
-import { MODELS } from '../../models/catalog.ts';
-import { type Config, loadConfig } from '../../platform/config.ts';
-import { createDataSource } from '../../platform/database/data-source.ts';
-import { ConfigError } from '../../platform/env-reader.ts';
-import { loadSecretKey } from '../../platform/secrets.ts';
-import { openStorage } from '../../platform/storage/storage.module.ts';
-import { withDatabaseUrl } from '../database.ts';
-import { failureText } from '../failure-text.ts';
+import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ModelAvailability } from '../models/model-availability.ts';
+import { ProviderRegistry } from '../providers/registry.ts';
+import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
+import { MODELS } from '../models/catalog.ts';
+import { Config, loadConfig } from '../platform/config.ts';
+import { createDataSource } from '../platform/database/data-source.ts';
+import { ConfigError } from '../platform/env-reader.ts';
+import { loadSecretKey } from '../platform/secrets.ts';
+import { openStorage } from '../platform/storage/storage.module.ts';
+import { withDatabaseUrl } from './database.ts';
+import { failureText } from './failure-text.ts';
+import { withNestContext } from './nest-context.ts';
 
 export interface Finding {
   check: string;
@@ -95,24 +96,29 @@ async function storage(config: Config): Promise<string> {
   return config.storageUrl ? 'the bucket can be written' : 'files under DATA_DIR can be written';
 }
 
-/** Who serves each model, in order of preference, and whether the credential is there. */
+/** The bindings of each model, in order of preference, and whether each credential is set. */
 async function models(config: Config): Promise<Finding[]> {
-  let providers: ProviderRegistry;
+  const parts = {
+    providers: [ProviderRegistry, SandboxProvider, ModelAvailability, { provide: Config, useValue: config }],
+  };
   try {
-    providers = new ProviderRegistry(config, new SandboxProvider(), new ModelAvailability());
-    providers.onModuleInit(); // what the start would refuse: a workflow file that is not there
+    // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
+    return await withNestContext(parts, async (context) =>
+      MODELS.map(({ id }) => model(id, context.get(ProviderRegistry))),
+    );
   } catch (error) {
     return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
   }
-  return MODELS.map(({ id }) => {
-    const bindings = providers.bindingsOf(id);
-    const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
-    const served = bindings.map(({ name, credential, upstream }) => {
-      if (credential === null) return name;
-      return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
-    });
-    return { check: 'model', ok, note: `${id}: ${served.join(', then ')}` };
+}
+
+function model(id: string, registry: ProviderRegistry): Finding {
+  const bindings = registry.bindingsOf(id);
+  const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
+  const notes = bindings.map(({ name, credential, upstream }) => {
+    if (credential === null) return name;
+    return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
   });
+  return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
 }
 
 /** Tells whether it runs; that it does not is no fault, or nobody could look before the start. */
