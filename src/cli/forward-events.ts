@@ -6,9 +6,9 @@ import { signedHeaders } from '../webhooks/deliveries/signature.ts';
 import { newEventId } from '../webhooks/webhook-id.ts';
 import { liveEvents } from './client/live-events.ts';
 
-const TIMEOUT_MS = 15_000; // as the service's own
-/** A resumed stream may tell an end again; so many are remembered. */
-const REMEMBERED = 10_000;
+const TIMEOUT_MS = 15_000; // the service's default
+/** A resumed stream may repeat a final state. The ids of this many tasks are kept to skip repetitions. */
+const MAX_SEEN = 10_000;
 
 interface ListenOptions {
   forwardTo: string;
@@ -19,28 +19,30 @@ interface ListenOptions {
 }
 
 /**
- * Follows the live feed and sends every end of a task to a local address, as the service would: same body, same signature,
- * an id of its own. One attempt each; what came of it is printed.
- * @throws Error when the service refuses the key, or an option makes no sense
+ * Follows the event stream and posts each final task to a local URL as the service would: same body, same signature scheme,
+ * an event id of its own. Makes one attempt for each event and prints the outcome.
+ * @throws Error when the service refuses the key, or an option is invalid
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { key, forwardTo, url, events = [...EVENT_TYPES] } = options;
-  if (!key) throw new Error('No API key: set DARKROOM_API_KEY, or give --key.');
+  if (!key) throw new Error('No API key: set DARKROOM_API_KEY or pass --key.');
   const target = URL.parse(forwardTo);
-  if (!target || !/^https?:$/.test(target.protocol)) throw new Error(`--forward-to is no http(s) URL: ${forwardTo}`);
+  if (!target || !/^https?:$/.test(target.protocol))
+    throw new Error(`--forward-to must be an http(s) URL: ${forwardTo}`);
   const unknown = events.find((type) => !EVENT_TYPES.some((known) => known === type));
-  if (unknown !== undefined) throw new Error(`No event "${unknown}"; there are ${EVENT_TYPES.join(' and ')}.`);
+  if (unknown !== undefined)
+    throw new Error(`Unknown event "${unknown}". The events are ${EVENT_TYPES.join(' and ')}.`);
   const secret = options.secret ?? newEndpointSecret();
-  signedHeaders('', '', [secret]); // a secret that cannot sign is told now
+  signedHeaders('', '', [secret]); // throws now if the secret is not valid
 
   console.error(`Signing secret: ${secret}`);
-  const told = new Set<string>();
-  const onOpen = () => console.error(`Listening at ${url}, forwarding to ${target.href}`);
+  const seen = new Set<string>();
+  const onOpen = () => console.error(`Listening to ${url}, forwarding to ${target.href}`);
   for await (const task of liveEvents<TaskView>({ url, key }, signal, onOpen)) {
-    if (task.completed_at === 0 || told.has(task.task_id) || !events.includes(eventTypeOf(task))) continue;
-    told.add(task.task_id);
-    if (told.size > REMEMBERED) told.delete(told.values().next().value as string);
-    void forward(task, target, secret); // one that hangs holds up no other
+    if (task.completed_at === 0 || seen.has(task.task_id) || !events.includes(eventTypeOf(task))) continue;
+    seen.add(task.task_id);
+    if (seen.size > MAX_SEEN) seen.delete(seen.values().next().value as string);
+    void forward(task, target, secret); // not awaited, so a receiver that hangs delays no other event
   }
 }
 

@@ -18,12 +18,12 @@ export interface Finding {
   note: string;
 }
 
-const OLDEST_NODE = 22;
-const OLDEST_POSTGRES = 14;
+const MIN_NODE = 22;
+const MIN_POSTGRES = 14;
 const SERVICE_TIMEOUT_MS = 2000;
 
-/** Looks at everything the service needs, each thing on its own, so that one fault does not hide the next. */
-export async function examine(): Promise<Finding[]> {
+/** Checks each thing that the service needs separately, so that one fault does not hide the next. */
+export async function checkInstallation(): Promise<Finding[]> {
   const findings = [await finding('node', async () => nodeVersion())];
   let config: Config;
   try {
@@ -43,9 +43,9 @@ export async function examine(): Promise<Finding[]> {
 const faultsOf = (error: unknown): readonly string[] =>
   error instanceof ConfigError ? error.faults : [failureText(error)];
 
-async function finding(check: string, look: () => Promise<string>): Promise<Finding> {
+async function finding(check: string, run: () => Promise<string>): Promise<Finding> {
   try {
-    return { check, ok: true, note: await look() };
+    return { check, ok: true, note: await run() };
   } catch (error) {
     return { check, ok: false, note: failureText(error) };
   }
@@ -53,13 +53,13 @@ async function finding(check: string, look: () => Promise<string>): Promise<Find
 
 function nodeVersion(): string {
   const { node } = process.versions;
-  if (Number.parseInt(node) < OLDEST_NODE) throw new Error(`${node}; at least ${OLDEST_NODE} is needed`);
+  if (Number.parseInt(node) < MIN_NODE) throw new Error(`${node}; at least ${MIN_NODE} is needed`);
   return node;
 }
 
 async function secretKey(config: Config): Promise<string> {
   await loadSecretKey(config);
-  return config.secretKey ? 'from SECRET_KEY' : 'kept in DATA_DIR';
+  return config.secretKey ? 'from SECRET_KEY' : 'stored in DATA_DIR';
 }
 
 async function database(config: Config): Promise<Finding[]> {
@@ -76,12 +76,14 @@ async function database(config: Config): Promise<Finding[]> {
           check: 'migrations',
           ok: true,
           note: pending
-            ? 'some are waiting; the service runs them at its start, or `darkroom migrate` now'
+            ? 'some are pending; the service runs them when it starts, or run `darkroom migrate` now'
             : 'up to date',
         });
         if (!pending)
-          findings.push(await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} made so far`));
-        if (version < OLDEST_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${OLDEST_POSTGRES} is needed`);
+          findings.push(
+            await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
+          );
+        if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
         return `PostgreSQL ${version}, ${config.databaseUrl ? 'from DATABASE_URL' : 'embedded'}`;
       } finally {
         await dataSource.destroy();
@@ -93,7 +95,7 @@ async function database(config: Config): Promise<Finding[]> {
 
 async function storage(config: Config): Promise<string> {
   await (await openStorage(config)).ready();
-  return config.storageUrl ? 'the bucket can be written' : 'files under DATA_DIR can be written';
+  return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
 }
 
 /** The bindings of each model, in order of preference, and whether each credential is set. */
@@ -121,7 +123,7 @@ function model(id: string, registry: ProviderRegistry): Finding {
   return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
 }
 
-/** Tells whether it runs; that it does not is no fault, or nobody could look before the start. */
+/** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */
 async function service(config: Config): Promise<Finding> {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   try {

@@ -27,7 +27,7 @@ interface CreateOptions {
   json?: true;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 export async function createKey(name: string, options: CreateOptions): Promise<void> {
   if (options.printOnly) {
@@ -51,13 +51,13 @@ export async function listKeys(options: { json?: true }): Promise<void> {
   await withApiKeys(async (apiKeys, config) => {
     const all: ApiKey[] = [];
     for (let hasMore = true; hasMore;) {
-      const page = await apiKeys.list({ limit: PAGE, after: all.at(-1)?.id });
+      const page = await apiKeys.list({ limit: PAGE_SIZE, after: all.at(-1)?.id });
       all.push(...page.apiKeys);
       hasMore = page.hasMore;
     }
     const views = all.map((apiKey) => toApiKeyView(apiKey, config));
     if (options.json) console.log(JSON.stringify(views, null, 2));
-    else if (views.length === 0) console.log('There are no keys. Make one: darkroom keys create');
+    else if (views.length === 0) console.log('There are no keys. Create one: darkroom keys create');
     else console.log(table(views.map(row)));
   });
 }
@@ -98,18 +98,18 @@ async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Pr
   });
 }
 
-/** The same rules as over HTTP. */
+/** Applies the validation rules of the HTTP API. */
 function checked<Input extends object>(type: new () => Input, input: object): Input {
   return new ValidationPipe().transform(input, { type: 'body', metatype: type }) as Input;
 }
 
-/** The key alone goes to stdout, so that a script can take it: `KEY=$(darkroom keys create ci)`. */
+/** Only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */
 function printIssued({ apiKey, key }: IssuedApiKey, config: Config, { json }: { json?: true }): void {
   if (json) {
     console.log(JSON.stringify(toApiKeyView(apiKey, config, key), null, 2));
     return;
   }
-  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). Shown this once:`);
+  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). This key is not shown again:`);
   console.log(key);
 }
 

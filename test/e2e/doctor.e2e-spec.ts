@@ -26,7 +26,7 @@ describe('darkroom doctor', () => {
     await rm(env.DATA_DIR as string, { recursive: true, force: true });
   });
 
-  async function examine(providers: string, settings: Record<string, string> = {}) {
+  async function check(providers: string, settings: Record<string, string> = {}) {
     const file = join(env.DATA_DIR as string, 'providers.yaml');
     writeFileSync(file, providers);
     const all = { PATH: process.env.PATH, ...env, PROVIDERS: file, ...settings };
@@ -39,8 +39,8 @@ describe('darkroom doctor', () => {
     return { code, findings: JSON.parse(output) as Finding[] };
   }
 
-  it('says who serves each model, in order, and which credential is missing', async () => {
-    const { code, findings } = await examine(
+  it('lists the providers of each model in order, and the credentials that are missing', async () => {
+    const { code, findings } = await check(
       `models:
   gpt-image-2:
     - { provider: openai, model: gpt-image-2, credential: NOT_THERE }
@@ -55,16 +55,16 @@ describe('darkroom doctor', () => {
     });
     expect(findings).toContainEqual({ check: 'model', ok: false, note: 'seedance-2: ark (NOT_THERE is not set)' });
     expect(findings).toContainEqual({ check: 'model', ok: true, note: 'nano-banana-2: sandbox' });
-    expect(code).toBe(1); // nobody is left to serve seedance-2
+    expect(code).toBe(1); // no provider can serve seedance-2
   }, 60_000);
 
   it.each([
-    ['a provider that is not known', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
-    ['a workflow that is not there', '{ provider: comfyui, model: ./none.json }', 'none.json'],
+    ['an unknown provider', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
+    ['a missing workflow file', '{ provider: comfyui, model: ./none.json }', 'none.json'],
   ])(
-    'refuses what the start would refuse: %s',
+    'fails where the start of the service would fail: %s',
     async (_, binding, words) => {
-      const { code, findings } = await examine(`models:\n  gpt-image-2: [${binding}]`);
+      const { code, findings } = await check(`models:\n  gpt-image-2: [${binding}]`);
       const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(words) });
       expect(findings).toContainEqual(fault);
       expect(code).toBe(1);

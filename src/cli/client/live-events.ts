@@ -1,7 +1,7 @@
 import { createEventSource } from 'eventsource-client';
 import { errorText } from './error-text.ts';
 
-/** The service sends a ping every 15 s. After more than two missing pings, the connection is dead. */
+/** The service sends a ping every 15 s. After two missing pings the connection is dead. */
 const SILENCE_MS = 35_000;
 /** Statuses that a retry cannot change. */
 const FINAL_STATUSES = [400, 401, 403, 404];
