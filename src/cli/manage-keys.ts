@@ -1,7 +1,9 @@
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { newApiKey } from '../auth/api-keys/api-key-format.ts';
 import { CreateApiKeyInput, RotateApiKeyInput } from '../auth/api-keys/api-key.inputs.ts';
-import type { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ApiKeySecret } from '../auth/api-keys/api-key-secret.entity.ts';
 import { type ApiKeyView, toApiKeyView } from '../auth/api-keys/api-key.view.ts';
 import { ApiKeysService, type IssuedApiKey } from '../auth/api-keys/api-keys.service.ts';
 import { Authenticator } from '../auth/authenticator.ts';
@@ -80,7 +82,7 @@ async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Pr
   await withDatabaseUrl(config, async (url) => {
     const secrets = new Secrets(await loadSecretKey(config));
     const parts = {
-      imports: [DatabaseModule.connect(url)],
+      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret])],
       providers: [
         ApiKeysService,
         Authenticator,
