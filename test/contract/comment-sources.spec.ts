@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = new URL('../../', import.meta.url).pathname;
 /** Notes and drafts that a clone does not contain. */
-const OUTSIDE = /\bcontract \d|shared provider notes|\bthe prototype\b|\b(?:contract|design|style|house)\.md\b/i;
+const OUTSIDE = /\bcontract \d|shared provider notes|\bthe prototype's\b|\b(?:contract|design|style|house)\.md\b/i;
 
 describe('comments', () => {
   it('cite only documents that the repository contains', () => {
