@@ -26,7 +26,7 @@ describe('darkroom doctor', () => {
     await rm(env.DATA_DIR as string, { recursive: true, force: true });
   });
 
-  async function check(providers: string, settings: Record<string, string> = {}) {
+  async function examine(providers: string, settings: Record<string, string> = {}) {
     const file = join(env.DATA_DIR as string, 'providers.yaml');
     writeFileSync(file, providers);
     const all = { PATH: process.env.PATH, ...env, PROVIDERS: file, ...settings };
@@ -39,8 +39,8 @@ describe('darkroom doctor', () => {
     return { code, findings: JSON.parse(output) as Finding[] };
   }
 
-  it('lists the providers of each model in order, and the credentials that are missing', async () => {
-    const { code, findings } = await check(
+  it('names the providers of each model, in order, and the missing credential', async () => {
+    const { code, findings } = await examine(
       `models:
   gpt-image-2:
     - { provider: openai, model: gpt-image-2, credential: NOT_THERE }
@@ -59,13 +59,13 @@ describe('darkroom doctor', () => {
   }, 60_000);
 
   it.each([
-    ['an unknown provider', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
-    ['a missing workflow file', '{ provider: comfyui, model: ./none.json }', 'none.json'],
+    ['a provider that is not known', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
+    ['a workflow that is not there', '{ provider: comfyui, model: ./none.json }', 'none.json'],
   ])(
-    'fails where the start of the service would fail: %s',
-    async (_, binding, words) => {
-      const { code, findings } = await check(`models:\n  gpt-image-2: [${binding}]`);
-      const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(words) });
+    'reports what would prevent a start: %s',
+    async (_, binding, message) => {
+      const { code, findings } = await examine(`models:\n  gpt-image-2: [${binding}]`);
+      const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(message) });
       expect(findings).toContainEqual(fault);
       expect(code).toBe(1);
     },
