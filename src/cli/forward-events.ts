@@ -5,17 +5,18 @@ import { EVENT_TYPES } from '../webhooks/events/event-type.ts';
 import { signedHeaders } from '../webhooks/deliveries/signature.ts';
 import { newEventId } from '../webhooks/webhook-id.ts';
 import { liveEvents } from './client/live-events.ts';
+import { requireKey } from './client/service-options.ts';
 
 const TIMEOUT_MS = 15_000; // the service's default
 /** A resumed stream may repeat a final state. The ids of this many tasks are kept to skip repetitions. */
 const MAX_SEEN = 10_000;
 
-interface ListenOptions {
+export interface ListenOptions {
   forwardTo: string;
   events?: string[];
   secret?: string;
   url: string;
-  key: string | undefined;
+  key?: string;
 }
 
 /**
@@ -24,8 +25,8 @@ interface ListenOptions {
  * @throws Error when the service refuses the key, or an option is invalid
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
-  const { key, forwardTo, url, events = [...EVENT_TYPES] } = options;
-  if (!key) throw new Error('No API key: set DARKROOM_API_KEY or pass --key.');
+  const { forwardTo, url, events = [...EVENT_TYPES] } = options;
+  const key = requireKey(options.key);
   const target = URL.parse(forwardTo);
   if (!target || !/^https?:$/.test(target.protocol))
     throw new Error(`--forward-to must be an http(s) URL: ${forwardTo}`);

@@ -6,6 +6,7 @@ import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { findModel, MODELS } from '../../models/catalog.ts';
 import { ServiceClient } from '../client/service-client.ts';
+import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 import { number, wholeNumber } from '../options.ts';
 
 interface Options {
@@ -63,16 +64,10 @@ export function generateCommand(): Command {
     .option('--reference-image <url...>', 'reference images')
     .option('--first-frame <url>', 'image that the video starts with')
     .option('--reference-mode <mode>', 'how the images guide the video')
-    .option(
-      '--url <url>',
-      'address of the service (env: DARKROOM_URL)',
-      process.env.DARKROOM_URL || 'http://127.0.0.1:3000',
-    )
-    .option('--key <key>', 'API key; prefer DARKROOM_API_KEY, which other users of this machine cannot see')
+    .addOption(urlOption())
+    .addOption(keyOption())
     .option('--json', 'print the final task as JSON')
-    .action((prompt: string, options: Options) =>
-      run(parametersOf(prompt, options), { ...options, key: options.key ?? process.env.DARKROOM_API_KEY }),
-    );
+    .action((prompt: string, options: Options) => run(parametersOf(prompt, options), options));
 }
 
 /** Sends only the options that were given: the service has the defaults and the rules. */
@@ -99,10 +94,9 @@ function parametersOf(prompt: string, options: Options): Record<string, unknown>
  */
 export async function run(
   parameters: Record<string, unknown>,
-  { url, key, out, json }: { url: string; key: string | undefined; out: string; json?: true },
+  { url, key, out, json }: Pick<Options, 'url' | 'key' | 'out' | 'json'>,
 ): Promise<void> {
-  if (!key) throw new Error('No API key: set DARKROOM_API_KEY or pass --key.');
-  const service = new ServiceClient(url, key);
+  const service = new ServiceClient(url, requireKey(key));
   // The idempotency key lets the client retry the creation without a second task, which could cost a second time.
   const created = await service.call<Task>('POST', '/v1/generations', parameters, { 'idempotency-key': randomUUID() });
   console.error(created.task_id);

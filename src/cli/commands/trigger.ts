@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { ServiceClient } from '../client/service-client.ts';
+import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 
 /** Requests that end in the named event. #fail is a directive of the sandbox, which renders nothing for it. */
 const PARAMETERS = {
@@ -14,17 +15,11 @@ export function triggerCommand(): Command {
       'Create a task that ends in this event and print its id. Meant for the sandbox: a real provider may charge for it.',
     )
     .addArgument(new Argument('<event>').choices(Object.keys(PARAMETERS)))
-    .option(
-      '--url <url>',
-      'address of the service (env: DARKROOM_URL)',
-      process.env.DARKROOM_URL || 'http://127.0.0.1:3000',
-    )
-    .option('--key <key>', 'API key; prefer DARKROOM_API_KEY, which other users of this machine cannot see')
+    .addOption(urlOption())
+    .addOption(keyOption())
     .action(async (event: keyof typeof PARAMETERS, options: { url: string; key?: string }) => {
-      const key = options.key ?? process.env.DARKROOM_API_KEY;
-      if (!key) throw new Error('No API key: set DARKROOM_API_KEY or pass --key.');
       const headers = { 'idempotency-key': crypto.randomUUID() }; // makes the request safe to retry
-      const service = new ServiceClient(options.url, key);
+      const service = new ServiceClient(options.url, requireKey(options.key));
       const task = await service.call<{ task_id: string }>('POST', '/v1/generations', PARAMETERS[event], headers);
       console.log(task.task_id);
     });
