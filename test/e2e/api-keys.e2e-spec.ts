@@ -11,7 +11,7 @@ import { Authenticator } from '../../src/auth/authenticator.ts';
 import { Bootstrap } from '../../src/auth/api-keys/bootstrap.ts';
 import { type Caller, SCOPES } from '../../src/auth/caller.ts';
 import { LastUse } from '../../src/auth/last-use.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../../src/cli/commands/keys-act.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../src/cli/manage-keys.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { GraphqlModule } from '../../src/platform/graphql/graphql.module.ts';

@@ -8,28 +8,28 @@ const [{ DiskStorage }, { probe }] = await Promise.all([
 ]);
 
 const PICTURES = 1000;
-const AT_ONCE = 50;
+const CONCURRENCY = 50;
 
 const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#345' } })
   .png()
   .toBuffer();
 
 /**
- * What every task of a pipeline ends with: what kind of picture is it, and its bytes onto the disk.
- * @returns milliseconds of this process's processor time for one
+ * The last step of every task of the pipeline: detects the type of the image and writes its bytes to the disk.
+ * @returns milliseconds of this process's processor time for one image
  */
-export async function lookAndStore(folder: string): Promise<number> {
+export async function inspectAndStore(folder: string): Promise<number> {
   const storage = new DiskStorage(join(folder, String(performance.now())));
   let left = PICTURES;
   const before = process.cpuUsage();
-  const lane = async () => {
+  const worker = async () => {
     while (left > 0) {
       left -= 1;
       const { contentType, extension } = await probe(picture);
       await storage.put(`task_${left}/0.${extension}`, picture, contentType);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000 / PICTURES;
 }

@@ -5,23 +5,23 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from './generate-run.ts';
+import { run } from './generate.ts';
 
 const IMAGE = Buffer.from('the bytes of a picture');
 const SHA256 = createHash('sha256').update(IMAGE).digest('hex');
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A service that answers as told, in order, and remembers what it was asked. */
+/** A stub service: sends the given answers in order and records the requests. */
 let answers: Answer[];
-let asked: { line: string; key: string | undefined; idempotencyKey: unknown; body: string }[];
+let requests: { line: string; key: string | undefined; idempotencyKey: unknown; body: string }[];
 let folder: string;
 let url: string;
 const server = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
   const { authorization: key, 'idempotency-key': idempotencyKey } = request.headers;
-  asked.push({ line: `${request.method} ${request.url}`, key, idempotencyKey, body });
+  requests.push({ line: `${request.method} ${request.url}`, key, idempotencyKey, body });
   answers.shift()!(request, response);
 });
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  [answers, asked] = [[], []];
+  [answers, requests] = [[], []];
   folder = await mkdtemp(join(tmpdir(), 'generate-'));
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -63,27 +63,27 @@ const succeeded = (count = 1, sha256 = SHA256) =>
 const generate = (out: string) => run({ model: 'm', prompt: 'p' }, { url: `${url}/`, key: 'dr_test', out });
 
 describe('generate', () => {
-  it('creates, waits for the end and saves each output in the folder, printing their names', async () => {
+  it('creates a task, polls until it is final, saves each output in the folder and prints the file names', async () => {
     answers = [json(task('queued'), 201), json(task('running')), json(succeeded(2)), bytes, bytes];
     const out = join(folder, 'new', 'folder');
     await generate(out);
-    expect(asked.map(({ line }) => line)).toEqual([
+    expect(requests.map(({ line }) => line)).toEqual([
       'POST /v1/generations',
       'GET /v1/tasks/task_1?wait=30',
       'GET /v1/tasks/task_1?wait=30',
       'GET /file/0',
       'GET /file/1',
     ]);
-    expect(JSON.parse(asked[0]!.body)).toEqual({ model: 'm', prompt: 'p' });
+    expect(JSON.parse(requests[0]!.body)).toEqual({ model: 'm', prompt: 'p' });
     expect(await readdir(out)).toEqual(['task_1-0.png', 'task_1-1.png']);
     expect(await readFile(join(out, 'task_1-0.png'))).toEqual(IMAGE);
     expect(jest.mocked(console.log).mock.calls.flat()).toEqual([join(out, 'task_1-0.png'), join(out, 'task_1-1.png')]);
   });
 
-  it('sends the key to the API only, never with the signed link', async () => {
+  it('sends the API key to the API only, not with the signed link', async () => {
     answers = [json(succeeded(), 201), bytes];
     await generate(folder);
-    expect(asked.map(({ key }) => key)).toEqual(['Bearer dr_test', undefined]);
+    expect(requests.map(({ key }) => key)).toEqual(['Bearer dr_test', undefined]);
   });
 
   it('saves one output under the file name given', async () => {
@@ -92,26 +92,26 @@ describe('generate', () => {
     expect(await readdir(folder)).toEqual(['cat.png']);
   });
 
-  it('sends a creation whose answer was lost again, under the same idempotency key', async () => {
+  it('retries a creation whose response was lost, with the same idempotency key', async () => {
     answers = [drop, json(succeeded(), 201), bytes];
     await generate(folder);
-    const [first, second] = asked;
+    const [first, second] = requests;
     expect(second!.line).toBe('POST /v1/generations');
     expect(first!.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
     expect(second!.idempotencyKey).toBe(first!.idempotencyKey);
   });
 
-  it('waits as long as Retry-After asks', async () => {
+  it('waits for Retry-After before it retries', async () => {
     answers = [json({}, 429, { 'retry-after': '1' }), json(succeeded(), 201), bytes];
     const began = performance.now();
     await generate(folder);
     expect(performance.now() - began).toBeGreaterThan(990);
   });
 
-  it("tells a refusal in the service's words and does not try again", async () => {
+  it("fails with the service's message when a request is refused, and does not retry", async () => {
     answers = [json({ error: { code: 'insufficient_scope', message: 'Lacks it.' } }, 403)];
     await expect(generate(folder)).rejects.toThrow('insufficient_scope: Lacks it.');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('fails when the task does', async () => {
@@ -120,7 +120,7 @@ describe('generate', () => {
     await expect(generate(folder)).rejects.toThrow('content_policy_violation: Not that.');
   });
 
-  it('keeps nothing of a file that arrives damaged', async () => {
+  it('deletes a file that arrives damaged', async () => {
     answers = [json(succeeded(1, '0'.repeat(64)), 201), bytes];
     await expect(generate(folder)).rejects.toThrow(/damaged/);
     expect(await readdir(folder)).toEqual([]);
@@ -128,6 +128,6 @@ describe('generate', () => {
 
   it('asks for a key when there is none', async () => {
     await expect(run({}, { url, key: undefined, out: folder })).rejects.toThrow(/DARKROOM_API_KEY/);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

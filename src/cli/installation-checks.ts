@@ -1,15 +1,16 @@
-import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
-import { ModelAvailability } from '../../models/model-availability.ts';
-import { ProviderRegistry } from '../../providers/registry.ts';
-import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
-import { MODELS } from '../../models/catalog.ts';
-import { type Config, loadConfig } from '../../platform/config.ts';
-import { createDataSource } from '../../platform/database/data-source.ts';
-import { ConfigError } from '../../platform/env-reader.ts';
-import { loadSecretKey } from '../../platform/secrets.ts';
-import { openStorage } from '../../platform/storage/storage.module.ts';
-import { withDatabaseUrl } from '../database.ts';
-import { failureText } from '../failure-text.ts';
+import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ModelAvailability } from '../models/model-availability.ts';
+import { ProviderRegistry } from '../providers/registry.ts';
+import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
+import { MODELS } from '../models/catalog.ts';
+import { Config, loadConfig } from '../platform/config.ts';
+import { createDataSource } from '../platform/database/data-source.ts';
+import { ConfigError } from '../platform/env-reader.ts';
+import { loadSecretKey } from '../platform/secrets.ts';
+import { openStorage } from '../platform/storage/storage.module.ts';
+import { withDatabaseUrl } from './database.ts';
+import { failureText } from './failure-text.ts';
+import { withNestContext } from './nest-context.ts';
 
 export interface Finding {
   check: string;
@@ -17,12 +18,12 @@ export interface Finding {
   note: string;
 }
 
-const OLDEST_NODE = 22;
-const OLDEST_POSTGRES = 14;
+const MIN_NODE = 22;
+const MIN_POSTGRES = 14;
 const SERVICE_TIMEOUT_MS = 2000;
 
-/** Looks at everything the service needs, each thing on its own, so that one fault does not hide the next. */
-export async function examine(): Promise<Finding[]> {
+/** Checks each thing that the service needs separately, so that one fault does not hide the next. */
+export async function checkInstallation(): Promise<Finding[]> {
   const findings = [await finding('node', async () => nodeVersion())];
   let config: Config;
   try {
@@ -42,9 +43,9 @@ export async function examine(): Promise<Finding[]> {
 const faultsOf = (error: unknown): readonly string[] =>
   error instanceof ConfigError ? error.faults : [failureText(error)];
 
-async function finding(check: string, look: () => Promise<string>): Promise<Finding> {
+async function finding(check: string, run: () => Promise<string>): Promise<Finding> {
   try {
-    return { check, ok: true, note: await look() };
+    return { check, ok: true, note: await run() };
   } catch (error) {
     return { check, ok: false, note: failureText(error) };
   }
@@ -52,13 +53,13 @@ async function finding(check: string, look: () => Promise<string>): Promise<Find
 
 function nodeVersion(): string {
   const { node } = process.versions;
-  if (Number.parseInt(node) < OLDEST_NODE) throw new Error(`${node}; at least ${OLDEST_NODE} is needed`);
+  if (Number.parseInt(node) < MIN_NODE) throw new Error(`${node}; at least ${MIN_NODE} is needed`);
   return node;
 }
 
 async function secretKey(config: Config): Promise<string> {
   await loadSecretKey(config);
-  return config.secretKey ? 'from SECRET_KEY' : 'kept in DATA_DIR';
+  return config.secretKey ? 'from SECRET_KEY' : 'stored in DATA_DIR';
 }
 
 async function database(config: Config): Promise<Finding[]> {
@@ -75,12 +76,14 @@ async function database(config: Config): Promise<Finding[]> {
           check: 'migrations',
           ok: true,
           note: pending
-            ? 'some are waiting; the service runs them at its start, or `darkroom migrate` now'
+            ? 'some are pending; the service runs them when it starts, or run `darkroom migrate` now'
             : 'up to date',
         });
         if (!pending)
-          findings.push(await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} made so far`));
-        if (version < OLDEST_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${OLDEST_POSTGRES} is needed`);
+          findings.push(
+            await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
+          );
+        if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
         return `PostgreSQL ${version}, ${config.databaseUrl ? 'from DATABASE_URL' : 'embedded'}`;
       } finally {
         await dataSource.destroy();
@@ -92,30 +95,35 @@ async function database(config: Config): Promise<Finding[]> {
 
 async function storage(config: Config): Promise<string> {
   await (await openStorage(config)).ready();
-  return config.storageUrl ? 'the bucket can be written' : 'files under DATA_DIR can be written';
+  return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
 }
 
-/** Who serves each model, in order of preference, and whether the credential is there. */
+/** The bindings of each model, in order of preference, and whether each credential is set. */
 async function models(config: Config): Promise<Finding[]> {
-  let providers: ProviderRegistry;
+  const parts = {
+    providers: [ProviderRegistry, SandboxProvider, ModelAvailability, { provide: Config, useValue: config }],
+  };
   try {
-    providers = new ProviderRegistry(config, new SandboxProvider(), new ModelAvailability());
-    providers.onModuleInit(); // what the start would refuse: a workflow file that is not there
+    // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
+    return await withNestContext(parts, async (context) =>
+      MODELS.map(({ id }) => model(id, context.get(ProviderRegistry))),
+    );
   } catch (error) {
     return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
   }
-  return MODELS.map(({ id }) => {
-    const bindings = providers.bindingsOf(id);
-    const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
-    const served = bindings.map(({ name, credential, upstream }) => {
-      if (credential === null) return name;
-      return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
-    });
-    return { check: 'model', ok, note: `${id}: ${served.join(', then ')}` };
-  });
 }
 
-/** Tells whether it runs; that it does not is no fault, or nobody could look before the start. */
+function model(id: string, registry: ProviderRegistry): Finding {
+  const bindings = registry.bindingsOf(id);
+  const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
+  const notes = bindings.map(({ name, credential, upstream }) => {
+    if (credential === null) return name;
+    return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
+  });
+  return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
+}
+
+/** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */
 async function service(config: Config): Promise<Finding> {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   try {

@@ -1,17 +1,21 @@
-import { newApiKey } from '../../auth/api-keys/api-key-format.ts';
-import { CreateApiKeyInput, RotateApiKeyInput } from '../../auth/api-keys/api-key.inputs.ts';
-import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
-import { type ApiKeyView, toApiKeyView } from '../../auth/api-keys/api-key.view.ts';
-import { ApiKeysService, type IssuedApiKey } from '../../auth/api-keys/api-keys.service.ts';
-import { Authenticator } from '../../auth/authenticator.ts';
-import { SCOPES } from '../../auth/caller.ts';
-import { LastUse } from '../../auth/last-use.ts';
-import type { Config } from '../../platform/config.ts';
-import { Sql } from '../../platform/database/sql.ts';
-import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
-import { loadSecretKey, Secrets } from '../../platform/secrets.ts';
-import { withDatabase } from '../database.ts';
-import { table } from '../table.ts';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { newApiKey } from '../auth/api-keys/api-key-format.ts';
+import { CreateApiKeyInput, RotateApiKeyInput } from '../auth/api-keys/api-key.inputs.ts';
+import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ApiKeySecret } from '../auth/api-keys/api-key-secret.entity.ts';
+import { type ApiKeyView, toApiKeyView } from '../auth/api-keys/api-key.view.ts';
+import { ApiKeysService, type IssuedApiKey } from '../auth/api-keys/api-keys.service.ts';
+import { Authenticator } from '../auth/authenticator.ts';
+import { SCOPES } from '../auth/caller.ts';
+import { LastUse } from '../auth/last-use.ts';
+import { Config, loadConfig } from '../platform/config.ts';
+import { DatabaseModule } from '../platform/database/database.module.ts';
+import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { loadSecretKey, Secrets } from '../platform/secrets.ts';
+import { withDatabaseUrl } from './database.ts';
+import { withNestContext } from './nest-context.ts';
+import { table } from './table.ts';
 
 interface CreateOptions {
   scopes?: string[];
@@ -25,7 +29,7 @@ interface CreateOptions {
   json?: true;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 export async function createKey(name: string, options: CreateOptions): Promise<void> {
   if (options.printOnly) {
@@ -49,13 +53,13 @@ export async function listKeys(options: { json?: true }): Promise<void> {
   await withApiKeys(async (apiKeys, config) => {
     const all: ApiKey[] = [];
     for (let hasMore = true; hasMore;) {
-      const page = await apiKeys.list({ limit: PAGE, after: all.at(-1)?.id });
+      const page = await apiKeys.list({ limit: PAGE_SIZE, after: all.at(-1)?.id });
       all.push(...page.apiKeys);
       hasMore = page.hasMore;
     }
     const views = all.map((apiKey) => toApiKeyView(apiKey, config));
     if (options.json) console.log(JSON.stringify(views, null, 2));
-    else if (views.length === 0) console.log('There are no keys. Make one: darkroom keys create');
+    else if (views.length === 0) console.log('There are no keys. Create one: darkroom keys create');
     else console.log(table(views.map(row)));
   });
 }
@@ -72,27 +76,42 @@ export async function revokeKey(id: string): Promise<void> {
   console.error(`${id} is revoked.`);
 }
 
+/** @throws Error when migrations are pending: a command does not change the schema without being asked to */
 async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
-  await withDatabase(async (dataSource, config) => {
+  const config = loadConfig();
+  await withDatabaseUrl(config, async (url) => {
     const secrets = new Secrets(await loadSecretKey(config));
-    const sql = new Sql(dataSource);
-    const authenticator = new Authenticator(config, secrets, new LastUse(sql), sql);
-    await work(new ApiKeysService(dataSource.getRepository(ApiKey), secrets, authenticator), config);
+    const parts = {
+      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret])],
+      providers: [
+        ApiKeysService,
+        Authenticator,
+        LastUse,
+        { provide: Config, useValue: config },
+        { provide: Secrets, useValue: secrets },
+      ],
+    };
+    await withNestContext(parts, async (context) => {
+      if (await context.get(DataSource).showMigrations()) {
+        throw new Error('The database is not up to date. Run `darkroom migrate`, or start the service once.');
+      }
+      await work(context.get(ApiKeysService), config);
+    });
   });
 }
 
-/** The same rules as over HTTP. */
+/** Applies the validation rules of the HTTP API. */
 function checked<Input extends object>(type: new () => Input, input: object): Input {
   return new ValidationPipe().transform(input, { type: 'body', metatype: type }) as Input;
 }
 
-/** The key alone goes to stdout, so that a script can take it: `KEY=$(darkroom keys create ci)`. */
+/** Only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */
 function printIssued({ apiKey, key }: IssuedApiKey, config: Config, { json }: { json?: true }): void {
   if (json) {
     console.log(JSON.stringify(toApiKeyView(apiKey, config, key), null, 2));
     return;
   }
-  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). Shown this once:`);
+  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). This key is not shown again:`);
   console.log(key);
 }
 
