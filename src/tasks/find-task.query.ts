@@ -1,5 +1,4 @@
 import { ApiField } from '../platform/schema/api-field.ts';
-import { Optional, QueryInt } from '../platform/schema/optional.ts';
 import { MAX_WAIT_S } from './live/until-final.ts';
 
 /** Query string of `GET /v1/tasks/{task_id}`. */
@@ -8,8 +7,7 @@ export class FindTaskQuery {
     optional: true,
     min: 0,
     max: MAX_WAIT_S,
+    fromQuery: true,
   })
-  @Optional()
-  @QueryInt(0, MAX_WAIT_S)
   wait?: number;
 }

@@ -11,7 +11,7 @@ import type { Upgrades } from './upgrades.ts';
 import { ValidationPipe } from '../schema/validation.pipe.ts';
 
 /** Nest's adapter on our server; it says when Nest starts to shut down. */
-class EdgeAdapter extends FastifyAdapter {
+export class EdgeAdapter extends FastifyAdapter {
   constructor(readonly edge: Edge) {
     super(edge.fastify);
   }

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 const RULE = 'stringValues';
 const ENTRY = /^(\w+)\[(.+)\]$/s;
 
-/** A map from text to text. Any key is allowed, `constructor` and `__proto__` too. */
+/** A map from text to text. Any key is allowed, including `constructor` and `__proto__`. */
 export function TextMap(): PropertyDecorator {
   return applyDecorators(
     IsObject(),
@@ -26,25 +26,32 @@ export function TextMap(): PropertyDecorator {
 const keyWithoutText = (value: unknown): string | undefined =>
   Object.entries(value ?? {}).find(([, each]) => typeof each !== 'string')?.[0];
 
-/** The names of the text maps of an input class. */
+const mapsByClass = new WeakMap<object, ReadonlySet<string>>();
+
+/** The names of the text maps of an input class. Cached, because class-validator searches the rules of all classes. */
 export function textMapsOf(inputClass: new () => object): ReadonlySet<string> {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(inputClass, '', false, false);
-  return new Set(rules.filter(({ name }) => name === RULE).map(({ propertyName }) => propertyName));
+  let maps = mapsByClass.get(inputClass);
+  if (!maps) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(inputClass, '', false, false);
+    maps = new Set(rules.filter(({ name }) => name === RULE).map(({ propertyName }) => propertyName));
+    mapsByClass.set(inputClass, maps);
+  }
+  return maps;
 }
 
 /**
  * Gathers the entries of text maps in a query string: `metadata[a]=b` becomes `metadata: { a: 'b' }` (OpenAPI's style
- * deepObject). Also refuses text that PostgreSQL cannot store.
+ * deepObject). Also rejects text that PostgreSQL cannot store.
  * @throws ApiError invalid_unicode; invalid_type for an entry given twice; unknown_parameter for a map given as one text
  */
 export function gatherTextMaps(query: Record<string, unknown>, maps: ReadonlySet<string>): Record<string, unknown> {
   const gathered: Record<string, unknown> = {};
   for (const [param, value] of Object.entries(query)) {
     const [, map = '', key = ''] = ENTRY.exec(param) ?? [];
-    refuseBadText(param, value);
+    rejectBadText(param, value);
     if (maps.has(map)) {
       if (typeof value !== 'string') throw new ApiError('invalid_type', { param, message: `${param} is given twice.` });
-      refuseBadText(param, key);
+      rejectBadText(param, key);
       put((gathered[map] ??= {}) as object, key, value);
     } else if (maps.has(param)) {
       throw new ApiError('unknown_parameter', { param, message: `Write ${param}[key]=value.` });
@@ -53,7 +60,7 @@ export function gatherTextMaps(query: Record<string, unknown>, maps: ReadonlySet
   return gathered;
 }
 
-function refuseBadText(param: string, text: unknown): void {
+function rejectBadText(param: string, text: unknown): void {
   if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed())) {
     throw new ApiError('invalid_unicode', { param });
   }

@@ -1,7 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { Matches } from 'class-validator';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { Optional, QueryInt } from '../../platform/schema/optional.ts';
 import { TASK_ID } from '../task-id.ts';
 import { TaskFilter } from './task-filter.ts';
 
@@ -10,14 +7,18 @@ const MAX_LIMIT = 100;
 
 /** Query string of `GET /v1/tasks`. */
 export class ListTasksQuery extends TaskFilter {
-  @ApiField.integer('tasks per page', { optional: true, min: 1, max: MAX_LIMIT })
-  @ApiProperty({ default: DEFAULT_LIMIT })
-  @Optional()
-  @QueryInt(1, MAX_LIMIT)
+  @ApiField.integer('tasks per page', {
+    optional: true,
+    min: 1,
+    max: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    fromQuery: true,
+  })
   limit?: number;
 
-  @ApiField.string('`last_id` of the previous page', { optional: true })
-  @Optional()
-  @Matches(TASK_ID, { message: 'after must be the id of a task' })
+  @ApiField.string('`last_id` of the previous page', {
+    optional: true,
+    pattern: { regex: TASK_ID, message: 'after must be the id of a task' },
+  })
   after?: string;
 }

@@ -1,11 +1,8 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString } from 'class-validator';
-import { MEDIA_KINDS, type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
+import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { QueryInt } from '../../platform/schema/optional.ts';
-import { TextMap } from '../../platform/schema/text-map.ts';
-import { TASK_STATUSES, type TaskStatus } from '../task-status.ts';
+import type { TaskStatus } from '../task-status.ts';
 import { TaskStatusChoice } from '../task.view.ts';
 
 /** The year 9999, for both edges. GraphQL's Int ends at 2^31 - 1 and refuses larger numbers by itself. */
@@ -14,39 +11,28 @@ const MAX_UNIX_S = 253_402_300_799;
 /** How OpenAPI writes a map in a query string. Swagger spreads it from the property into the parameter. */
 const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 
+const OMITTABLE = { optional: true, nullIsOmitted: true };
+const TIME = { ...OMITTABLE, fromQuery: true, unpublished: { min: 0, max: MAX_UNIX_S } };
+
 /** The filter of REST lists, GraphQL lists and subscriptions. null, which only GraphQL can send, means not given. */
 @InputType('TaskFilter', { description: 'Selects the tasks that match every given field.' })
 export class TaskFilter {
-  @ApiField.oneOf(TaskStatusChoice, 'status of the task', { optional: true })
-  @IsOptional()
-  @IsString()
-  @IsIn(TASK_STATUSES)
+  @ApiField.oneOf(TaskStatusChoice, 'status of the task', OMITTABLE)
   status?: TaskStatus | null;
 
-  @ApiField.oneOf(MediaKindChoice, 'kind of output', { optional: true })
-  @IsOptional()
-  @IsString()
-  @IsIn(MEDIA_KINDS)
+  @ApiField.oneOf(MediaKindChoice, 'kind of output', OMITTABLE)
   kind?: MediaKind | null;
 
-  @ApiField.string('id of the model', { optional: true })
-  @IsOptional()
-  @IsString()
+  @ApiField.string('id of the model', OMITTABLE)
   model?: string | null;
 
-  @ApiField.integer('created after this time, unix seconds', { optional: true })
-  @IsOptional()
-  @QueryInt(0, MAX_UNIX_S)
+  @ApiField.integer('created after this time, unix seconds', TIME)
   created_after?: number | null;
 
-  @ApiField.integer('created before this time, unix seconds', { optional: true })
-  @IsOptional()
-  @QueryInt(0, MAX_UNIX_S)
+  @ApiField.integer('created before this time, unix seconds', TIME)
   created_before?: number | null;
 
-  @ApiField.map('key-value pairs that the task carries; in a query string `metadata[key]=value`', { optional: true })
-  @IsOptional()
-  @TextMap()
+  @ApiField.map('key-value pairs that the task carries; in a query string `metadata[key]=value`', OMITTABLE)
   @ApiProperty(DEEP_OBJECT)
   metadata?: Record<string, string> | null;
 }
