@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.ts';
-import { makeGround, removeGround } from '../support/test-context.ts';
+import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src/platform/database/embedded/embedded-postgres.ts', import.meta.url));
 
 describe('the embedded PostgreSQL', () => {
-  let ground: string;
+  let folder: string;
   let dataDir: string;
   const children: ChildProcess[] = [];
 
   beforeEach(() => {
-    ground = makeGround();
-    dataDir = join(ground, 'data');
+    folder = makeTestFolder();
+    dataDir = join(folder, 'data');
   });
 
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
-    await removeGround(ground);
+    await removeTestFolder(folder);
   });
 
   const pidFile = () => join(dataDir, 'postgres/postmaster.pid');
@@ -145,7 +145,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it('runs below a folder that only its owner may enter', async () => {
-    const closed = join(ground, 'closed');
+    const closed = join(folder, 'closed');
     mkdirSync(closed);
     chmodSync(closed, 0o700);
     const { url, leave } = await startEmbeddedPostgres(join(closed, 'data'));

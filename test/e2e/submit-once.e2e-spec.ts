@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { testEnv } from '../support/app.ts';
 import type { Api, TaskBody } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { ask, type TaskRow } from '../support/faults/watch.ts';
-import { HeldRows } from '../support/faults/held-rows.ts';
+import { queryOnce, type TaskRow } from '../support/faults/watch.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
 import { PictureServer } from '../support/servers/picture-server.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
@@ -97,7 +97,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
   }
 
   async function toldOnce({ task_id: taskId, status }: TaskBody): Promise<void> {
-    const events = await ask<{ id: string }>(database.url, 'select id from webhook_events where task_id = $1', [
+    const events = await queryOnce<{ id: string }>(database.url, 'select id from webhook_events where task_id = $1', [
       taskId,
     ]);
     expect(events).toHaveLength(1);
@@ -110,7 +110,9 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
 
   const heardOf = (taskId: string) => receiver.received.filter(({ event }) => event.data.task_id === taskId);
   const rowOf = async (taskId: string) =>
-    (await ask<TaskRow & { api_key_id: string }>(database.url, 'select * from tasks where id = $1', [taskId]))[0]!;
+    (
+      await queryOnce<TaskRow & { api_key_id: string }>(database.url, 'select * from tasks where id = $1', [taskId])
+    )[0]!;
 
   /** Until the stub has been asked once more, or `times`. */
   const asked = (stub: StubHttp, pattern: RegExp, times = 1): Reach => {
@@ -133,10 +135,10 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
       await downloading(taskId);
       const { api_key_id: keyId } = await rowOf(taskId);
       // Nothing else of a running task asks for this row, so whoever waits for it is its end.
-      const load = await HeldRows.of(database.url, `key_load where api_key_id = '${keyId}'`);
+      const load = await LockedRows.of(database.url, `key_load where api_key_id = '${keyId}'`);
       try {
         rest.resolve();
-        await eventually('the end of the task to wait', () => load.areWaitedFor(), WAIT_MS);
+        await eventually('the end of the task to wait', () => load.areAwaited(), WAIT_MS);
         expect(stored(taskId)).toEqual(['1-0.mp4']);
         expect((await rowOf(taskId)).status).toBe('running');
       } catch (error) {
@@ -205,7 +207,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
   );
 
   it('of all these tasks each was told of as one event, and none later', async () => {
-    const tasks = await ask<{ id: string }>(database.url, 'select id from tasks');
+    const tasks = await queryOnce<{ id: string }>(database.url, 'select id from tasks');
     const told = new Set(
       receiver.received.map(({ event, headers }) => `${event.data.task_id} ${headers['webhook-id']}`),
     );

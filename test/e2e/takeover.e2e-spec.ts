@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import { startService } from '../../src/service.ts';
 import { type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp, testEnv } from '../support/app.ts';
-import { ask } from '../support/faults/watch.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { freePort } from '../support/free-port.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
@@ -66,7 +66,7 @@ describe('whoever takes a task over', () => {
   /** Leaves the task as a dead worker would have, and lets another take it to its end. */
   async function takenOver(service: TestApp, { task_id: id }: TaskBody, legacy: Legacy): Promise<TaskBody> {
     const { provider, url, credential, model, upstreamId } = legacy;
-    await ask(
+    await queryOnce(
       service.database.url,
       `with taken as (
          update tasks set status = 'running', attempt = 1, started_at = now(), lease_until = now() - interval '1 s',
@@ -107,7 +107,7 @@ describe('whoever takes a task over', () => {
       await eventually('the upstream to be asked', async () => ark.count(pattern) > asked);
       await worker.stop();
       const rows = `select status, losses, lease_until > now() as is_held from tasks where id = $1`;
-      return (await ask(service.database.url, rows, [id]))[0];
+      return (await queryOnce(service.database.url, rows, [id]))[0];
     };
     const row = { status: 'running', losses: -1 };
     expect(await left(/^POST .*tasks$/)).toEqual({ ...row, is_held: true });

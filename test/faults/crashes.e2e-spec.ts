@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSurely, type Seen } from '../support/faults/client.ts';
+import { createWithRetries, type Attempt } from '../support/faults/client.ts';
 import { FaultFleet, type Member } from '../support/faults/fleet.ts';
-import { ask, type TaskRow, TaskWatch } from '../support/faults/watch.ts';
+import { queryOnce, type TaskRow, TaskWatch } from '../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
@@ -66,18 +66,18 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
         for (let nth = 0; nth < FAULTS || !loaded.signal.aborted; nth += 1) faults.push(await fault(fleet, random));
       })();
 
-      const tries: Seen[] = [];
+      const attempts: Attempt[] = [];
       const accepted: string[] = [];
       const bodies = [aFilm, aPicture, aRefusal];
       const clients = Array.from({ length: 4 }, async (_, client) => {
         for (let nth = client; nth < TASKS; nth += 4) {
-          const one = await createSurely(
+          const one = await createWithRetries(
             () => (Math.random() < 0.5 ? apis() : apis().toReversed()),
             bodies[nth % 3]!,
             `storm-${nth}`,
           );
           accepted.push(one.taskId);
-          tries.push(...one.tries);
+          attempts.push(...one.attempts);
           await sleep(1_200 * Math.random()); // so that the load lasts as long as the faults
         }
       });
@@ -85,13 +85,13 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
       await storm;
 
       const unfinished = `select count(*)::int as n from tasks where status in ('queued', 'running')`;
-      const noneLeft = async () => (await ask<{ n: number }>(database.url, unfinished))[0]!.n === 0;
+      const noneLeft = async () => (await queryOnce<{ n: number }>(database.url, unfinished))[0]!.n === 0;
       await eventually('every task to end', noneLeft, 90_000);
       const told = () => new Set(receiver.received.map(({ event }) => event.data.task_id));
       await eventually('every end to be told', async () => told().size >= TASKS, 30_000);
       const rows = await watch.stop();
 
-      expect(watch.wrongs).toEqual([]);
+      expect(watch.violations).toEqual([]);
       expect(rows.map(({ id }) => id)).toEqual(accepted.toSorted()); // none lost, none made twice
       expect(outcomes(rows)).toEqual({ succeeded: (TASKS / 3) * 2, content_policy_violation: TASKS / 3 });
       expect(ark.submits).toBe(TASKS / 3);
@@ -99,12 +99,12 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
       expect(openai.submits).toBeLessThanOrEqual(pictures.reduce((sum, { attempt }) => sum + attempt, 0));
       await checkEvents(database.url, receiver, rows);
       const load = 'select sum(queued)::int as queued, sum(running)::int as running from key_load';
-      expect(await ask(database.url, load)).toEqual([{ queued: 0, running: 0 }]);
+      expect(await queryOnce(database.url, load)).toEqual([{ queued: 0, running: 0 }]);
       // 409 where a stopped worker's transaction held the key's load past the 2 s that a create waits.
-      const isKnown = ({ status, took }: Seen) => [0, 201, 503].includes(status) || (status === 409 && took > 1_900);
-      expect(tries.filter((seen) => !isKnown(seen))).toEqual([]);
+      const isKnown = ({ status, took }: Attempt) => [0, 201, 503].includes(status) || (status === 409 && took > 1_900);
+      expect(attempts.filter((seen) => !isKnown(seen))).toEqual([]);
       process.stdout.write(
-        `${JSON.stringify({ tasks: rows.length, faults: count(faults), taken_over: rows.filter(({ losses }) => losses > 0).length, film_submits: ark.submits, picture_submits: openai.submits, pictures: pictures.length, webhooks: receiver.received.length, looks: watch.looks, failed_tries: tries.filter(({ status }) => status !== 201).length })}\n`,
+        `${JSON.stringify({ tasks: rows.length, faults: count(faults), taken_over: rows.filter(({ losses }) => losses > 0).length, film_submits: ark.submits, picture_submits: openai.submits, pictures: pictures.length, webhooks: receiver.received.length, looks: watch.polls, failed_tries: attempts.filter(({ status }) => status !== 201).length })}\n`,
       );
     },
     LONG ? 1_800_000 : 300_000,
@@ -115,8 +115,8 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
     const submits = ark.submits;
     const [first, second] = fleet.workers as [Member, Member];
     await second.service.kill('SIGKILL');
-    const { taskId } = await createSurely(apis, aFilm, 'late');
-    const row = async () => (await ask<TaskRow>(database.url, 'select * from tasks where id = $1', [taskId]))[0]!;
+    const { taskId } = await createWithRetries(apis, aFilm, 'late');
+    const row = async () => (await queryOnce<TaskRow>(database.url, 'select * from tasks where id = $1', [taskId]))[0]!;
     await eventually('the upstream to have it', async () => (await row()).upstream_id !== null);
     fleet.pause(first);
     await fleet.restart(second, 'SIGKILL');
@@ -136,7 +136,7 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
     expect(ark.count(/^DELETE /)).toBe(0); // it did not take the job from its successor
 
     fleet.pause(first);
-    const { taskId: other } = await createSurely(apis, aRefusal, 'later');
+    const { taskId: other } = await createWithRetries(apis, aRefusal, 'later');
     await fleet.clientOf(fleet.apis[0]!).untilFinal(other);
     fleet.resume(first);
     await sleep(1_000);
@@ -162,7 +162,7 @@ async function fault(fleet: FaultFleet, random: () => number): Promise<string> {
 
 /** One event a task, in the database and at the receiver; a repeated delivery carries the same id. */
 async function checkEvents(url: string, receiver: Receiver, rows: TaskRow[]): Promise<void> {
-  const events = await ask<{ id: string; task_id: string }>(url, 'select id, task_id from webhook_events');
+  const events = await queryOnce<{ id: string; task_id: string }>(url, 'select id, task_id from webhook_events');
   expect(events.map(({ task_id }) => task_id).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
   const idOf = new Map(events.map(({ id, task_id }) => [task_id, id]));
   for (const { event } of receiver.received) expect(event.id).toBe(idOf.get(event.data.task_id));

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { createSurely, quantile, type Seen, tryCreate } from '../support/faults/client.ts';
+import { createWithRetries, quantile, type Attempt, attemptCreate } from '../support/faults/client.ts';
 import { FaultFleet } from '../support/faults/fleet.ts';
 import { FaultPostgres } from '../support/faults/postgres.ts';
-import { ask, TaskWatch } from '../support/faults/watch.ts';
+import { queryOnce, TaskWatch } from '../support/faults/watch.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -60,20 +60,20 @@ describe('the database goes away under load, and comes back', () => {
   async function through(name: string, leave: () => Promise<void>, comeBack: () => Promise<void>) {
     const watch = new TaskWatch(postgres.url);
     const films = await Promise.all(
-      [1, 2, 3, 4].map((nth) => createSurely(apis, aFilm, `${name}-${nth}`).then(({ taskId }) => taskId)),
+      [1, 2, 3, 4].map((nth) => createWithRetries(apis, aFilm, `${name}-${nth}`).then(({ taskId }) => taskId)),
     );
     for (const id of films) await api().until(id, 'running');
 
     await leave();
     const awaySince = performance.now();
-    const during: Seen[] = [];
+    const during: Attempt[] = [];
     const health: number[] = [];
     const ready: number[] = [];
     const accepted = [...films];
     let nth = 0;
     const askers = Array.from({ length: 4 }, async () => {
       while (performance.now() - awaySince < AWAY_MS) {
-        during.push(await tryCreate(api(), aRefusal, `${name}-away-${(nth += 1)}`));
+        during.push(await attemptCreate(api(), aRefusal, `${name}-away-${(nth += 1)}`));
         await sleep(50);
       }
     });
@@ -90,15 +90,15 @@ describe('the database goes away under load, and comes back', () => {
     await comeBack();
 
     const backAt = performance.now();
-    accepted.push((await createSurely(apis, aRefusal, `${name}-back`)).taskId);
+    accepted.push((await createWithRetries(apis, aRefusal, `${name}-back`)).taskId);
     const backAfter = performance.now() - backAt;
     await eventually('to be ready', async () => (await api().get('/readyz')).status === 200, BACK_WITHIN_MS);
     // What was asked in vain is asked again, with the same keys: it may have been made after all.
     for (let again = 1; again <= Math.min(nth, 20); again += 1) {
-      accepted.push((await createSurely(apis, aRefusal, `${name}-away-${again}`)).taskId);
+      accepted.push((await createWithRetries(apis, aRefusal, `${name}-away-${again}`)).taskId);
     }
     const unfinished = `select count(*)::int as n from tasks where status in ('queued', 'running')`;
-    const noneLeft = async () => (await ask<{ n: number }>(postgres.url, unfinished))[0]!.n === 0;
+    const noneLeft = async () => (await queryOnce<{ n: number }>(postgres.url, unfinished))[0]!.n === 0;
     await eventually('every task to end', noneLeft, 60_000);
     const rows = await watch.stop();
     const byId = new Map(rows.map((row) => [row.id, row]));
@@ -125,7 +125,7 @@ describe('the database goes away under load, and comes back', () => {
       })}\n`,
     );
 
-    expect(watch.wrongs).toEqual([]);
+    expect(watch.violations).toEqual([]);
     expect(films.map((id) => byId.get(id)?.error ?? byId.get(id)?.status)).toEqual(films.map(() => 'succeeded'));
     for (const id of accepted) expect(byId.has(id)).toBe(true);
     expect(new Set(health)).toEqual(new Set([200]));
@@ -134,7 +134,7 @@ describe('the database goes away under load, and comes back', () => {
   }
 
   /** A request that was on its way when the database came back may be accepted; nothing else than 503 otherwise. */
-  function expectRefusals(during: Seen[]): void {
+  function expectRefusals(during: Attempt[]): void {
     expect(during.length).toBeGreaterThan(8);
     for (const { status, retryAfter, code, took } of during) {
       if (status === 201) continue;
@@ -171,7 +171,7 @@ describe('the database goes away under load, and comes back', () => {
   it('goes away between a paid call and the note of its answer: the note is written when it is back', async () => {
     const submits = ark.submits;
     ark.plan(/^POST .*\/contents\/generations\/tasks$/, { delayMs: 700 });
-    const { taskId } = await createSurely(apis, aFilm, 'between');
+    const { taskId } = await createWithRetries(apis, aFilm, 'between');
     await eventually('the paid call', async () => ark.count(/^POST .*\/contents\/generations\/tasks$/) > submits);
     await postgres.stop('immediate');
     await eventually('its acceptance', async () => ark.submits === submits + 1);
@@ -180,7 +180,7 @@ describe('the database goes away under load, and comes back', () => {
     const ended = await eventually(
       'the end',
       async () => {
-        const [row] = await ask<{ status: string; error: unknown }>(
+        const [row] = await queryOnce<{ status: string; error: unknown }>(
           postgres.url,
           'select status, error from tasks where id = $1',
           [taskId],
@@ -232,11 +232,11 @@ describe('the line from a worker to the database swallows everything, and a new 
       const submits = ark.submits;
       const films: string[] = [];
       if (name === 'busy') {
-        for (const nth of [1, 2]) films.push((await createSurely(() => [api], aFilm, `${name}-${nth}`)).taskId);
+        for (const nth of [1, 2]) films.push((await createWithRetries(() => [api], aFilm, `${name}-${nth}`)).taskId);
         for (const id of films) await api.until(id, 'running');
       }
       line.freeze();
-      const waiting = await createSurely(() => [api], aRefusal, `${name}-waiting`);
+      const waiting = await createWithRetries(() => [api], aRefusal, `${name}-waiting`);
       await sleep(AWAY_MS);
       expect((await api.get(`/v1/tasks/${waiting.taskId}`)).body.status).toBe('queued');
 
@@ -244,7 +244,7 @@ describe('the line from a worker to the database swallows everything, and a new 
       const backAt = performance.now();
       await api.untilFinalWithin(waiting.taskId, UNSTUCK_WITHIN_MS);
       const backAfter = performance.now() - backAt;
-      const later = await createSurely(() => [api], aRefusal, `${name}-later`);
+      const later = await createWithRetries(() => [api], aRefusal, `${name}-later`);
       await api.untilFinalWithin(later.taskId, UNSTUCK_WITHIN_MS);
       for (const id of films)
         expect((await api.untilFinalWithin(id, UNSTUCK_WITHIN_MS)).error?.code ?? 'none').toBe('none');

@@ -7,7 +7,7 @@ import { aFailure, aHang, Api as Client } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { quantile } from '../support/faults/client.ts';
 import { FaultFleet } from '../support/faults/fleet.ts';
-import { ask } from '../support/faults/watch.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
@@ -48,7 +48,7 @@ describe('limits hold over processes, and one client does not harm another', () 
     await eventually('three to run', async () => (await inState(apis[0], 'running')).length === 3);
     const most = { running: 0, queued: 0 };
     for (let look = 0; look < 20; look += 1) {
-      const [row] = await ask<{ running: number; queued: number }>(
+      const [row] = await queryOnce<{ running: number; queued: number }>(
         database.url,
         `select count(*) filter (where status = 'running')::int as running,
                 count(*) filter (where status = 'queued')::int as queued

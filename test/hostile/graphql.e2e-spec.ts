@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { codeOf, HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile/client.ts';
+import { codeOf, HANG_MS, HostileClient, assertOrderly } from '../support/hostile/client.ts';
 import { type HostileService, startHostileService } from '../support/hostile/service.ts';
 import { NAUGHTY_STRINGS } from '../support/hostile/strings.ts';
 
@@ -165,13 +165,13 @@ describe('hostile GraphQL', () => {
 
   it.each(Object.entries(REFUSED))('%s is refused over HTTP, in time', async (_name, query) => {
     const outcome = await client.send(attack({ query }));
-    mustBeOrderly(outcome);
+    assertOrderly(outcome);
     expect(codeOf(outcome)).toBeDefined();
     expect(outcome.text.length).toBeLessThan(64 * 1024); // no answer as long as the question was wide
   });
 
   it('bodies of other shapes are answered in order', async () => {
-    await client.storm(BODIES.map(attack), mustBeOrderly);
+    await client.sendAll(BODIES.map(attack), assertOrderly);
     const nul = encodeURIComponent('{"a":"\\u0000","f":{"metadata":{"\\u0000":"\\ud800"}}}');
     const ask = (document: string): string => `/graphql?query=${encodeURIComponent(document)}&variables=${nul}`;
     for (const path of [
@@ -185,7 +185,7 @@ describe('hostile GraphQL', () => {
       '/graphql',
     ])
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'])
-        mustBeOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
+        assertOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
   });
 
   it('sentences of no sense are answered in order', async () => {
@@ -194,9 +194,9 @@ describe('hostile GraphQL', () => {
       fc.array(fc.constantFrom(...TOKENS), { maxLength: 20 }).map((tokens) => `{ models { id ${tokens.join(' ')} } }`),
       fc.constantFrom(...NAUGHTY_STRINGS).map((text) => `{ model(id: ${JSON.stringify(text)}) { id } }`),
     );
-    await client.storm(
+    await client.sendAll(
       fc.sample(sentence, LONG ? 20_000 : 1_000).map((query) => attack({ query })),
-      mustBeOrderly,
+      assertOrderly,
     );
   }, 240_000);
 
@@ -241,9 +241,9 @@ describe('hostile GraphQL', () => {
     const query = '{ models { id } }';
     for (let id = 0; id < 2_000; id++)
       socket.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query } }));
-    mustBeOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
     await sleep(200);
-    mustBeOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
     await leave(socket);
   });
 
@@ -253,7 +253,7 @@ describe('hostile GraphQL', () => {
       for (let time = 0; time < 5; time++) await Promise.all(Array.from({ length: 15 }, openSocket).map(async (opening) => leave(await opening))); // prettier-ignore
     };
     const round = async (): Promise<void> => {
-      for (let time = 0; time < (LONG ? 50 : 6); time++) await client.storm(all, mustBeOrderly);
+      for (let time = 0; time < (LONG ? 50 : 6); time++) await client.sendAll(all, assertOrderly);
       await sockets();
     };
     await round();

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { codeOf, type Attack, HostileClient, mustBeOrderly, type Outcome } from '../support/hostile/client.ts';
+import { codeOf, type Attack, HostileClient, assertOrderly, type Outcome } from '../support/hostile/client.ts';
 import { INVALID_JSON, REFUSED_JSON, VALID_JSON } from '../support/hostile/json.ts';
 import { attacksOn, encode, ROUTES } from '../support/hostile/openapi.ts';
 import { type HostileService, startHostileService } from '../support/hostile/service.ts';
@@ -36,8 +36,8 @@ describe('hostile REST requests', () => {
 
   const storm = async (attacks: Attack[], judge: (outcome: Outcome) => void = () => undefined): Promise<void> => {
     sent += attacks.length;
-    await client.storm(attacks, (outcome) => {
-      mustBeOrderly(outcome);
+    await client.sendAll(attacks, (outcome) => {
+      assertOrderly(outcome);
       judge(outcome);
     });
   };

@@ -159,12 +159,12 @@ describe('secrets', () => {
     await receiver.stop();
 
     const early = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
-    await early.heard('to be let in', 'connection_ack');
+    await early.received('to be let in', 'connection_ack');
     await database.current!.drop(); // and now everything fails
     await note(api.get('/v1/tasks'));
     await create({ model: 'gpt-image-2' });
     await graphql('{ tasks { edges { cursor } } }');
-    await early.ask('late', '{ tasks { edges { cursor } } }');
+    await early.subscribe('late', '{ tasks { edges { cursor } } }');
     early.close();
     told.push(...early.texts, (await api.get('/readyz')).text);
     for (const path of ['/v1/events', `/v1/tasks/${good.task_id}/events`]) await note(api.get(path));
@@ -175,22 +175,25 @@ describe('secrets', () => {
   async function overSockets(api: Api, spare: { id: string; key: string }, stranger: string, madeId: string) {
     const events = 'subscription { tasksUpdated { taskId status progress error { code message } } }';
     const mine = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
-    await mine.ask('query', '{ viewer { id hint key } webhookEndpoints { id secret url } }');
-    await mine.ask('misspelt', `{ task(taskId: "${spare.key}") { taskId tale } }`);
-    await mine.ask('unknown', `subscription { taskUpdated(taskId: "${spare.key}") { taskId } }`);
-    await mine.ask('broken', `mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}" `);
+    await mine.subscribe('query', '{ viewer { id hint key } webhookEndpoints { id secret url } }');
+    await mine.subscribe('misspelt', `{ task(taskId: "${spare.key}") { taskId tale } }`);
+    await mine.subscribe('unknown', `subscription { taskUpdated(taskId: "${spare.key}") { taskId } }`);
+    await mine.subscribe('broken', `mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}" `);
     const mutation = 'mutation ($input: CreateGenerationInput!) { createGeneration(input: $input) { taskId } }';
     for (const [nth, flaw] of [{ n: 99 }, { cake: 1 }, { prompt: [PROMPT] }].entries()) {
-      await mine.ask(`flaw ${nth}`, mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, ...flaw } });
+      await mine.subscribe(`flaw ${nth}`, mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, ...flaw } });
     }
-    await mine.ask('made', `subscription { taskUpdated(taskId: "${madeId}") { taskId status error { message } } }`);
-    mine.say({ id: 'all', type: 'subscribe', payload: { query: events } });
+    await mine.subscribe(
+      'made',
+      `subscription { taskUpdated(taskId: "${madeId}") { taskId status error { message } } }`,
+    );
+    mine.send({ id: 'all', type: 'subscribe', payload: { query: events } });
     const reader = await EventReader.open(api.baseUrl, '/v1/events', api.key!);
     openai.plan(/POST \/v1\/images\/generations/, {
       reply: { status: 400, body: { error: { message: `Refused: ${PROMPT} with Bearer ${openai.key}` } } },
     });
     const failing = await api.create({ model: 'gpt-image-2', prompt: PROMPT });
-    await mine.heard('the end over the socket', `"taskId":"${failing.body.task_id}","status":"FAILED"`);
+    await mine.received('the end over the socket', `"taskId":"${failing.body.task_id}","status":"FAILED"`);
     await reader.until('the end over the stream', () => reader.of(failing.body.task_id).at(-1)?.status === 'failed');
     const one = await EventReader.open(api.baseUrl, `/v1/tasks/${failing.body.task_id}/events`, api.key!);
     await one.ended;
@@ -199,12 +202,12 @@ describe('secrets', () => {
     }
     reader.close();
 
-    mine.say(`{"type":"subscribe","id":"x","payload":{"query":"${PROMPT}`); // nonsense ends the socket
+    mine.send(`{"type":"subscribe","id":"x","payload":{"query":"${PROMPT}`); // nonsense ends the socket
     await mine.closed;
     const refused = new RawSocket(api.baseUrl, `Bearer ${stranger}`);
     await refused.closed;
     const revoked = new RawSocket(api.baseUrl, `Bearer ${spare.key}`);
-    await revoked.ask('query', '{ viewer { id } }');
+    await revoked.subscribe('query', '{ viewer { id } }');
     const shut = await EventReader.open(api.baseUrl, '/v1/events', spare.key);
     await api.call('DELETE', `/v1/api_keys/${spare.id}`);
     await Promise.all([revoked.closed, shut.ended.catch(() => undefined)]);

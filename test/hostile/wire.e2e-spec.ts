@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { aCat } from '../support/clients/api.ts';
-import { HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile/client.ts';
+import { HANG_MS, HostileClient, assertOrderly } from '../support/hostile/client.ts';
 import { type HostileService, startHostileService } from '../support/hostile/service.ts';
-import { drip, sayOnWire } from '../support/hostile/wire.ts';
+import { drip, sendRaw } from '../support/hostile/wire.ts';
 import { leastOf } from '../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
@@ -105,8 +105,8 @@ describe('hostile bytes', () => {
       : bytes;
 
   it.each(Object.entries(BROKEN))('%s: told in our envelope, or hung up on, at once', async (_name, bytes) => {
-    let said = await sayOnWire(service.port, [withKey(bytes)]);
-    if (said.ms >= HANG_MS) said = await sayOnWire(service.port, [withKey(bytes)]); // a busy machine gets a second try
+    let said = await sendRaw(service.port, [withKey(bytes)]);
+    if (said.ms >= HANG_MS) said = await sendRaw(service.port, [withKey(bytes)]); // a busy machine gets a second try
     const { status, head, body, ms } = said;
     expect(ms).toBeLessThan(HANG_MS);
     expect(`${head}${body}`).not.toMatch(/\n\s+at |<html|node_modules|hunter2/i);
@@ -142,7 +142,7 @@ describe('hostile bytes', () => {
         `${get}Host: x\r\nX-A: a${String.fromCharCode(code)}b\r\nConnection: close\r\n\r\n`,
         'latin1',
       );
-      const { status } = await sayOnWire(service.port, [request]);
+      const { status } = await sendRaw(service.port, [request]);
       expect([400, 401]).toContain(status);
     }
   });
@@ -162,7 +162,7 @@ describe('hostile bytes', () => {
         headers: { 'content-encoding': encoding },
         body,
       });
-      mustBeOrderly(outcome);
+      assertOrderly(outcome);
       expect(outcome.status).toBe(415);
     }
   });
@@ -196,7 +196,7 @@ describe('hostile bytes', () => {
         const startedAt = performance.now();
         for (let time = 0; time < 50; time++) {
           const outcome = await client.send({ method: 'GET', path: '/v1/models' });
-          mustBeOrderly(outcome);
+          assertOrderly(outcome);
           expect(outcome.status).toBe(200);
         }
         if (!LONG) return;
@@ -214,7 +214,7 @@ describe('hostile bytes', () => {
   it('leave the memory as it was', async () => {
     const round = async (): Promise<void> => {
       for (let time = 0; time < (LONG ? 20 : 3); time++) {
-        await Promise.all(Object.values(BROKEN).map((bytes) => sayOnWire(service.port, [bytes])));
+        await Promise.all(Object.values(BROKEN).map((bytes) => sendRaw(service.port, [bytes])));
       }
     };
     await round();

@@ -10,12 +10,12 @@ import { startService } from '../../src/service.ts';
 import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
-import { TEST_GROUND } from './test-context.ts';
+import { TEST_FOLDER } from './test-context.ts';
 
 export interface TestApp {
   app: NestFastifyApplication;
   database: TestDatabase;
-  /** With the bootstrap key: all scopes. */
+  /** Uses the bootstrap key, which has all scopes. */
   api: Api;
   baseUrl: string;
   /** The environment it was started with, for a second process beside it. */
@@ -30,7 +30,7 @@ export const SECRET_KEY = '0123456789abcdef'.repeat(4);
 /**
  * The whole service in this process: real HTTP on a free port.
  * @param settings environment variables that matter to the test
- * @param shared the database of another process, which then stays; without it the service gets one of its own
+ * @param shared the database of another process, which then stays; without it the service gets a new one
  */
 export async function startApp(settings: Record<string, string> = {}, shared?: TestDatabase): Promise<TestApp> {
   const database = shared ?? (await cloneDatabase());
@@ -57,9 +57,9 @@ export async function startApp(settings: Record<string, string> = {}, shared?: T
   };
 }
 
-/** Short times, no limits, loopback allowed: what most tests want. */
+/** The settings that most tests need: short times, no rate limits, loopback allowed. */
 export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
-  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_GROUND] ?? tmpdir(), 'data-'));
+  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'data-'));
   const port = settings.PORT ?? String(await freePort());
   const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,
