@@ -125,7 +125,7 @@ it('reads an answer of more than 20 MB', async () => {
 it('sends nothing without a key', async () => {
   const failure = await failureOf(provider.prepare(requestFor(aCat, { upstream: { apiKey: null } })).generate(run));
   expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'none' });
-  expect([stub.requests, run.told]).toEqual([[], []]);
+  expect([stub.requests, run.calls]).toEqual([[], []]);
 });
 
 it('lets nothing of the environment into the call', async () => {
@@ -238,7 +238,7 @@ describe('several pictures', () => {
 
   it('are made by as many calls', async () => {
     expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
-    expect([stub.submits, run.told]).toEqual([3, ['submitting']]);
+    expect([stub.submits, run.calls]).toEqual([3, ['submitting']]);
   });
 
   it('are not lost because one call was put off: that one is made again', async () => {

@@ -8,7 +8,7 @@ import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../s
 export class RecordedRun implements Run {
   readonly scratchDir = mkdtempSync(join(tmpdir(), 'darkroom-spec-'));
   /** `submitting` and `submitted <id>`, in order. */
-  readonly told: string[] = [];
+  readonly calls: string[] = [];
   readonly percents: number[] = [];
   requestId: string | null = null;
   private readonly controller = new AbortController();
@@ -27,11 +27,11 @@ export class RecordedRun implements Run {
   }
 
   async submitting(): Promise<void> {
-    this.told.push('submitting');
+    this.calls.push('submitting');
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
-    this.told.push(`submitted ${upstreamId}`);
+    this.calls.push(`submitted ${upstreamId}`);
     this.requestId = requestId;
   }
 

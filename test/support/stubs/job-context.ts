@@ -15,7 +15,7 @@ interface Subject<Stub extends StubHttp> {
 }
 
 /** What the specs of job interfaces share: for each test a new stub, a new run, and valid requests. */
-export class JobGround<Stub extends StubHttp> {
+export class JobContext<Stub extends StubHttp> {
   private readonly runs: RecordedRun[] = [];
   private stub: Stub | null = null;
 
