@@ -103,14 +103,14 @@ describe('authenticating', () => {
     ['nonsense', 'Bearer nonsense', 'invalid_api_key'],
     ['two tokens', `Bearer ${newApiKey()} ${newApiKey()}`, 'invalid_api_key'],
     ['an unknown key', `Bearer ${newApiKey()}`, 'invalid_api_key'],
-  ])('answers %s with 401 and says how to do it', async (_, authorization, code) => {
+  ])('answers %s with 401 and WWW-Authenticate', async (_, authorization, code) => {
     const headers = authorization === undefined ? undefined : { authorization };
     const { status, headers: reply, body } = await call('GET', '/v1/models', { key: null, headers });
     expect([status, body.error.code, body.error.type]).toEqual([401, code, 'authentication_error']);
     expect(reply.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('asks the database about a wrong checksum never, about an unknown key once', async () => {
+  it('looks up an unknown key once, and never a key with a wrong checksum', async () => {
     const statements = await countingStatements(async () => {
       const wrong = newApiKey().slice(0, -1);
       for (const digit of ['0', '1', 'z'])
@@ -122,7 +122,7 @@ describe('authenticating', () => {
     expect(await countingStatements(() => codeOf(unknown))).toBe(0);
   });
 
-  it('merges the look-ups of one turn into one statement, and answers each its own', async () => {
+  it('merges the look-ups of one event loop turn into one statement, and returns each caller its own key', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => create()));
     const authenticator = service.app.get(Authenticator);
     let callers: Caller[] = [];
@@ -133,7 +133,7 @@ describe('authenticating', () => {
     expect(callers.map((caller) => caller.apiKeyId)).toEqual(keys.map(({ id }) => id));
   });
 
-  it('refuses a key from the second it expires, cached or not', async () => {
+  it('refuses a key from the second it expires, even if it is cached', async () => {
     const { key } = await create({ expires_at: Math.floor(Date.now() / 1000) + 4 });
     expect(await codeOf(key)).toBe(200);
     const { expires_at } = (await call('GET', '/v1/api_keys')).body.data[0];
@@ -143,7 +143,7 @@ describe('authenticating', () => {
     expect(await codeOf(key)).toBe('api_key_expired');
   });
 
-  it('answers 503, and no 401, while the database is away', async () => {
+  it('answers 503 instead of 401 while the database is away', async () => {
     const { hostname, port } = new URL(database.url);
     const line = await CutLine.to(hostname, Number(port));
     const url = new URL(database.url);
@@ -173,7 +173,7 @@ describe('authenticating', () => {
 });
 
 describe('scopes', () => {
-  it('refuses a key without the scope and names it', async () => {
+  it('refuses a key without the scope and names the scope', async () => {
     const { key } = await create({ scopes: ['generations:write'] });
     const { status, body } = await call('GET', '/v1/tasks', { key });
     expect([status, body.error.code]).toEqual([403, 'insufficient_scope']);
@@ -181,7 +181,7 @@ describe('scopes', () => {
     expect((await call('GET', '/v1/api_keys', { key })).body.error.message).toContain('keys:manage');
   });
 
-  it('never lets a key hand out, by creating or rotating, what it lacks', async () => {
+  it('never lets a key grant a scope that it lacks, by creating or by rotating', async () => {
     const manager = await create({ scopes: ['keys:manage'] });
     const made = await call('POST', '/v1/api_keys', { key: manager.key, body: { name: 'x', scopes: ['tasks:read'] } });
     expect([made.status, made.body.error.code]).toEqual([403, 'insufficient_scope']);
@@ -195,7 +195,7 @@ describe('scopes', () => {
 });
 
 describe('managing', () => {
-  it('shows a new key once, and everything else always', async () => {
+  it('shows a new key only once, and its other fields always', async () => {
     const expires_at = Math.floor(Date.now() / 1000) + 3600;
     const { key, ...shown } = await create({ name: 'Ünï 🎞', expires_at, limits: { max_queued: 7 } });
     expect(key).toMatch(/^dr_[0-9A-Za-z]{46}$/);
@@ -214,7 +214,7 @@ describe('managing', () => {
     expect((await call('GET', `/v1/api_keys/${shown.id}`)).body).toEqual(shown);
   });
 
-  it('keeps no key in the database, nor anything that leads to it', async () => {
+  it('stores neither the key nor anything from which it could be derived', async () => {
     const { key } = await create();
     const rows = await service.app
       .get(DataSource)
@@ -224,7 +224,7 @@ describe('managing', () => {
     expect(JSON.stringify(rows)).not.toContain(key.slice(5, 45));
   });
 
-  it('lists newest first, by pages', async () => {
+  it('lists keys newest first, in pages', async () => {
     const made = [await create(), await create(), await create()].map(({ id }) => id);
     const first = (await call('GET', '/v1/api_keys?limit=2')).body;
     expect(first).toMatchObject({ object: 'list', has_more: true, first_id: made[2], last_id: made[1] });
@@ -269,7 +269,7 @@ describe('managing', () => {
     ['an id in capitals', 'KEY_01JD8E5T9KF3QS7M2V4XW6YZAB'],
     ['a NUL character', '%00'],
     ['an endless id', 'x'.repeat(500)],
-  ])('answers %s with 404 in every call', async (_, id) => {
+  ])('answers %s with 404 on every route', async (_, id) => {
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],
@@ -282,7 +282,7 @@ describe('managing', () => {
 });
 
 describe('rotating', () => {
-  it('keeps id and scopes, gives a new key, and ends the old one at once unless told otherwise', async () => {
+  it('keeps id and scopes, gives a new key, and ends the old one at once by default', async () => {
     const old = await create({ scopes: ['tasks:read'] });
     expect(await codeOf(old.key)).toBe(200);
     const { status, body } = await call('POST', `/v1/api_keys/${old.id}/rotate`);
@@ -292,7 +292,7 @@ describe('rotating', () => {
     expect([await codeOf(old.key), await codeOf(body.key)]).toEqual(['api_key_expired', 200]);
   });
 
-  it('overlaps old and new for the time asked, and a later rotation without overlap ends both', async () => {
+  it('accepts both keys during the overlap, and a later rotation without overlap ends both', async () => {
     const first = await create();
     const second = (await call('POST', `/v1/api_keys/${first.id}/rotate`, { body: { overlap_hours: 1 } })).body;
     expect([await codeOf(first.key), await codeOf(second.key)]).toEqual([200, 200]);
@@ -306,7 +306,7 @@ describe('rotating', () => {
     ]);
   });
 
-  it('honours the end of the overlap within the cache', async () => {
+  it('ends the overlap on time although the key is cached', async () => {
     const old = await create();
     await call('POST', `/v1/api_keys/${old.id}/rotate`, { body: { overlap_hours: 3 / 3600 } });
     const rotatedAt = performance.now();
@@ -315,7 +315,7 @@ describe('rotating', () => {
     expect(await codeOf(old.key)).toBe('api_key_expired');
   });
 
-  it('leaves one current secret when rotations race', async () => {
+  it('leaves one current key when rotations race', async () => {
     const { id } = await create();
     const racing = await Promise.all(Array.from({ length: 5 }, () => call('POST', `/v1/api_keys/${id}/rotate`)));
     expect(racing.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -338,7 +338,7 @@ describe('rotating', () => {
 });
 
 describe('revoking', () => {
-  it('ends a key at once here and within 5 s in another process; afterwards it is not found', async () => {
+  it('ends a key at once in this process and within 5 s in another; afterwards the key is not found', async () => {
     const other = await start();
     try {
       const { key, id } = await create();
@@ -365,7 +365,7 @@ describe('revoking', () => {
 });
 
 describe('rate limits', () => {
-  it('tell on every reply where the key stands, and refuse with Retry-After past the limit', async () => {
+  it('are in the headers of every reply; a request over the limit gets 429 and Retry-After', async () => {
     const { key } = await create({ limits: { creates_per_minute: 2, reads_per_minute: 3 } });
     const replies = [];
     for (let i = 0; i < 3; i++) replies.push(await call('POST', '/v1/generations', { key, body: aFailure }));
@@ -383,7 +383,7 @@ describe('rate limits', () => {
     expect([read.status, read.headers.get('ratelimit-policy')]).toEqual([200, '"read";q=3;w=60']);
   });
 
-  it('count each key by itself, refused ones too, and none where the limit is 0', async () => {
+  it('count each key separately, refused requests included, and do not count where the limit is 0', async () => {
     const [limited, free] = [
       await create({ limits: { reads_per_minute: 1 } }),
       await create({ limits: { reads_per_minute: 0 } }),
@@ -457,7 +457,7 @@ describe('the command line', () => {
   });
   const lastPrinted = () => String(printed.mock.calls.at(-1)![0]);
 
-  it('makes a key that the running service takes at once, lists, rotates and revokes it', async () => {
+  it('creates a key that the running service accepts at once; lists, rotates and revokes it', async () => {
     await createKey('from the shell', { scopes: ['tasks:read'], maxRunning: 2 });
     const key = lastPrinted();
     expect(await codeOf(key)).toBe(200);
@@ -473,11 +473,11 @@ describe('the command line', () => {
     expect([await codeOf(key), await codeOf(rotated)]).toEqual([200, 200]);
 
     await revokeKey(caller.apiKeyId);
-    service.app.get(Authenticator).forget(caller.apiKeyId); // or wait for 5 s
+    service.app.get(Authenticator).forget(caller.apiKeyId); // instead of waiting for 5 s
     expect([await codeOf(key), await codeOf(rotated)]).toEqual(['api_key_revoked', 'api_key_revoked']);
   });
 
-  it('keeps to the rules of the API', async () => {
+  it('validates like the API', async () => {
     await expect(createKey('x', { scopes: ['root'] })).rejects.toMatchObject({ code: 'invalid_value' });
     await expect(createKey(' ', {})).rejects.toMatchObject({ code: 'invalid_value' });
     await expect(rotateKey('key_x', { overlapHours: 200 })).rejects.toMatchObject({ code: 'value_out_of_range' });
@@ -491,7 +491,7 @@ describe('the command line', () => {
   });
 });
 
-/** How often the key look-up ran in this process's pool while something was done. */
+/** @returns how often `work` ran the key look-up in this process */
 async function countingStatements(work: () => Promise<unknown>): Promise<number> {
   const sql = service.app.get(Sql);
   const run = sql.run.bind(sql);

@@ -157,7 +157,7 @@ describe('the statements of the hot path', () => {
   describe.each(steps)('%s', (_when, prepare) => {
     beforeAll(prepare);
 
-    it.each(Object.entries(BY_INDEX))('%s goes by its index', async (name, allowed) => {
+    it.each(Object.entries(BY_INDEX))('%s uses its index', async (name, allowed) => {
       const plan = await planOf(name);
       expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([]);
       const used = plan.flatMap((node) => node['Index Name'] ?? []);
