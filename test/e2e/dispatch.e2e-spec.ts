@@ -86,18 +86,18 @@ describe('waiting tasks', () => {
 
   it('are found although the wake signal was lost, and so are the tasks of a dead worker', async () => {
     await work();
-    const [unheard, abandoned] = [newTaskId(), newTaskId()];
+    const [unsignalled, abandoned] = [newTaskId(), newTaskId()];
     await database.query(
       `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, attempt, lease_until)
        select id, (select api_key_id from key_load limit 1), 'image', 'gpt-image-2', status, $3, now(),
               now() + interval '1 hour', now() + interval '1 hour', attempt, lease
          from (values ($1, 'queued', 0, null), ($2, 'running', 1, now() - interval '1 s')) as v (id, status, attempt, lease)`,
-      [unheard, abandoned, aFailure],
+      [unsignalled, abandoned, aFailure],
     );
-    await api.api.untilFinal(unheard);
+    await api.api.untilFinal(unsignalled);
     await api.api.untilFinal(abandoned);
     const { rows } = await database.query('select attempt, losses from tasks where id = any($1) order by attempt', [
-      [unheard, abandoned],
+      [unsignalled, abandoned],
     ]);
     expect(rows).toEqual([
       { attempt: 1, losses: 0 },
@@ -108,7 +108,7 @@ describe('waiting tasks', () => {
   it('stay queued when the worker stops, and running tasks are released', async () => {
     const worker = await work();
     const ids = await create(PLACES + 2, aHang);
-    await eventually('the places to be taken', async () => (await running()).length === PLACES);
+    await eventually('all places to be used', async () => (await running()).length === PLACES);
     await worker.stop();
     const { rows } = await database.query<{ status: string; lapsed: boolean | null }>(
       'select status, lease_until < now() as lapsed from tasks where id = any($1) order by status',

@@ -12,7 +12,7 @@ const ROUNDS = LONG ? 10 : 1;
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 const aRefusal = { model: 'nano-banana-2', prompt: '#delay:0.1 #fail:content_policy_violation' };
 
-describe('processes come and go in order, under load', () => {
+describe('processes start and stop in order, under load', () => {
   let database: TestDatabase;
   let fleet: FaultFleet;
   const ark = new ArkStub();
@@ -22,7 +22,7 @@ describe('processes come and go in order, under load', () => {
     ark.steps = { queued: 1, running: 8 };
     database = await cloneDatabase();
     fleet = await FaultFleet.on(database.url, {
-      TASK_MAX_ATTEMPTS: '1', // an orderly end costs no attempt
+      TASK_MAX_ATTEMPTS: '1', // an orderly shutdown uses up no attempt
       PROVIDER_POLL_INTERVAL_MS: '150',
       SHUTDOWN_GRACE_S: '0.5',
       LOG_LEVEL: 'warn',
@@ -37,7 +37,7 @@ describe('processes come and go in order, under load', () => {
     await database.drop();
   });
 
-  /** Steady clients behind a balancer that goes on to the next API when one refuses, while `work` goes on. */
+  /** Runs steady clients behind a balancer while `work` runs. The balancer tries the next API when one refuses. */
   async function underLoad(name: string, work: () => Promise<void>) {
     const watch = new TaskWatch(database.url);
     const accepted: string[] = [];
@@ -46,8 +46,8 @@ describe('processes come and go in order, under load', () => {
     const over = new AbortController();
     const clients = Array.from({ length: 3 }, async (_, client) => {
       for (let nth = 0; !over.signal.aborted; nth += 1) {
-        const turn = () => fleet.apis.map((member) => fleet.clientOf(member));
-        const apis = () => (nth % 2 === 0 ? turn() : turn().toReversed());
+        const clientsInOrder = () => fleet.apis.map((member) => fleet.clientOf(member));
+        const apis = () => (nth % 2 === 0 ? clientsInOrder() : clientsInOrder().toReversed());
         const one = await createWithRetries(apis, nth % 4 === 0 ? aFilm : aRefusal, `${name}-${client}-${nth}`);
         accepted.push(one.taskId);
         attempts.push(...one.attempts);
@@ -88,19 +88,19 @@ describe('processes come and go in order, under load', () => {
         }
       });
       process.stdout.write(
-        `${JSON.stringify({ rolling: accepted.length, creates: counts(attempts.map(({ status }) => status)), reads: counts(reads), handed_over: rows.filter(({ attempt }) => attempt > 1).length, film_submits: ark.submits })}\n`,
+        `${JSON.stringify({ rolling: accepted.length, creates: counts(attempts.map(({ status }) => status)), reads: counts(reads), released: rows.filter(({ attempt }) => attempt > 1).length, film_submits: ark.submits })}\n`,
       );
       expect(films(rows).map(({ status, error }) => error?.code ?? status)).toEqual(films(rows).map(() => 'succeeded'));
       expect(rows.filter(({ losses }) => losses !== 0)).toEqual([]);
       expect(ark.submits).toBe(films(rows).length);
-      // While one is away its connections are refused (0), while it ends it says 503; nobody hears anything else.
+      // A stopped process refuses connections (0), and a stopping one answers 503; no client gets anything else.
       expect(attempts.filter(({ status }) => ![0, 201, 503].includes(status))).toEqual([]);
       expect(reads.filter((status) => ![0, 200, 503].includes(status))).toEqual([]);
     },
     LONG ? 1_800_000 : 300_000,
   );
 
-  it('a process that starts, and so migrates, costs those that serve no request', async () => {
+  it('a process that starts, and therefore migrates, makes no request at the others fail', async () => {
     const { attempts, reads } = await underLoad('beside', async () => {
       const more = await fleet.add('worker');
       await more.service.kill('SIGTERM');
@@ -109,7 +109,7 @@ describe('processes come and go in order, under load', () => {
     expect(counts(reads)).toEqual({ 200: reads.length });
   }, 180_000);
 
-  it('a newer version adds a column and an index under the old one: no request fails, no task', async () => {
+  it('a newer version adds a column and an index beside the old one: no request and no task fails', async () => {
     const { attempts, reads, rows } = await underLoad('newer', async () => {
       await sleep(700);
       await queryOnce(database.url, `alter table tasks add column of_the_future text`);

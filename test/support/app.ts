@@ -40,7 +40,7 @@ export async function startApp(settings: Record<string, string> = {}, shared?: T
     await rm(dataDir, { recursive: true, force: true });
   };
   const service = await startService(loadConfig(env)).catch(async (error: unknown) => {
-    await cleanUp();
+    await cleanUp().catch(() => undefined); // a failed start may keep connections open; the run removes the database later
     throw error;
   });
   return {
