@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { buildSchema } from 'graphql';
 import { type Scope, SCOPES } from '../../src/auth/caller.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Api, type ErrorBody } from '../support/clients/api.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
 
 /** The scope of every route that needs an API key; `any` is a key without a particular scope. */
 const SCOPE_OF: Record<string, Scope | 'any'> = {
@@ -32,11 +34,35 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'POST /v1/webhook_events/{id}/redeliver': 'webhooks:manage',
 };
 
+/** The scope of every GraphQL root field, with arguments and a selection that make it a valid document. */
+const GRAPHQL: Record<string, [Scope | 'any', string]> = {
+  'query viewer': ['any', '{ id }'],
+  'query models': ['any', '{ id }'],
+  'query model': ['any', '(id: "unknown") { id }'],
+  'query task': ['tasks:read', '(taskId: "unknown") { taskId }'],
+  'query tasks': ['tasks:read', '{ edges { cursor } }'],
+  'query webhookEndpoints': ['webhooks:manage', '{ id }'],
+  'query webhookDeliveries': ['webhooks:manage', '(endpointId: "unknown") { edges { cursor } }'],
+  'mutation createGeneration': ['generations:write', '(input: { model: "unknown", prompt: "x" }) { taskId }'],
+  'mutation cancelTask': ['tasks:cancel', '(taskId: "unknown") { taskId }'],
+  'mutation createWebhookEndpoint': ['webhooks:manage', '(input: { url: "unknown" }) { id }'],
+  'mutation updateWebhookEndpoint': ['webhooks:manage', '(id: "unknown", input: {}) { id }'],
+  'mutation deleteWebhookEndpoint': ['webhooks:manage', '(id: "unknown") { id }'],
+  'mutation rotateWebhookSecret': ['webhooks:manage', '(id: "unknown") { id }'],
+  'mutation testWebhookEndpoint': ['webhooks:manage', '(id: "unknown") { eventId }'],
+  'mutation recoverWebhookEndpoint': ['webhooks:manage', '(id: "unknown", since: 0) { events }'],
+  'mutation redeliverWebhookEvent': ['webhooks:manage', '(id: "unknown") { id }'],
+  'subscription taskUpdated': ['tasks:read', '(taskId: "unknown") { taskId }'],
+  'subscription tasksUpdated': ['tasks:read', '{ taskId }'],
+};
+
 interface OpenApi {
   paths: Record<string, Record<string, { security?: unknown[] }>>;
 }
 
-const openApi = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as OpenApi;
+const committed = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const openApi = JSON.parse(committed('openapi.json')) as OpenApi;
+const schema = buildSchema(committed('schema.graphql'));
 
 /** Every operation without `security: []`, which marks the public ones. */
 const guarded = Object.entries(openApi.paths).flatMap(([path, operations]) =>
@@ -45,7 +71,11 @@ const guarded = Object.entries(openApi.paths).flatMap(([path, operations]) =>
     .map(([method]) => `${method.toUpperCase()} ${path}`),
 );
 
-describe('the scopes of the REST API', () => {
+const rootFields = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
+  Object.keys(type?.getFields() ?? {}).map((field) => `${type?.name.toLowerCase()} ${field}`),
+);
+
+describe('the scopes of the API', () => {
   let service: TestApp;
   /** A key with every scope but the one it is stored under. */
   const lacking = new Map<Scope | 'any', Api>();
@@ -62,8 +92,9 @@ describe('the scopes of the REST API', () => {
   });
   afterAll(() => service.close());
 
-  it('are listed here for every route of openapi.json that needs a key', () => {
+  it('are listed here for every route that needs a key, and for every GraphQL root field', () => {
     expect(Object.keys(SCOPE_OF).sort()).toEqual(guarded.sort());
+    expect(Object.keys(GRAPHQL).sort()).toEqual(rootFields.sort());
   });
 
   it.each(Object.entries(SCOPE_OF).filter(([, scope]) => scope !== 'any'))(
@@ -81,6 +112,25 @@ describe('the scopes of the REST API', () => {
     const { status } = await ask(having.get(scope)!, route);
     expect([401, 403]).not.toContain(status);
   });
+
+  const graphql = Object.entries(GRAPHQL).map(([field, [scope, rest]]) => [field, scope, rest] as const);
+
+  it.each(graphql.filter(([, scope]) => scope !== 'any'))(
+    'GraphQL %s refuses a key that has all scopes but %s',
+    async (field, scope, rest) => {
+      const error = await errorOf(lacking.get(scope)!, field, rest);
+      expect(error?.extensions.code).toBe('insufficient_scope');
+      expect(error?.message).toContain(`"${scope}"`);
+    },
+  );
+
+  it.each(graphql.filter(([field]) => !field.startsWith('subscription')))(
+    'GraphQL %s needs no scope but %s',
+    async (field, scope, rest) => {
+      const error = await errorOf(having.get(scope)!, field, rest);
+      expect(error?.extensions.code ?? 'none').not.toMatch(/api_key|insufficient_scope|invalid_body/);
+    },
+  );
 
   async function withScopes(scopes: Scope[]): Promise<Api> {
     const { status, body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'x', scopes });
@@ -104,4 +154,19 @@ async function ask(api: Api, route: string) {
   if (isStream) abort.abort();
   const body = (text === '' ? undefined : JSON.parse(text)) as ErrorBody;
   return { status: reply.status, headers: reply.headers, body };
+}
+
+/** The first error of a GraphQL operation; a subscription runs over a socket until it ends. */
+async function errorOf(api: Api, field: string, rest: string) {
+  const [type, name] = field.split(' ');
+  const client = new GraphqlClient(api.baseUrl, api.key);
+  const document = `${type} { ${name}${rest} }`;
+  if (type !== 'subscription') return (await client.ask(document)).errors?.[0];
+  const followed = client.follow(document);
+  const [error] = await followed.ended.then(
+    () => followed.events[0]?.errors ?? [],
+    (errors: Awaited<ReturnType<GraphqlClient['ask']>>['errors']) => errors ?? [],
+  );
+  await client.close();
+  return error;
 }
