@@ -97,7 +97,10 @@ describe('a task survives the processes that work on it', () => {
 
       const second = await spawnService(env);
       running.push(second);
-      for (const { body } of made) await second.api.untilFinalWithin(body.task_id, 60_000);
+      for (const { body } of made) {
+        const ended = await second.api.untilFinalWithin(body.task_id, 60_000);
+        expect(ended.status).toBe(body.kind === 'video' ? 'succeeded' : 'failed');
+      }
       await second.kill('SIGTERM');
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
