@@ -111,12 +111,10 @@ describe('authenticating', () => {
   });
 
   it('looks up an unknown key once, and never a key with a wrong checksum', async () => {
-    const statements = await countingStatements(async () => {
-      const wrong = newApiKey().slice(0, -1);
-      for (const digit of ['0', '1', 'z'])
-        await codeOf(wrong + digit).then((code) => expect(code).toBe('invalid_api_key'));
-    });
-    expect(statements).toBeLessThanOrEqual(1); // one of the three may fit by chance
+    const key = newApiKey();
+    const wrong = ['0', '1', 'z'].filter((digit) => !key.endsWith(digit)).map((digit) => key.slice(0, -1) + digit);
+    expect(await countingStatements(() => Promise.all(wrong.map((each) => codeOf(each))))).toBe(0);
+    expect(await codeOf(wrong[0]!)).toBe('invalid_api_key');
     const unknown = newApiKey();
     expect(await countingStatements(() => Promise.all(Array.from({ length: 5 }, () => codeOf(unknown))))).toBe(1);
     expect(await countingStatements(() => codeOf(unknown))).toBe(0);
