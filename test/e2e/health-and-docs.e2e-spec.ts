@@ -70,7 +70,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is not ready while the database is away, says which, and stays alive', async () => {
+  it('is not ready while the database is away, names the failed check, and stays alive', async () => {
     database = () => Promise.reject(new Error('connect ECONNREFUSED postgres://me:hunter2@db/x'));
     const ready = await get('/readyz');
     const body: any = await ready.json();
@@ -89,17 +89,17 @@ describe('health', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('asks the database once for many who want to know', async () => {
+  it('queries the database once for many concurrent probes', async () => {
     const answered = Promise.withResolvers<void>();
     database = () => answered.promise;
     const all = Array.from({ length: 20 }, () => get('/readyz'));
     setTimeout(answered.resolve, 300);
     const startedAt = performance.now();
     await Promise.all(all);
-    expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless they came late
+    expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless some probes arrived late
   });
 
-  it('counts requests by route pattern, never by address', async () => {
+  it('counts requests by route pattern, never by path', async () => {
     await get('/v1/things/secret-id/rename');
     await get('/nothing/secret-id');
     await get('/healthz');
@@ -144,7 +144,7 @@ describe('the description of the API', () => {
     expect(Object.keys(buildOpenApi(app).paths)).toContain('/v1/things/{thing_id}/rename');
   });
 
-  it('has a page that loads nothing from elsewhere', async () => {
+  it('has a page that loads nothing from other origins', async () => {
     const { app, get } = await start();
     const page = await get('/docs');
     const html = await page.text();

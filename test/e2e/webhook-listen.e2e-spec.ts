@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { listen } from '../../src/cli/forward-events.ts';
-import { aFailure, aHang } from '../support/clients/api.ts';
+import { aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
@@ -65,10 +65,12 @@ describe('darkroom listen', () => {
     void run({ events: ['task.completed'], secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz' });
     await started();
     expect(secretShown()).toBe('whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz');
-    await service.api.untilFinal((await service.api.create(aFailure)).body.task_id);
+    await service.api.create(aFailure, { prefer: 'wait=30' });
+    await service.api.create(aCat, { prefer: 'wait=30' });
+    await laptop.until(1);
     interrupted.abort();
     await listening;
-    expect(laptop.received).toEqual([]);
+    expect(laptop.received.map(({ event }) => event.type)).toEqual(['task.completed']);
 
     interrupted = new AbortController();
     await laptop.stop();

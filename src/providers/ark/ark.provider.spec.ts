@@ -1,5 +1,5 @@
 import { ArkStub, type ArkEnding } from '../../../test/support/stubs/ark.stub.ts';
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
@@ -17,7 +17,7 @@ let run: RecordedRun;
 let seedance: ProviderRequest;
 let sora: ProviderRequest;
 
-const ground = new JobGround({
+const ground = new JobContext({
   provider: ark,
   newStub: () => new ArkStub(),
   baseUrlOf: (stub) => stub.baseUrl,
@@ -52,7 +52,7 @@ describe('a film', () => {
   it('is submitted once, polled and brought home, and the run is told in order', async () => {
     expect(await made(seedance)).toBe('film of cgt-20261120-00001');
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting', 'submitted cgt-20261120-00001']);
+    expect(run.calls).toEqual(['submitting', 'submitted cgt-20261120-00001']);
     expect(stub.requests.every(({ key, path }) => key === (path.startsWith('/store') ? 'none' : 'right'))).toBe(true);
     expect(stub.requests[0]?.headers['x-client-request-id']).toBe(seedance.taskId);
   });
@@ -209,7 +209,7 @@ describe('a refused create call', () => {
     expect(failure.cause).toMatchObject({ provider: 'ark', status, code, request_id: 'req-1' });
     if (wanted === 'provider_unavailable') expect(failure.retryAfterMs).toBe(7000);
     expect(stub.count(CREATE)).toBe(1);
-    expect(run.told).toEqual(['submitting']);
+    expect(run.calls).toEqual(['submitting']);
   });
 });
 
@@ -239,7 +239,7 @@ describe('a create call whose fate is unknown', () => {
       stub.plan(CREATE, { cut: 'after' });
       expect(await made(seedance)).toBe('film of cgt-20261120-00002');
       expect(stub.submits).toBe(2);
-      expect(run.told).toEqual(['submitting', 'submitted cgt-20261120-00002']);
+      expect(run.calls).toEqual(['submitting', 'submitted cgt-20261120-00002']);
     },
   );
 });

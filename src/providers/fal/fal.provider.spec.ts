@@ -1,5 +1,5 @@
 import { FalStub, type FalEnding } from '../../../test/support/stubs/fal.stub.ts';
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
@@ -15,7 +15,7 @@ let run: RecordedRun;
 let picture: ProviderRequest;
 let film: ProviderRequest;
 
-const ground = new JobGround({
+const ground = new JobContext({
   provider: fal,
   newStub: () => new FalStub(),
   baseUrlOf: (stub) => stub.origin,
@@ -51,7 +51,7 @@ describe('pictures', () => {
       [0, 1, 2].map((at) => `output ${at} of ${ID(1)}`),
     );
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting', `submitted ${ID(1)}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${ID(1)}`]);
     expect(stub.requests.filter(({ path }) => path.startsWith('/openai/gpt-image-2/requests/'))).not.toEqual([]);
     expect(stub.requests.every(({ key, path }) => key === (path.startsWith('/files') ? 'none' : 'right'))).toBe(true);
     expect(last()?.fields).toEqual({
@@ -129,7 +129,7 @@ describe('pictures', () => {
       const known = ids.slice(0, at).join(',');
       return [...(at > 0 ? [`submitted ${known},?`] : []), `submitted ${ids.slice(0, at + 1).join(',')}`];
     });
-    expect(run.told).toEqual(['submitting', ...told]);
+    expect(run.calls).toEqual(['submitting', ...told]);
   });
 
   it('more than fal takes, or of a model whose inputs nobody told us, are not tried', async () => {
@@ -159,7 +159,7 @@ describe('a crash among several requests', () => {
     const again = ground.freshRun(`${ID(1)},${ID(2)}`, true);
     expect(await ground.made(ten, again)).toHaveLength(10);
     expect(stub.submits).toBe(4);
-    expect(again.told).toEqual([`submitted ${ID(1)},${ID(2)},?`, `submitted ${ID(1)},${ID(2)},${ID(4)}`]);
+    expect(again.calls).toEqual([`submitted ${ID(1)},${ID(2)},?`, `submitted ${ID(1)},${ID(2)},${ID(4)}`]);
   });
 
   it('in the middle of a submit is an unknown outcome; what is known is cancelled', async () => {
@@ -289,7 +289,7 @@ describe('a submit that is refused', () => {
     expect(failure).toMatchObject({ code, billing, cause: { provider: 'fal', status } });
     expect(failure.retryAfterMs).toBe('retry-after' in headers ? 3000 : undefined);
     expect(stub.count(SUBMIT)).toBe(1);
-    expect(run.told).toEqual(['submitting']);
+    expect(run.calls).toEqual(['submitting']);
   });
 
   it.each<[string, Fault]>([
@@ -371,7 +371,7 @@ describe('stopping', () => {
   it('cancels every request of a task', async () => {
     stub.endings.push('never', 'never', 'never');
     const going = failureOf(fal.prepare(requestFor(picture, { input: { n: 10 } })).generate(run));
-    await until(() => stub.submits === 3 && run.told.length === 6);
+    await until(() => stub.submits === 3 && run.calls.length === 6);
     run.stop('ended');
     await going;
     await fal.cancel(picture, `${ID(1)},${ID(2)},${ID(3)}`, new AbortController().signal);

@@ -125,7 +125,7 @@ it('reads an answer of more than 20 MB', async () => {
 it('sends nothing without a key', async () => {
   const failure = await failureOf(provider.prepare(requestFor(aCat, { upstream: { apiKey: null } })).generate(run));
   expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'none' });
-  expect([stub.requests, run.told]).toEqual([[], []]);
+  expect([stub.requests, run.calls]).toEqual([[], []]);
 });
 
 it('ignores the environment variables of the SDK', async () => {
@@ -238,7 +238,7 @@ describe('several pictures', () => {
 
   it('are made by one call each', async () => {
     expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
-    expect([stub.submits, run.told]).toEqual([3, ['submitting']]);
+    expect([stub.submits, run.calls]).toEqual([3, ['submitting']]);
   });
 
   it('are not lost because one call was throttled: only that call is retried', async () => {

@@ -1,6 +1,6 @@
 import { ArkStub } from '../../../test/support/stubs/ark.stub.ts';
 import { FalStub } from '../../../test/support/stubs/fal.stub.ts';
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { failureOf, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { ReplicateStub } from '../../../test/support/stubs/replicate.stub.ts';
@@ -83,7 +83,7 @@ const SETTLED_MS = 5_000;
 
 describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
   const { provider, submit, read, fetch, cancel } = wire;
-  const ground = new JobGround({
+  const ground = new JobContext({
     provider,
     newStub: wire.newStub,
     baseUrlOf: (stub) => stub.origin + wire.path,
@@ -98,14 +98,14 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
   afterEach(() => ground.clear());
 
   const refused = (status: number): Fault => ({ reply: { status, body: '<x>' } });
-  const jobs = () => run.told.filter((told) => told.startsWith('submitted ')).map((told) => told.slice(10));
+  const jobs = () => run.calls.filter((told) => told.startsWith('submitted ')).map((told) => told.slice(10));
 
   it('is told of the intent, then of the job, and goes on with it after a crash without another submit', async () => {
     const [first] = await ground.made(film);
-    expect(run.told).toEqual(['submitting', `submitted ${jobs()[0]}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${jobs()[0]}`]);
     const again = ground.freshRun(jobs()[0], true);
     expect(await ground.made(film, again)).toEqual([first]);
-    expect([stub.submits, again.told]).toEqual([1, []]);
+    expect([stub.submits, again.calls]).toEqual([1, []]);
   });
 
   it('spends nothing at an address where nobody listens', async () => {
@@ -194,7 +194,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       answered.resolve();
       expect(await going).toBe('ended');
       await until(() => stub.count(cancel) === 1);
-      expect(run.told).toEqual(['submitting']);
+      expect(run.calls).toEqual(['submitting']);
     });
 
     it('by a shutdown during the paid call notes the job for a successor', async () => {

@@ -46,7 +46,7 @@ it('submits once, names the job before the first poll, and brings the film home'
   const [film] = await provider.prepare(aWave).generate(run);
   expect(await probe(film)).toMatchObject({ type: 'video', width: 1280, height: 720, duration: 4 });
   const [id = ''] = stub.jobs.keys();
-  expect(run.told).toEqual(['submitting', `submitted ${id}`]);
+  expect(run.calls).toEqual(['submitting', `submitted ${id}`]);
   expect(run.requestId).toBe('req_1');
   expect(run.percents).toEqual([0, 66]);
   expect(stub.submits).toBe(1);
@@ -64,7 +64,7 @@ it('goes on polling a job it knows, and submits nothing', async () => {
   const [id = ''] = stub.jobs.keys();
   const next = new RecordedRun(id, true);
   expect(await provider.prepare(aWave).generate(next)).toHaveLength(1);
-  expect([next.told, stub.submits]).toEqual([[], 1]);
+  expect([next.calls, stub.submits]).toEqual([[], 1]);
   next.close();
 });
 

@@ -71,7 +71,7 @@ describe('pictures', () => {
     expect(outputs).toHaveLength(n);
     expect(new Set(outputs.map((output) => (output as Buffer).toString('base64'))).size).toBe(n);
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting']);
+    expect(run.calls).toEqual(['submitting']);
   });
 
   it('hands reference images on as files of their type, in order', async () => {

@@ -1,4 +1,4 @@
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
@@ -17,7 +17,7 @@ let run: RecordedRun;
 let picture: ProviderRequest;
 let film: ProviderRequest;
 
-const ground = new JobGround({
+const ground = new JobContext({
   provider: replicate,
   newStub: () => new ReplicateStub(),
   baseUrlOf: (stub) => stub.baseUrl,
@@ -52,7 +52,7 @@ describe('gpt-image-2', () => {
       Array.from({ length: 10 }, (_, at) => `output ${at} of ${ID(1)}`),
     );
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting', `submitted ${ID(1)}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${ID(1)}`]);
     expect(inputs()).toEqual([
       { prompt: 'a fox', aspect_ratio: 'auto', quality: 'auto', number_of_images: 10, output_format: 'png' },
     ]);
@@ -123,7 +123,7 @@ describe('gpt-image-2', () => {
       code,
       billing: 'none',
     });
-    expect([run.told, stub.submits]).toEqual([[], 0]);
+    expect([run.calls, stub.submits]).toEqual([[], 0]);
   });
 });
 
@@ -156,7 +156,7 @@ describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
       [1, 2, 3].map((n) => `output 0 of ${ID(n)}`),
     );
     expect(stub.submits).toBe(3);
-    expect(run.told).toEqual([
+    expect(run.calls).toEqual([
       'submitting',
       `submitted ${ID(1)}`,
       `submitted ${ID(1)},?`,
@@ -246,7 +246,7 @@ describe('a create call that is refused', () => {
     const other = { ...film, taskId: newTaskId() };
     expect(await ground.made(film)).toEqual([`output 0 of ${ID(2)}`]);
     await ground.made(other, ground.freshRun());
-    expect(run.told).toEqual(['submitting', `submitted ${ID(2)}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${ID(2)}`]);
     expect(stub.submits).toBe(3);
     const { signal } = new AbortController();
     expect(await replicate.find(film, signal)).toBe(ID(2));
@@ -311,7 +311,7 @@ describe('stopping', () => {
     stub.endings.push('never', 'never');
     const two = requestFor(nano('nano-banana-2'), { input: { n: 2 } });
     const going = failureOf(replicate.prepare(two).generate(run));
-    await until(() => run.told.length === 4);
+    await until(() => run.calls.length === 4);
     run.stop('ended');
     await going;
     await replicate.cancel(two, `${ID(1)},${ID(2)}`, new AbortController().signal);

@@ -5,24 +5,24 @@ import { eventually } from '../wait.ts';
 import { RecordedRun, requestFor } from './recorded-run.ts';
 import type { StubHttp } from './stub-http.ts';
 
-/** Who is tried, against which upstream. */
-interface Tried<Stub extends StubHttp> {
+/** The provider under test and its upstream. */
+interface Subject<Stub extends StubHttp> {
   provider: Provider;
   newStub: () => Stub;
   baseUrlOf: (stub: Stub) => string;
-  /** The upstream's names of gpt-image-2 and of Seedance. */
+  /** The upstream's names for gpt-image-2 and Seedance. */
   models: { picture: string; film: string };
 }
 
-/** What the specs of job interfaces stand on: for each test a stub of its own, a run, and requests whose every value is fine. */
-export class JobGround<Stub extends StubHttp> {
+/** What the specs of job interfaces share: for each test a new stub, a new run, and valid requests. */
+export class JobContext<Stub extends StubHttp> {
   private readonly runs: RecordedRun[] = [];
   private stub: Stub | null = null;
 
-  constructor(private readonly tried: Tried<Stub>) {}
+  constructor(private readonly subject: Subject<Stub>) {}
 
   async fresh(): Promise<{ stub: Stub; run: RecordedRun; picture: ProviderRequest; film: ProviderRequest }> {
-    const { newStub, baseUrlOf, models } = this.tried;
+    const { newStub, baseUrlOf, models } = this.subject;
     const stub = await newStub().start();
     this.stub = stub;
     const picture: ProviderRequest = {
@@ -54,26 +54,26 @@ export class JobGround<Stub extends StubHttp> {
     await this.stub?.stop();
   }
 
-  /** Its files are removed after the test. */
+  /** `clear()` removes the files of the run. */
   freshRun(...known: ConstructorParameters<typeof RecordedRun>): RecordedRun {
     const run = new RecordedRun(...known);
     this.runs.push(run);
     return run;
   }
 
-  /** @returns the results as text; by default of the test's first run */
+  /** @param run by default the first run of the test. @returns the results as text */
   async made(request: ProviderRequest, run: RecordedRun = this.runs[0]!): Promise<string[]> {
-    const outputs = await this.tried.provider.prepare(request).generate(run);
+    const outputs = await this.subject.provider.prepare(request).generate(run);
     return Promise.all(
       outputs.map(async (output) => {
-        if (Buffer.isBuffer(output)) throw new Error('a result comes as a file');
+        if (Buffer.isBuffer(output)) throw new Error('A result must be a file.');
         return (await readFile(output.path)).toString();
       }),
     );
   }
 }
 
-/** Waits for what the test itself sees. */
-export async function until(done: () => boolean): Promise<void> {
-  await eventually('what the test waits for', async () => done());
+/** Waits until the condition holds. */
+export async function until(isMet: () => boolean): Promise<void> {
+  await eventually(`the condition ${isMet}`, async () => isMet());
 }
