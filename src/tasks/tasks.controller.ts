@@ -5,6 +5,7 @@ import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { MediaKindChoice } from '../models/media-kind.ts';
 import { Config } from '../platform/config.ts';
+import { toList } from '../platform/schema/list-of.ts';
 import { parseListTasks, readWait } from './list/list-tasks.query.ts';
 import { ListTasks } from './list/list-tasks.ts';
 import { etagOf, matches, sequenceIn } from './task-etag.ts';
@@ -61,13 +62,8 @@ export class TasksController {
     const { filter, limit, after } = parseListTasks(query);
     const page = await this.lists.list(caller.apiKeyId, filter, limit, after);
     reply.header('cache-control', 'no-store');
-    return {
-      object: 'list',
-      data: page.tasks.map((task) => this.views.of(task)),
-      has_more: page.hasMore,
-      first_id: page.tasks.at(0)?.id ?? null,
-      last_id: page.tasks.at(-1)?.id ?? null,
-    };
+    const views = page.tasks.map((task) => this.views.of(task));
+    return toList(views, page.hasMore, ({ task_id }) => task_id);
   }
 
   @Get(':task_id')

@@ -1,6 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import type { Config } from '../../platform/config.ts';
 import { limitsInForce } from './api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
@@ -33,14 +35,7 @@ export class ApiKeyView {
   @ApiField.string('the key itself; only in the answer to its creation or rotation', { optional: true }) key?: string;
 }
 
-export class ApiKeyListView {
-  @ApiField.string('always "list"') object: 'list';
-  @ApiField.list(() => ApiKeyView, 'newest first') data: ApiKeyView[];
-  @ApiField.boolean('whether there are older ones') has_more: boolean;
-  @ApiField.string('null in an empty list', { nullable: true }) first_id: string | null;
-  @ApiField.string('goes into `after` for the next page; null in an empty list', { nullable: true })
-  last_id: string | null;
-}
+export class ApiKeyListView extends listOf(ApiKeyView, 'newest first') {}
 
 export function toApiKeyView(apiKey: ApiKey, config: Config, key?: string): ApiKeyView {
   const limits = limitsInForce(apiKey.limits, config);
@@ -62,15 +57,3 @@ export function toApiKeyView(apiKey: ApiKey, config: Config, key?: string): ApiK
     ...(key !== undefined && { key }),
   };
 }
-
-export function toApiKeyListView(apiKeys: ApiKey[], hasMore: boolean, config: Config): ApiKeyListView {
-  return {
-    object: 'list',
-    data: apiKeys.map((apiKey) => toApiKeyView(apiKey, config)),
-    has_more: hasMore,
-    first_id: apiKeys.at(0)?.id ?? null,
-    last_id: apiKeys.at(-1)?.id ?? null,
-  };
-}
-
-const unixSeconds = (date: Date) => Math.floor(date.getTime() / 1000);

@@ -1,9 +1,10 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Config } from '../../platform/config.ts';
+import { toList } from '../../platform/schema/list-of.ts';
 import { CurrentCaller, Scope } from '../access.ts';
 import { CreateApiKeyInput, ListApiKeysQuery, RotateApiKeyInput } from './api-key.inputs.ts';
-import { ApiKeyListView, ApiKeyView, toApiKeyListView, toApiKeyView } from './api-key.view.ts';
+import { ApiKeyListView, ApiKeyView, toApiKeyView } from './api-key.view.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 import type { Caller } from '../caller.ts';
 
@@ -29,7 +30,8 @@ export class ApiKeysController {
   @ApiOkResponse({ type: ApiKeyListView })
   async list(@Query() query: ListApiKeysQuery): Promise<ApiKeyListView> {
     const { apiKeys, hasMore } = await this.apiKeys.list({ limit: query.limit ?? 100, after: query.after });
-    return toApiKeyListView(apiKeys, hasMore, this.config);
+    const views = apiKeys.map((apiKey) => toApiKeyView(apiKey, this.config));
+    return toList(views, hasMore, ({ id }) => id);
   }
 
   @Get(':id')

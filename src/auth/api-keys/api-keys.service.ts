@@ -3,6 +3,7 @@ import { DataSource, type EntityManager, IsNull, LessThan } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { Secrets } from '../../platform/secrets.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { hintOf, newApiKey } from './api-key-format.ts';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 import type { ApiKeyLimits } from './api-key-limits.ts';
@@ -14,7 +15,7 @@ import { hashOf } from './key-hash.ts';
 /** What a key may do when nobody says: everything but managing keys. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'keys:manage');
 
-const ID = /^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const isApiKeyId = typeIdTest('key');
 
 export interface NewApiKey {
   name: string;
@@ -114,7 +115,7 @@ export class ApiKeysService {
 
   /** @throws ApiError api_key_not_found, a second revocation included */
   async revoke(id: string): Promise<void> {
-    if (!ID.test(id)) notFound();
+    if (!isApiKeyId(id)) notFound();
     const revoked = await this.dataSource.manager.update(
       ApiKey,
       { id, revokedAt: IsNull() },
@@ -129,7 +130,7 @@ export class ApiKeysService {
   }
 
   async #findUnrevoked(tx: EntityManager, id: string, mode?: 'pessimistic_write'): Promise<ApiKey | null> {
-    if (!ID.test(id)) return null;
+    if (!isApiKeyId(id)) return null;
     return tx.findOne(ApiKey, { where: { id, revokedAt: IsNull() }, ...(mode && { lock: { mode } }) });
   }
 }

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Config } from '../../platform/config.ts';
 import { Interval } from '../../platform/interval.ts';
 import { Storage } from '../../platform/storage/storage.ts';
+import { DAY_S } from '../../platform/time.ts';
 import { PURGE_ROWS, PurgeTasks } from '../sql/purge-tasks.ts';
 
 /** Between looks that found little. Retention is kept to the second by what is shown; this only frees the space. */
@@ -54,6 +55,6 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private retentionS(): number {
-    return this.config.fileRetentionDays * 86_400;
+    return this.config.fileRetentionDays * DAY_S;
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+import { DAY_S } from '../../platform/time.ts';
 import type { StoredOutput, Task } from '../task.entity.ts';
 import type { TaskError } from '../task-error.ts';
 import { hiddenStatus } from './planner.ts';
@@ -69,8 +70,6 @@ const END: Statement = {
     )
     select * from ended`,
 };
-
-const DAY_S = 86_400;
 
 @Injectable()
 export class EndTasks {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, LessThan } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
+import { DAY_S } from '../../platform/time.ts';
 import { type ResentEvent, SendAgain } from '../sql/send-again.ts';
 import { eventBody } from '../events/event-body.ts';
 import { TEST_EVENT } from '../events/event-type.ts';
@@ -9,8 +10,6 @@ import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
 import { toEndpointView } from '../webhook.view.ts';
 import { type Page, EndpointsService } from '../endpoints/endpoints.service.ts';
-
-const DAY_S = 86_400;
 
 /** What was sent to a key's endpoints, and sending it again. Every call is bound to the key. */
 @Injectable()

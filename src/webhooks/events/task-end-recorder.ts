@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
+import { DAY_S } from '../../platform/time.ts';
 import { type Addition, EndTasks } from '../../tasks/sql/end-tasks.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
 import type { Task } from '../../tasks/task.entity.ts';
@@ -9,8 +10,6 @@ import { DispatchEvents, type NewEvent } from '../sql/dispatch-events.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
 import { newEventId } from '../webhook-id.ts';
-
-const DAY_S = 86_400;
 
 /**
  * Writes the event of a task's end, and who is to be told, in the transaction that ends it: whoever sees the one sees

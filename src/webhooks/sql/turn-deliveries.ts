@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { HOUR_S } from '../../platform/time.ts';
 import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
 import { CLAIM, type ClaimedDispatch } from './claim-dispatches.ts';
 import { FINISH, type FinishedDelivery, STOP } from './finish-deliveries.ts';
-
-const HOUR_S = 3600;
 
 /** Two turns for one endpoint come one after the other. Not "for update": ending tasks refer to these rows meanwhile. */
 const LOCK: Statement = {
