@@ -170,9 +170,13 @@ describe('bodies', () => {
   it('takes JSON only', async () => {
     const body = '{"name":"x"}';
     expect((await call('POST', '/things', { headers: json, body })).status).toBe(201);
-    expect(
-      (await call('POST', '/things', { headers: { 'content-type': 'Application/JSON; charset=UTF-8' }, body })).status,
-    ).toBe(201);
+    for (const type of [
+      'Application/JSON; charset=UTF-8',
+      'application/json; charset="utf-8"',
+      'application/json;charset="UTF8"',
+    ]) {
+      expect((await call('POST', '/things', { headers: { 'content-type': type }, body })).status).toBe(201);
+    }
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -180,6 +184,8 @@ describe('bodies', () => {
       'json',
       '',
       'application/json; charset=utf-16',
+      'application/json; charset="utf-16"',
+      'application/json; charset="latin1"',
     ]) {
       expectEnvelope(
         await call('POST', '/things', { headers: { 'content-type': type }, body }),

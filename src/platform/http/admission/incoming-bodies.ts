@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
+import { hasBody } from '../has-body.ts';
 import type { HttpLimits } from '../limits.ts';
 
 /** What a piece of a body costs in memory beside its bytes, so that one sent byte by byte is not taken for small. */
@@ -19,7 +20,7 @@ export class IncomingBodies {
 
   watch(fastify: FastifyInstance): void {
     fastify.addHook('preParsing', ({ raw }, reply, _payload, done) => {
-      if (hasBody(raw)) {
+      if (hasBody(raw.headers)) {
         raw.on('data', (piece: Buffer) => this.add(raw, piece.length + PIECE_BYTES));
         // Refused, or the client has hung up. The request's own 'close' does not come after a 413.
         reply.raw.once('close', () => this.drop(raw));
@@ -53,10 +54,6 @@ export class IncomingBodies {
     this.sum -= this.held.get(request) ?? 0;
     this.held.delete(request);
   }
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function tooSlow(): ApiError {

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ApiError } from '../../../errors/api-error.ts';
 import { JsonScan } from './json-scan.ts';
-import { firstSyntaxFault } from './json-syntax.ts';
+import { describeSyntaxFault } from './json-syntax.ts';
 
 /**
  * Reads a request body as JSON, and refuses what JSON.parse lets pass: keys named twice (the last would silently win),
@@ -15,7 +15,7 @@ export function parseStrictJson(bytes: Buffer): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ApiError('invalid_json', { message: `The request body is not valid JSON: ${syntaxFault(text)}.`, cause });
+    throw new ApiError('invalid_json', { message: `The request body is not valid JSON: ${describeSyntaxFault(text)}.`, cause });
   }
   new JsonScan(text).run();
   return value;
@@ -30,11 +30,4 @@ function decode(bytes: Buffer): string {
     });
   }
   return bytes.toString('utf8');
-}
-
-/** Our own words: V8's repeat a piece of the body, and often lack the position. */
-function syntaxFault(text: string): string {
-  if (text.trim() === '') return 'it is empty';
-  const position = firstSyntaxFault(text);
-  return position >= text.length ? 'it ends too early' : `unexpected character at position ${position}`;
 }
