@@ -1,9 +1,10 @@
-import { Body, Controller, Module, Param, Post } from '@nestjs/common';
+import { Body, Controller, Global, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { ERRORS } from '../../src/errors/catalog.ts';
 import { ApiField } from '../../src/platform/schema/api-field.ts';
 import { HealthModule } from '../../src/health/health.module.ts';
+import { Metrics } from '../../src/platform/metrics.ts';
 import { Readiness } from '../../src/platform/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
 import { createHttpApp, startDraining } from '../../src/platform/http/http-app.ts';
@@ -31,9 +32,16 @@ const needsDatabase = {
     throw new Error('no database here');
   },
 };
-@Module({ imports: [HealthModule], controllers: [ThingsController] })
+@Global()
+@Module({ providers: [Metrics, Readiness], exports: [Metrics, Readiness] })
+class MonitoringModule {}
+@Module({ imports: [MonitoringModule, HealthModule], controllers: [ThingsController] })
 class ThingsModule {}
-@Module({ imports: [HealthModule], controllers: [ThingsController], providers: [needsDatabase] })
+@Module({
+  imports: [MonitoringModule, HealthModule],
+  controllers: [ThingsController],
+  providers: [needsDatabase],
+})
 class UnstartableModule {}
 
 const quiet = { corsOrigins: [], logLevel: 'silent' };

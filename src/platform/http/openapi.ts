@@ -24,7 +24,6 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     operationIdFactory: (controller, method) => `${lowerFirst(controller.replace('Controller', ''))}_${method}`,
   });
   addErrors(document);
-  Object.assign(document.paths, healthPaths());
   return document;
 }
 
@@ -51,26 +50,6 @@ function addErrors(document: OpenAPIObject): void {
       if (operation) operation.responses.default ??= { $ref: '#/components/responses/Error' };
     }
   }
-}
-
-/** Those of health.routes.ts: no controllers, so Nest does not find them. They ask for no key. */
-function healthPaths(): OpenAPIObject['paths'] {
-  const page = (operationId: string, summary: string, type: string, statuses: Record<string, string>) => {
-    const answers = Object.entries(statuses).map(([status, description]) => [
-      status,
-      { description, content: { [type]: {} } },
-    ]);
-    return { get: { operationId, summary, tags: ['Health'], security: [], responses: Object.fromEntries(answers) } };
-  };
-  const json = 'application/json';
-  return {
-    '/healthz': page('getHealth', 'Whether the process lives', json, { 200: 'It does.' }),
-    '/readyz': page('getReadiness', 'Whether database, queue and storage answer', json, {
-      200: 'They do.',
-      503: 'They do not; `checks` says which.',
-    }),
-    '/metrics': page('getMetrics', 'Measurements for Prometheus', 'text/plain', { 200: 'All of them.' }),
-  };
 }
 
 type Schema = Exclude<NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string], { $ref: string }>;
