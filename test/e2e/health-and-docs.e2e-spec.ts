@@ -44,7 +44,7 @@ class ThingsModule {}
 })
 class UnstartableModule {}
 
-const quiet = { corsOrigins: [], logLevel: 'silent' };
+const quiet = { corsOrigins: [], logLevel: 'silent' } as const;
 
 async function start() {
   const app = await createHttpApp(ThingsModule, quiet);
