@@ -1,7 +1,7 @@
 import { typeidUnboxed } from 'typeid-js';
 import { typeIdTest } from '../platform/schema/type-id.ts';
 
-/** TypeIDs: a prefix and 26 characters, time-ordered, so ids sort by creation. */
+/** TypeIDs: a prefix and 26 time-ordered characters, so that ids sort by creation. */
 export const newEndpointId = (): string => typeidUnboxed('we');
 export const newEventId = (): string => typeidUnboxed('evt');
 export const newDeliveryId = (): string => typeidUnboxed('dlv');

@@ -23,27 +23,30 @@ import type { NewApiKey } from './api-keys.service.ts';
 import { type Scope, SCOPES } from '../caller.ts';
 
 const MAX_NAME_LENGTH = 100;
-const MAX_LIMIT = 1_000_000_000; // fits GraphQL's and PostgreSQL's integer
+const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
 const MAX_EXPIRES_AT = 253_402_300_799; // the end of the year 9999
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 
-/** Overrides of the configured limits; 0 = no limit. */
+/** Limits that override the configured ones. 0 = no limit. */
 export class ApiKeyLimitsInput implements ApiKeyLimits {
   @Limit('generations created per minute') creates_per_minute?: number;
   @Limit('other requests per minute') reads_per_minute?: number;
-  @Limit('tasks running at once; more wait') max_running?: number;
-  @Limit('tasks queued at once; more are refused') max_queued?: number;
+  @Limit('tasks running at once; further tasks wait') max_running?: number;
+  @Limit('tasks queued at once; further tasks are rejected') max_queued?: number;
 }
 
 export class CreateApiKeyInput {
-  @ApiField.string('what the key is for', { min: 1, max: MAX_NAME_LENGTH })
+  @ApiField.string('a name for people', { min: 1, max: MAX_NAME_LENGTH })
   @IsString()
   @MaxLength(MAX_NAME_LENGTH)
   @Matches(/\S/, { message: 'name must not be blank' })
   name: string;
 
-  @ApiField.list(ScopeChoice, 'what the key may do; all but keys:manage when left out', { optional: true, min: 1 })
+  @ApiField.list(ScopeChoice, 'what the key may do; everything but keys:manage when left out', {
+    optional: true,
+    min: 1,
+  })
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
@@ -51,14 +54,16 @@ export class CreateApiKeyInput {
   @IsIn(SCOPES, { each: true })
   scopes?: Scope[];
 
-  @ApiField.integer('unix seconds, in the future; never when left out', { optional: true })
+  @ApiField.integer('unix seconds, in the future; the key never expires when left out', { optional: true })
   @Optional()
   @IsInt()
   @Min(1)
   @Max(MAX_EXPIRES_AT)
   expires_at?: number;
 
-  @ApiField.object(() => ApiKeyLimitsInput, 'bounds of this key instead of the configured ones', { optional: true })
+  @ApiField.object(() => ApiKeyLimitsInput, 'limits of this key; the configured ones apply to those left out', {
+    optional: true,
+  })
   @Optional()
   @IsObject()
   @ValidateNested()
@@ -76,7 +81,7 @@ export class CreateApiKeyInput {
 }
 
 export class RotateApiKeyInput {
-  @ApiField.number('how long the old secret works on; not at all when left out', {
+  @ApiField.number('hours during which the old secret stays valid; 0 when left out', {
     optional: true,
     min: 0,
     max: MAX_OVERLAP_HOURS,
@@ -94,8 +99,8 @@ export class ListApiKeysQuery {
   @QueryInt(1, MAX_PAGE)
   limit?: number;
 
-  /** Checked for its shape only: the page after a key that has been revoked meanwhile is still a page. */
-  @ApiField.string('`last_id` of the page before', { optional: true })
+  /** Only its syntax is checked, so that paging can continue after a key that has been revoked in the meantime. */
+  @ApiField.string('`last_id` of the previous page', { optional: true })
   @Optional()
   @Matches(/^key_[0-9a-z]{26}$/, { message: 'after must be the id of an API key' })
   after?: string;

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { KeyWatch } from '../../auth/live-keys.ts';
+import { KeyWatch } from '../../auth/key-watch.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
 import { Metrics } from '../../platform/metrics.ts';
