@@ -7,7 +7,7 @@ import { HealthModule } from '../../src/health/health.module.ts';
 import { Metrics } from '../../src/platform/metrics.ts';
 import { Readiness } from '../../src/platform/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
-import { createHttpApp, startDraining } from '../../src/platform/http/http-app.ts';
+import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { buildOpenApi } from '../../src/platform/http/openapi.ts';
 
 class ThingInput {
@@ -121,7 +121,7 @@ describe('health', () => {
   });
 
   it('is alive but not ready while draining', async () => {
-    startDraining(app);
+    (app.getHttpAdapter() as EdgeAdapter).edge.startDraining();
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/metrics')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(503);

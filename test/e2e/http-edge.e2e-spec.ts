@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { connect } from 'node:net';
 import { ApiError } from '../../src/errors/api-error.ts';
-import { createHttpApp, startDraining, upgradesOf } from '../../src/platform/http/http-app.ts';
+import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { Optional, QueryInt } from '../../src/platform/schema/optional.ts';
 
 class NewThing {
@@ -49,6 +49,8 @@ class ThingsController {
 
 @Module({ controllers: [ThingsController] })
 class ThingsModule {}
+
+const edgeOf = (app: NestFastifyApplication) => (app.getHttpAdapter() as EdgeAdapter).edge;
 
 let app: NestFastifyApplication;
 let port: number;
@@ -339,7 +341,9 @@ describe('on the socket', () => {
     expect([answer.status, answer.body]).toEqual([200, { data: [], limit: null }]);
   });
   it('hands a claimed WebSocket path over', async () => {
-    upgradesOf(app).claim('/socket', (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'));
+    edgeOf(app).upgrades.claim('/socket', (_request, socket) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'),
+    );
     expect(
       await raw('GET /socket?a=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
     ).toMatch(/^HTTP\/1.1 101 .*hi$/s);
@@ -365,7 +369,7 @@ describe('around the edges', () => {
     const url = `http://127.0.0.1:${own.port}/things`;
     const underWay = fetch(`${url}/slow`);
     await slow.begun.promise;
-    startDraining(own.app);
+    edgeOf(own.app).startDraining();
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get('connection'), refused.headers.get('retry-after')]).toEqual([
       503,
