@@ -12,7 +12,7 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
     const level = route !== undefined && isHealthPath(route) ? 'debug' : 'info';
     if (logger.isLevelEnabled(level)) {
       logger[level]({
-        event: 'request',
+        event: 'request.finished',
         request_id: request.id,
         method: request.method,
         route: route ?? null,

@@ -7,8 +7,8 @@ import { parseStrictJson } from './strict-json.ts';
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8\b)/i;
 
 /**
- * JSON is the only body we read. An empty one is none, whatever its type says: many clients announce a type on a POST
- * that carries nothing, such as a cancel.
+ * JSON is the only content type of bodies. An empty body counts as no body, whatever its content type: many clients send
+ * one with a POST without a body, such as a cancel.
  */
 export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -28,7 +28,7 @@ export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
   });
 }
 
-/** We decompress nothing: a small body that unfolds to a huge one must not get in. */
+/** Compressed bodies are rejected, because a small one may expand to a huge one. */
 export function refuseEncodedBody(request: FastifyRequest): void {
   const encoding = request.headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity' || !hasBody(request.headers)) return;
@@ -43,8 +43,8 @@ function unsupported(message: string): ApiError {
 }
 
 /**
- * For inputs that are not checked by the validation pipe: the body as an object.
- * @throws ApiError invalid_json when there is none, invalid_body when it is something else
+ * Returns the body as an object, for inputs that the validation pipe does not check.
+ * @throws ApiError invalid_json without a body, invalid_body when it is not an object
  */
 export function requireJsonObject(body: unknown): Record<string, unknown> {
   if (body === undefined)
