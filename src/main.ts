@@ -8,8 +8,8 @@ import { welcome } from './welcome.ts';
 const LINGER_MS = 3_000;
 
 /**
- * Ends with the last open handle. `process.exit` at once would hang for ever where a compilation in the background waits for
- * the garbage collector: Node joins that thread without letting it go on (seen once, for nine minutes).
+ * Ends with the last open handle. `process.exit` at once would hang for ever where a compilation in the background
+ * waits for the garbage collector: Node joins that thread without letting it go on (seen once, for nine minutes).
  */
 function leave(): void {
   process.exitCode = 0;

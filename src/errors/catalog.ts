@@ -16,7 +16,9 @@ interface ErrorKind {
   message: string;
 }
 
-/** Every failure a client can meet, one row a code. docs/api/errors.md and openapi.json say the same; a test compares. */
+/**
+ * Every failure a client can meet, one row a code. docs/api/errors.md and openapi.json say the same; a test compares.
+ */
 export const ERRORS = {
   invalid_json: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid JSON.' },
   invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body must be a JSON object.' },

@@ -1,4 +1,7 @@
-/** SQLSTATE classes and codes that a later try may not meet: connection lost, resources short, shutdown, failover, time-outs. */
+/**
+ * SQLSTATE classes and codes that a later try may not meet: connection lost, resources short, shutdown, failover,
+ * time-outs.
+ */
 const PASSING_STATES = /^(?:08...|53...|57P0.|57014|25006|40001|40P01|55P03)$/;
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',

@@ -17,7 +17,11 @@ export interface BootContext {
   databaseUrl: string;
 }
 
-/** What every other module builds on: configuration, database, events, file storage, metrics. It imports none of them. */
+/**
+ * What every other module builds on: configuration, database, events, file storage, metrics. It imports none of them.
+ * Only its settings (settings.ts), its migrations and the purposes of its secrets (secrets.ts) name concepts of the
+ * domain.
+ */
 @Global()
 @Module({})
 export class PlatformModule implements OnModuleInit {

@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 /**
- * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A message
- * completes "NAME must be …". It repeats the value only where the value cannot be a secret.
+ * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
+ * message completes "NAME must be …". It repeats the value only where the value cannot be a secret.
  */
 
 const DECIMAL = /^[0-9]*\.?[0-9]+(e[0-9]+)?$/i;

@@ -13,7 +13,9 @@ import { requestIdOf } from './request-id.ts';
 import { answerClientError, answerOddRequests } from './socket-errors.ts';
 import { isWebSocket, Upgrades } from './upgrades.ts';
 
-/** The HTTP server before Nest adds its routes: what must hold for every response, including those that Nest never sees. */
+/**
+ * The HTTP server before Nest adds its routes: what must hold for every response, including those that Nest never sees.
+ */
 export interface Edge {
   fastify: FastifyInstance;
   upgrades: Upgrades;
@@ -96,8 +98,8 @@ function draining(reply: FastifyReply): ApiError {
 }
 
 /**
- * RFC 9112, 3.2: exactly one Host header. With two, a proxy in front may have used the other. HTTP/0.9 has no version in the
- * request line.
+ * RFC 9112, 3.2: exactly one Host header. With two, a proxy in front may have used the other. HTTP/0.9 has no version
+ * in the request line.
  */
 function requireOneHost({ raw }: FastifyRequest): void {
   if (raw.httpVersionMajor !== 1)

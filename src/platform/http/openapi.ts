@@ -8,7 +8,9 @@ const { version } = createRequire(import.meta.url)('../../../package.json') as {
 const DESCRIPTION = `Turns prompts into images and videos: create a generation, poll its task (or wait for the signed webhook), \
 download the files. Every error has the shape of \`ErrorResponse\`. Every response has the header \`x-request-id\`.`;
 
-/** Builds the OpenAPI 3.1 description of the REST API. An application in preview mode is enough: no database is needed. */
+/**
+ * Builds the OpenAPI 3.1 description of the REST API. An application in preview mode is enough: no database is needed.
+ */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   const outline = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

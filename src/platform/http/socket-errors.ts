@@ -34,7 +34,9 @@ function fromParser(cause: NodeJS.ErrnoException): ApiError {
   }
 }
 
-/** Responds to two kinds of requests that Node does not pass to fastify: it would send no body, or no response at all. */
+/**
+ * Responds to two kinds of requests that Node does not pass to fastify: it would send no body, or no response at all.
+ */
 export function answerOddRequests(fastify: FastifyInstance, routes: KnownRoutes): void {
   fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const message = 'Only "Expect: 100-continue" is supported.';

@@ -8,8 +8,8 @@ import { requestIdOf } from './request-id.ts';
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * The WebSocket handlers by path. An upgrade of any other path gets an error response instead of hanging. Upgrades to other
- * protocols never get here (some HTTP clients offer h2c on every request): HTTP lets a server ignore them.
+ * The WebSocket handlers by path. An upgrade of any other path gets an error response instead of hanging. Upgrades to
+ * other protocols never get here (some HTTP clients offer h2c on every request): HTTP lets a server ignore them.
  */
 export class Upgrades {
   private readonly handlers = new Map<string, UpgradeHandler>();

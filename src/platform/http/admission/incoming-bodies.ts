@@ -8,8 +8,8 @@ import type { HttpLimits } from '../limits.ts';
 const CHUNK_OVERHEAD_BYTES = 512;
 
 /**
- * Limits the memory of bodies that are still being received. Over the limit, rejects the oldest upload with 503; a normal
- * one completes long before it is the oldest.
+ * Limits the memory of bodies that are still being received. Over the limit, rejects the oldest upload with 503; a
+ * normal one completes long before it is the oldest.
  */
 export class IncomingBodies {
   /** Bytes per upload, the oldest first. */

@@ -3,7 +3,10 @@ import { ApiError } from '../../../errors/api-error.ts';
 
 /** Distinguishes a wrong method (405) from an unknown path (404) for requests that match no route. */
 export class KnownRoutes {
-  /** In the order in which `Allow` lists them. OPTIONS is not among them: `answerUnmatched` responds to it for every path. */
+  /**
+   * In the order in which `Allow` lists them. OPTIONS is not among them: `answerUnmatched` responds to it for every
+   * path.
+   */
   private readonly methods = new Set<string>();
 
   constructor(private readonly fastify: FastifyInstance) {

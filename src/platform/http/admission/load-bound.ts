@@ -6,8 +6,8 @@ import type { HttpLimits } from '../limits.ts';
 const isStream = (request: FastifyRequest): boolean => request.routeOptions.url?.endsWith('/events') ?? false;
 
 /**
- * Rejects requests over a limit with 503 before memory runs out. Counts only requests that were received completely, so that
- * slow uploads do not use up the limit.
+ * Rejects requests over a limit with 503 before memory runs out. Counts only requests that were received completely, so
+ * that slow uploads do not use up the limit.
  */
 export class LoadBound {
   private requests = 0;

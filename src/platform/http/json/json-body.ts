@@ -3,12 +3,14 @@ import { ApiError } from '../../../errors/api-error.ts';
 import { hasBody } from '../has-body.ts';
 import { parseStrictJson } from './strict-json.ts';
 
-/** Any charset but UTF-8, quoted or not. The quote is inside the lookahead, where the match cannot backtrack over it. */
+/**
+ * Any charset but UTF-8, quoted or not. The quote is inside the lookahead, where the match cannot backtrack over it.
+ */
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8\b)/i;
 
 /**
- * JSON is the only content type of bodies. An empty body counts as no body, whatever its content type: many clients send
- * one with a POST without a body, such as a cancel.
+ * JSON is the only content type of bodies. An empty body counts as no body, whatever its content type: many clients
+ * send one with a POST without a body, such as a cancel.
  */
 export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();

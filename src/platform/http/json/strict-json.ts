@@ -4,9 +4,9 @@ import { JsonScan } from './json-scan.ts';
 import { describeSyntaxFault } from './json-syntax.ts';
 
 /**
- * Parses a request body. Rejects what JSON.parse accepts: duplicate keys (the last one would win silently), nesting deeper
- * than 32 levels, NUL and lone surrogates (PostgreSQL can store neither), and bytes that are not UTF-8. `__proto__` becomes
- * a plain own property, so that validation rejects it like any unknown property.
+ * Parses a request body. Rejects what JSON.parse accepts: duplicate keys (the last one would win silently), nesting
+ * deeper than 32 levels, NUL and lone surrogates (PostgreSQL can store neither), and bytes that are not UTF-8.
+ * `__proto__` becomes a plain own property, so that validation rejects it like any unknown property.
  * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {
