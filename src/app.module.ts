@@ -8,7 +8,7 @@ import { type BootContext, PlatformModule } from './platform/platform.module.ts'
 import { TasksModule } from './tasks/tasks.module.ts';
 import { WebhooksModule } from './webhooks/webhooks.module.ts';
 
-/** The one file that lists every module. */
+/** The root module: lists every module. */
 @Module({})
 export class AppModule {
   static forRoot(context: BootContext): DynamicModule {
