@@ -12,7 +12,7 @@ describe('configuration', () => {
     });
   });
 
-  it('names every fault at once and repeats no secret', () => {
+  it('lists all faults at once and repeats no secret', () => {
     const env = {
       PORT: 'many',
       ROLE: 'boss',
@@ -38,7 +38,7 @@ describe('configuration', () => {
       { OUTBOUND_ALLOW_CIDRS: '10.0.0.0/8, 10.0.0.0/40' },
       'OUTBOUND_ALLOW_CIDRS must be CIDR ranges separated by commas; "10.0.0.0/40" is not one',
     ],
-  ])('says what is wrong with %j', (env, fault) => {
+  ])('explains the fault of %j', (env, fault) => {
     expect(faultsOf(env as NodeJS.ProcessEnv)).toEqual([
       typeof fault === 'string' ? fault : expect.stringMatching(fault),
     ]);
@@ -61,7 +61,7 @@ describe('configuration', () => {
     });
   });
 
-  it('wants a SECRET_KEY beside a DATABASE_URL, since two processes must share it', () => {
+  it('requires a SECRET_KEY with a DATABASE_URL, because all processes must share it', () => {
     expect(faultsOf({ DATABASE_URL: 'postgres://db/darkroom' })).toEqual([
       'SECRET_KEY is required when DATABASE_URL is set',
     ]);

@@ -6,7 +6,7 @@ const MAX_SPREAD_MS = 5_000;
 
 /**
  * Spreads an action on many items over time: some every 10 ms. Clients that reconnect as soon as they are disconnected
- * then do not all reconnect at the same moment. The first items are not delayed.
+ * then do not all reconnect at the same moment. A single item is not delayed.
  * @param withinS the time that a shutdown may take; at most half of it is used
  */
 export async function withJitter<Item>(

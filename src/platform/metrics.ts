@@ -6,8 +6,8 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 /**
- * The metrics of this process, for Prometheus. A module adds its own: `new Counter({ …, registers: [metrics.registry]
- * })`.
+ * The metrics of this process, for Prometheus. A module registers its own:
+ * `new Counter({ …, registers: [metrics.registry] })`.
  */
 @Injectable()
 export class Metrics {

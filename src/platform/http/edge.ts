@@ -8,9 +8,9 @@ import { acceptJsonBodiesOnly, refuseEncodedBody } from './json/json-body.ts';
 import { KnownRoutes } from './admission/known-routes.ts';
 import type { HttpLimits } from './limits.ts';
 import { LoadBound } from './admission/load-bound.ts';
-import { answerPlainly } from './raw-reply.ts';
+import { answerOnResponse } from './raw-reply.ts';
 import { requestIdOf } from './request-id.ts';
-import { answerClientError, answerOddRequests } from './socket-errors.ts';
+import { answerClientError, answerExpectAndConnect } from './socket-errors.ts';
 import { isWebSocket, Upgrades } from './upgrades.ts';
 
 /**
@@ -38,7 +38,7 @@ export function createEdge(limits: HttpLimits): Edge {
     return503OnClosing: false, // fastify's body is not an ErrorResponse; the onRequest hook sends one
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => answerPlainly(reply.raw, toApiError(error), request.id),
+    frameworkErrors: (error, request, reply) => answerOnResponse(reply.raw, toApiError(error), request.id),
   });
   const routes = new KnownRoutes(fastify);
   const upgrades = new Upgrades(fastify);
@@ -46,7 +46,7 @@ export function createEdge(limits: HttpLimits): Edge {
   let isDraining = false;
 
   acceptJsonBodiesOnly(fastify);
-  answerOddRequests(fastify, routes);
+  answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     try {

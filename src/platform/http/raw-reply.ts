@@ -7,7 +7,7 @@ import { errorHeaders, toErrorBody } from '../../errors/error.filter.ts';
 const LINGER_MS = 1_000;
 
 /** Sends an error response where fastify does not handle the request (yet), and closes the connection. */
-export function answerPlainly(response: ServerResponse, error: ApiError, requestId: string): void {
+export function answerOnResponse(response: ServerResponse, error: ApiError, requestId: string): void {
   const body = JSON.stringify(toErrorBody(error, requestId));
   response.writeHead(error.status, headers(error, requestId, body));
   response.end(body);

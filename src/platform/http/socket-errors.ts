@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import type { KnownRoutes } from './admission/known-routes.ts';
-import { answerOnSocket, answerPlainly } from './raw-reply.ts';
+import { answerOnSocket, answerOnResponse } from './raw-reply.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
 /** Node sets this property of the socket while it sends a response. */
@@ -37,10 +37,10 @@ function fromParser(cause: NodeJS.ErrnoException): ApiError {
 /**
  * Responds to two kinds of requests that Node does not pass to fastify: it would send no body, or no response at all.
  */
-export function answerOddRequests(fastify: FastifyInstance, routes: KnownRoutes): void {
+export function answerExpectAndConnect(fastify: FastifyInstance, routes: KnownRoutes): void {
   fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const message = 'Only "Expect: 100-continue" is supported.';
-    answerPlainly(response, new ApiError('bad_request', { status: 417, message }), requestIdOf(request));
+    answerOnResponse(response, new ApiError('bad_request', { status: 417, message }), requestIdOf(request));
   });
   fastify.server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     const details = { message: 'This is not a proxy.', headers: { allow: routes.allMethods() } };

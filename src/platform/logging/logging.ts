@@ -58,10 +58,7 @@ const NEST_STARTUP_CONTEXTS = new Set([
 
 type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
 
-/**
- * Sends Nest's `Logger` to pino: `new Logger('webhooks').log({ event: 'webhook.delivered', ms })` is one structured
- * line.
- */
+/** Sends Nest's `Logger` to pino: `new Logger('webhooks').log({ event: 'webhook.delivered', ms })` logs one line. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

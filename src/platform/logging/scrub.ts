@@ -1,7 +1,4 @@
-/**
- * Fields whose text is never logged, at any depth. pino's own redaction of nested fields takes 6.5 µs per line, this
- * 0.5.
- */
+/** Fields whose text is never logged, at any depth. Takes 0.5 µs per line; pino's redaction of nested fields 6.5 µs. */
 const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.[^"\\]*)*"/gi;
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
