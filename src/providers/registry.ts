@@ -7,12 +7,12 @@ import { type Binding, defaultBindings, type ProviderName } from './bindings/bin
 import { readBindingsFile } from './bindings/bindings-file.ts';
 import { Circuit } from './circuit.ts';
 import type { Provider, Upstream } from './provider.ts';
-import { ArkProvider } from './ark/ark.provider.ts';
+import { arkProvider } from './ark/ark.provider.ts';
 import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
-import { FalProvider } from './fal/fal.provider.ts';
+import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
-import { ReplicateProvider } from './replicate/replicate.provider.ts';
+import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 
 /** A binding with all it takes to call. */
@@ -45,9 +45,9 @@ export class ProviderRegistry implements OnModuleInit {
     this.adapters = {
       openai: new OpenaiProvider(),
       gemini: new GeminiProvider(),
-      ark: new ArkProvider(),
-      fal: new FalProvider(),
-      replicate: new ReplicateProvider(),
+      ark: arkProvider,
+      fal: falProvider,
+      replicate: replicateProvider,
       comfyui: new ComfyuiProvider(),
       sandbox,
     };

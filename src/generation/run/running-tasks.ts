@@ -1,14 +1,12 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import type { StopReason } from '../../providers/provider.ts';
 import { type LeaseRef, RenewLeases } from '../../tasks/sql/renew-leases.ts';
 import type { ClaimedTask } from '../../tasks/sql/claim-tasks.ts';
 import { ReadTasks } from '../../tasks/sql/read-tasks.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
 import { TaskFeed } from '../../tasks/live/task-feed.ts';
 import { isFinal } from '../../tasks/task-status.ts';
-
-/** Why a run was told to stop. Only `deadline` leaves something to say to the record. */
-export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 /** The hold of this process on one task, and how its run is told to stop. */
 export interface Lease extends LeaseRef {

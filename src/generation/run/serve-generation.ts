@@ -4,11 +4,13 @@ import { RecordSubmit } from '../../tasks/sql/record-submit.ts';
 import type { ClaimedTask } from '../../tasks/sql/claim-tasks.ts';
 import { ProviderRuns } from './provider-runs.ts';
 import {
+  isResultUnwanted,
   ProviderError,
   type ProviderOutput,
   type ProviderRequest,
   UnsupportedRequest,
 } from '../../providers/provider.ts';
+import { prepareRequest } from '../../providers/prepare-request.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
 import type { Lease } from './running-tasks.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
@@ -119,7 +121,7 @@ export class ServeGeneration {
 
   private async runOn<Kept>(binding: ReadyBinding, { task, held, keep, ...work }: Work<Kept>): Promise<Kept> {
     const request = { ...work.request, upstream: binding.upstream };
-    const prepared = binding.provider.prepare(request);
+    const prepared = prepareRequest(binding.provider, request);
     const run = this.runs.of(task, held, binding, prepared.approximations);
     try {
       const outputs = await binding.circuit.execute(() => prepared.generate(run));
@@ -145,8 +147,7 @@ export class ServeGeneration {
     upstreamId: string | null,
     held: Lease,
   ): Promise<void> {
-    const unwanted = held.signal.reason === 'ended' || held.signal.reason === 'deadline';
-    if (!unwanted || upstreamId === null || !provider.cancel) return;
+    if (!isResultUnwanted(held.signal.reason) || upstreamId === null || !provider.cancel) return;
     await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((error: Error) => {
       this.logger.warn({ event: 'upstream.cancel_failed', task_id: held.id, cause: error.message });
     });

@@ -5,9 +5,9 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../../generation/run/probe.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { ArkProvider } from './ark.provider.ts';
+import { arkProvider } from './ark.provider.ts';
 
-const ark = new ArkProvider();
+const ark = arkProvider;
 const TASKS = '/api/v3/contents/generations/tasks';
 const CREATE = /^POST .*\/tasks$/;
 const READ = /^GET .*\/tasks\/cgt/;
@@ -252,19 +252,19 @@ describe('find', () => {
       if (other === 20) await made(seedance);
       else stub.tasks.set(`cgt-${other}`, { ...another(), id: `cgt-${other}` });
     }
-    expect(await ark.find(seedance, never)).toBe('cgt-20261120-00021');
-    expect(await ark.find({ ...seedance, taskId: newTaskId() }, never)).toBeNull();
+    expect(await ark.find!(seedance, never)).toBe('cgt-20261120-00021');
+    expect(await ark.find!({ ...seedance, taskId: newTaskId() }, never)).toBeNull();
   });
 
   it('does not say "none" when the list cannot be read', async () => {
     const refusal: Fault = { reply: { status: 403, body: {} } };
     stub.plan(/^GET .*\/tasks$/, refusal, refusal, refusal);
-    expect(await failureOf(ark.find(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(ark.find!(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   it.each([{}, { items: null, total: 0 }, { items: [] }])('does not take %j for an empty list', async (body) => {
     stub.plan(/^GET .*\/tasks$/, { reply: { status: 200, body } });
-    expect(await failureOf(ark.find(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(ark.find!(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   const another = () => ({

@@ -5,9 +5,9 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
 import { probe } from '../../generation/run/probe.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { FalProvider } from './fal.provider.ts';
+import { falProvider } from './fal.provider.ts';
 
-const fal = new FalProvider();
+const fal = falProvider;
 const SUBMIT = /^POST /;
 const RESULT = /^GET .*\/requests\/[^/]+$/;
 let stub: FalStub;

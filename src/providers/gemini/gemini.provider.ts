@@ -30,6 +30,7 @@ const TYPICAL_MS = 20_000;
 /** Google's image models, by generateContent. It makes one picture a call, and there is no job to poll, find or cancel. */
 export class GeminiProvider implements Provider {
   readonly name = 'gemini';
+  readonly takes = ['prompt', 'aspect_ratio', 'resolution', 'n', 'reference_images'] as const;
   readonly synchronousKinds = ['image'] as const;
 
   /** @param callTimeoutMs for the whole of a call */

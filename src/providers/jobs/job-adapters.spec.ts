@@ -6,10 +6,10 @@ import { failureOf, type RecordedRun, requestFor } from '../../../test/support/s
 import { ReplicateStub } from '../../../test/support/stubs/replicate.stub.ts';
 import type { Fault, StubHttp } from '../../../test/support/stubs/stub-http.ts';
 import type { Provider, ProviderRequest } from '../provider.ts';
-import { ArkProvider } from '../ark/ark.provider.ts';
-import { FalProvider } from '../fal/fal.provider.ts';
+import { arkProvider } from '../ark/ark.provider.ts';
+import { falProvider } from '../fal/fal.provider.ts';
 import { OpenaiProvider } from '../openai/openai.provider.ts';
-import { ReplicateProvider } from '../replicate/replicate.provider.ts';
+import { replicateProvider } from '../replicate/replicate.provider.ts';
 
 interface JobInterface {
   provider: Provider;
@@ -27,7 +27,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'ark',
     {
-      provider: new ArkProvider(),
+      provider: arkProvider,
       newStub: () => new ArkStub(),
       path: '/api/v3',
       model: 'doubao-seedance-2-0-260128',
@@ -40,7 +40,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'fal',
     {
-      provider: new FalProvider(),
+      provider: falProvider,
       newStub: () => new FalStub(),
       path: '',
       model: 'bytedance/seedance-2.0',
@@ -66,7 +66,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'replicate',
     {
-      provider: new ReplicateProvider(),
+      provider: replicateProvider,
       newStub: () => new ReplicateStub(),
       path: '/v1',
       model: 'bytedance/seedance-2.0',

@@ -54,10 +54,15 @@ export function planPictures({ model, input, images, upstream }: ProviderRequest
 }
 
 /** One call makes them all; there is no job to poll, to find or to cancel. */
-export async function makePictures(request: ProviderRequest, run: Run, timeoutMs: number): Promise<ProviderOutput[]> {
+export async function makePictures(
+  { size }: Plan,
+  request: ProviderRequest,
+  run: Run,
+  timeoutMs: number,
+): Promise<ProviderOutput[]> {
   const { input, images, upstream } = request;
   const count = input.n ?? 1;
-  const body = { model: upstream.model, prompt: input.prompt, n: count, size: planPictures(request).size };
+  const body = { model: upstream.model, prompt: input.prompt, n: count, size };
   await run.submitting();
   const watched = new WatchedCall({
     signal: run.signal,

@@ -12,7 +12,7 @@ const SORA_SIZES: Record<string, Size> = {
 /** Ratios this near are the same to the eye. */
 const RATIO_TOLERANCE = 0.01;
 
-interface FilmPlan {
+export interface VideoPlan {
   size: Size;
   seconds: number;
   /** The wire has one slot for a picture, and the film starts from it. */
@@ -21,7 +21,7 @@ interface FilmPlan {
 }
 
 /** @throws Unfit */
-export function planFilm(request: ProviderRequest): FilmPlan {
+export function planVideo(request: ProviderRequest): VideoPlan {
   const { input, images } = request;
   const sora = SORA.test(request.upstream.model);
   const size = sora ? soraSize(input) : videoSize(input);

@@ -6,9 +6,9 @@ import { findModel } from '../../models/catalog.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../../generation/run/probe.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { ReplicateProvider } from './replicate.provider.ts';
+import { replicateProvider } from './replicate.provider.ts';
 
-const replicate = new ReplicateProvider();
+const replicate = replicateProvider;
 const CREATE = /^POST \/v1\/models\//;
 const LIST = /^GET \/v1\/predictions$/;
 const DELIVER = /^GET \/delivery\//;
@@ -249,18 +249,18 @@ describe('a create call that is refused', () => {
     expect(run.told).toEqual(['submitting', `submitted ${ID(2)}`]);
     expect(stub.submits).toBe(3);
     const { signal } = new AbortController();
-    expect(await replicate.find(film, signal)).toBe(ID(2));
-    expect(await replicate.find({ ...film, taskId: newTaskId() }, signal)).toBeNull();
+    expect(await replicate.find!(film, signal)).toBe(ID(2));
+    expect(await replicate.find!({ ...film, taskId: newTaskId() }, signal)).toBeNull();
     expect(stub.requests.filter(({ path }) => path === '/v1/predictions').every(({ key }) => key === 'right')).toBe(
       true,
     );
-    expect(await failureOf(replicate.find(picture, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(replicate.find!(picture, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   it('does not take an answer without a list for an empty one', async () => {
     stub.plan(LIST, { reply: { status: 200, body: {} } });
     const { signal } = new AbortController();
-    expect(await failureOf(replicate.find(film, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(replicate.find!(film, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   it('a film that is not in the list stays unknown', async () => {

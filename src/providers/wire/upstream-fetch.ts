@@ -21,7 +21,8 @@ export interface UpstreamCall {
   body?: Buffer | FormData;
   /** From here to the last byte of the answer; 60,000 when absent. */
   timeoutMs?: number;
-  signal: AbortSignal;
+  /** Absent for a paid call, which is never interrupted. */
+  signal?: AbortSignal;
 }
 
 export interface UpstreamReply {
@@ -74,7 +75,7 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
       return await toReply(response);
     });
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
+    if (signal?.aborted) throw signal.reason;
     const timedOut = error instanceof OutboundError && error.kind === 'timeout';
     throw new UpstreamFailure(sent, timedOut, error);
   } finally {

@@ -14,8 +14,8 @@ interface Limits {
   /** From here to the last byte of the answer. Node's own fetch gives up after 300 s, which a large picture may need. */
   timeoutMs: number;
   maxAnswerBytes: number;
-  /** Aborts early. */
-  signal: AbortSignal;
+  /** Aborts early; absent for a job's create call, which is never interrupted. */
+  signal?: AbortSignal;
 }
 
 /**
