@@ -15,6 +15,15 @@ export interface Lifecycle {
   replacement: string | null;
 }
 
+/**
+ * How an image guides a video: the video starts from it, or follows it as a reference. `nearest` is the reference_mode that an
+ * upstream without this mode comes closest to; absent where the guidance expresses the mode exactly.
+ */
+export interface ImageGuidance {
+  as: 'first_frame' | 'reference';
+  nearest?: string;
+}
+
 /** What can be made: a logical id that configuration binds to a provider. One file a model in `catalog/`. */
 export interface Model {
   id: string;
@@ -25,6 +34,8 @@ export interface Model {
   description: string;
   /** Validates a creation request, is served by /v1/models, and holds every allowed value, default and bound. */
   parameters: ParametersSchema;
+  /** Videos: by reference_mode, how a first_frame_image_url without other images guides the video. */
+  guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
   lifecycle: Lifecycle;
 }
 

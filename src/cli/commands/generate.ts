@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { MODELS } from '../../models/catalog.ts';
 import { number, wholeNumber } from '../options.ts';
 
 /** Names of the public API's parameters, in commander's case. */
@@ -22,7 +23,7 @@ export function generateCommand(): Command {
   return new Command('generate')
     .description('Make an image or a video and save it.')
     .argument('<prompt>')
-    .requiredOption('--model <id>', 'gpt-image-2, nano-banana-2, nano-banana-pro, sora-2, seedance-2')
+    .requiredOption('--model <id>', MODELS.map(({ id }) => id).join(', '))
     .option('--out <path>', 'a folder, or a file name where one file comes out', '.')
     .option('--aspect-ratio <ratio>', 'such as 16:9')
     .option('--resolution <resolution>', 'such as 2K or 1080P')
