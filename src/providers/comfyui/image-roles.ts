@@ -5,7 +5,7 @@ import type { Slot } from './slots.ts';
 
 /** One way to pass a request's images to a workflow. */
 export interface ImageRoles {
-  /** Which image goes into which slot; read from the request once its images are fetched. */
+  /** The image of each slot; read from the request once its images are fetched. */
   images: { slot: Slot; of: (images: ProviderRequest['images']) => InputImage | null | undefined }[];
   approximations: Approximation[];
 }
