@@ -15,15 +15,15 @@ export function arkPlan(request: ProviderRequest) {
     const { width, height, bytes } = image;
     const ratio = width / height;
     if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1]) {
-      throw new UnsupportedRequest(param, 'Ark takes images of 2:5 to 5:2.');
+      throw new UnsupportedRequest(param, 'Ark accepts images of 2:5 to 5:2.');
     }
     if (Math.min(width, height) < IMAGE.side[0] || Math.max(width, height) > IMAGE.side[1]) {
-      throw new UnsupportedRequest(param, 'Ark takes images of 300 to 6000 pixels a side.');
+      throw new UnsupportedRequest(param, 'Ark accepts images of 300 to 6000 pixels per side.');
     }
-    if (bytes.length >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark takes images of less than 30 MB.');
+    if (bytes.length >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark accepts images of less than 30 MB.');
   }
   if (encodedBytes(shot.images) > MAX_REQUEST_BYTES) {
-    throw new UnsupportedRequest('reference_image_url', 'Ark takes 64 MB in all.');
+    throw new UnsupportedRequest('reference_image_url', 'Ark accepts 64 MB per request.');
   }
   return { count: 1, shot, approximations: shot.approximations };
 }

@@ -34,13 +34,13 @@ it('reads the state of all nodes, for servers that report them together', () => 
   expect(percents).toEqual([62.5, 87.5, 87.5]);
 });
 
-it.each(['execution_success', 'execution_error', 'execution_interrupted'])('takes %s for the end', (type) => {
+it.each(['execution_success', 'execution_error', 'execution_interrupted'])('ends with %s', (type) => {
   const meter = new ProgressMeter(['a']);
   update(meter, [type, {}]);
   expect(meter.ended).toBe(true);
 });
 
-it('never falls and bears nonsense', () => {
+it('never decreases, and ignores invalid messages', () => {
   const meter = new ProgressMeter(['a', 'b']);
   update(meter, ['progress', { node: 'a', value: 3, max: 4 }]);
   const percents = update(

@@ -47,19 +47,19 @@ export function falPlan(request: ProviderRequest): FalPlan {
 function gptImage(request: ProviderRequest): FalPlan {
   const { size, approximations } = gptImageChoice(request);
   // fal's default quality is the most expensive. `auto` is what the other providers of this model use.
-  return pictures(request, 16, { image_size: size ?? 'auto', quality: 'auto' }, approximations);
+  return imagePlan(request, 16, { image_size: size ?? 'auto', quality: 'auto' }, approximations);
 }
 
 function nanoBanana(request: ProviderRequest): FalPlan {
   const { aspect_ratio, resolution } = request.input;
   if (!NANO_BANANA.ratios.includes(aspect_ratio))
-    throw new UnsupportedRequest('aspect_ratio', `fal has no ${aspect_ratio} here.`);
+    throw new UnsupportedRequest('aspect_ratio', `fal does not support ${aspect_ratio} for this model.`);
   if (!NANO_BANANA.resolutions.includes(resolution))
-    throw new UnsupportedRequest('resolution', `fal has no ${resolution} here.`);
-  return pictures(request, 14, { aspect_ratio, resolution }, []);
+    throw new UnsupportedRequest('resolution', `fal does not support ${resolution} for this model.`);
+  return imagePlan(request, 14, { aspect_ratio, resolution }, []);
 }
 
-function pictures(
+function imagePlan(
   { input, images, upstream }: ProviderRequest,
   maxReferences: number,
   settings: object,
@@ -67,7 +67,7 @@ function pictures(
 ): FalPlan {
   const count = input.reference_images?.length ?? 0;
   if (count > maxReferences)
-    throw new UnsupportedRequest('reference_images', `fal takes ${maxReferences} images here.`);
+    throw new UnsupportedRequest('reference_images', `fal accepts ${maxReferences} images for this model.`);
   const parts = split(input.n ?? 1);
   const inputs = () => {
     const urls = count > 0 ? { image_urls: images.references.map(dataUrl) } : {};

@@ -97,6 +97,6 @@ function durationOf({ input, upstream }: ProviderRequest, approximations: Approx
 }
 
 function oneOf(known: readonly string[], param: string, value: string): string {
-  if (!known.includes(value)) throw new UnsupportedRequest(param, `Seedance has no ${value}.`);
+  if (!known.includes(value)) throw new UnsupportedRequest(param, `Seedance does not support ${value}.`);
   return value;
 }

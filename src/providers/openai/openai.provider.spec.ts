@@ -47,7 +47,7 @@ const sizesOf = (outputs: ProviderOutput[]) =>
     }),
   );
 
-describe('pictures', () => {
+describe('images', () => {
   const { aspect_ratio: ratios, resolution: resolutions } = gptImage2.parameters.properties as unknown as Record<
     string,
     { enum: string[] }
@@ -178,7 +178,7 @@ describe('pictures', () => {
     ['emptyPicture', 'internal_error', 'charged'],
   ];
 
-  it.each(failures)('tells %s as %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
+  it.each(failures)('maps %s to %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
     stub.plan(IMAGES, OPENAI_FAULTS[fault]);
     const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ name: 'ProviderError', code, billing, ...more });
@@ -198,7 +198,7 @@ describe('pictures', () => {
     ['half through the answer', { cut: 'midway' }, 'provider_unavailable', 1],
     ['by silence', 'hang', 'provider_timeout', 0],
   ])(
-    'does not know what was spent when the call ends %s, and does not repeat it',
+    'reports unknown billing when the call ends %s, and does not repeat it',
     async (_when, fault, code, submits) => {
       stub.plan(IMAGES, fault);
       const failure = await failureOf(new OpenaiProvider(150).prepare(aCat).generate(run));
@@ -208,9 +208,9 @@ describe('pictures', () => {
   );
 
   it.each([
-    ['nobody listens', 'http://127.0.0.1:1/v1'],
+    ['no server listens', 'http://127.0.0.1:1/v1'],
     ['the name is unknown', 'http://upstream.invalid/v1'],
-  ])('knows that nothing was spent when %s', async (_why, baseUrl) => {
+  ])('is not billed when %s', async (_why, baseUrl) => {
     const failure = await failureOf(provider.prepare(requestFor(aCat, { upstream: { baseUrl } })).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(failure.cause).toMatchObject({
@@ -229,7 +229,7 @@ describe('pictures', () => {
     expect(performance.now() - stoppedAt).toBeLessThan(5_000); // what the port allows
   });
 
-  it('tells of progress while it waits, and claims no end', async () => {
+  it('reports progress while it waits, and never the end', async () => {
     stub.plan(IMAGES, { delayMs: 2300 });
     await provider.prepare(aCat).generate(run);
     expect(run.percents.length).toBeGreaterThanOrEqual(2);

@@ -64,7 +64,7 @@ function gptImageRatio(request: ProviderRequest): { ratio: string; approximation
   const { aspect_ratio, resolution } = request.input;
   if (resolution === '1K') {
     if (!GPT_IMAGE.ratios.includes(aspect_ratio))
-      throw new UnsupportedRequest('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+      throw new UnsupportedRequest('aspect_ratio', `Replicate does not support ${aspect_ratio} for this model.`);
     return { ratio: aspect_ratio, approximations: [] };
   }
   const { size, approximations } = gptImageChoice(request, ({ width, height }) =>
@@ -78,10 +78,11 @@ function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicatePlan
   const isPro = upstream.model.includes('pro');
   const approximations: Approximation[] = [];
   if (!NANO_BANANA.resolutions.includes(resolution))
-    throw new UnsupportedRequest('resolution', `Replicate has no ${resolution} here.`);
+    throw new UnsupportedRequest('resolution', `Replicate does not support ${resolution} for this model.`);
   const ratio = () => {
     if (NANO_BANANA.ratios.includes(aspect_ratio)) return aspect_ratio;
-    if (aspect_ratio !== 'auto') throw new UnsupportedRequest('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+    if (aspect_ratio !== 'auto')
+      throw new UnsupportedRequest('aspect_ratio', `Replicate does not support ${aspect_ratio} for this model.`);
     if ((input.reference_images?.length ?? 0) > 0) return 'match_input_image';
     if (!isPro) return undefined; // the model chooses; the pro model would expect an image to match
     approximations.push({ param: 'aspect_ratio', requested: 'auto', used: '1:1' });
@@ -106,7 +107,7 @@ function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicatePlan
 function seedance(request: ProviderRequest): ReplicatePlan {
   const { guidance, images, approximations, ...shot } = seedanceShot(request, (n) => `[Image${n}]`);
   if ([...shot.prompt].length > MAX_SEEDANCE_PROMPT) {
-    throw new UnsupportedRequest('prompt', `Replicate takes ${MAX_SEEDANCE_PROMPT} characters here.`);
+    throw new UnsupportedRequest('prompt', `Replicate accepts ${MAX_SEEDANCE_PROMPT} characters for this model.`);
   }
   return {
     count: 1,
@@ -126,6 +127,7 @@ function seedance(request: ProviderRequest): ReplicatePlan {
 }
 
 function atMost(most: number, images: readonly InputImage[]): readonly InputImage[] {
-  if (images.length > most) throw new UnsupportedRequest('reference_images', `Replicate takes ${most} images here.`);
+  if (images.length > most)
+    throw new UnsupportedRequest('reference_images', `Replicate accepts ${most} images for this model.`);
   return images;
 }
