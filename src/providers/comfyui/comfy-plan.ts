@@ -28,7 +28,8 @@ export function comfyPlan(request: ProviderRequest): ComfyPlan {
       const slots = slotsOf(workflow);
       if (!sameSlots(imagesOf(slots), roles)) continue;
       try {
-        return { workflow, roles, ...valuesFor(request, template, slots, size, roles.approximations) };
+        const filled = valuesFor(request, template, slots, size);
+        return { ...filled, workflow, roles, approximations: [...filled.approximations, ...roles.approximations] };
       } catch (error) {
         if (!(error instanceof UnsupportedRequest)) throw error;
         unsupported ??= error;
@@ -43,7 +44,6 @@ function valuesFor(
   template: Template,
   slots: Set<Slot>,
   size: Size,
-  approximations: Approximation[],
 ): Pick<ComfyPlan, 'values' | 'counts' | 'approximations'> {
   const { kind, input } = request;
   if (!slots.has('width') || !slots.has('height'))
@@ -54,7 +54,7 @@ function valuesFor(
   return {
     values: { prompt: input.prompt, ...size, ...length?.values },
     counts: countsOf(input.n ?? 1, template, slots),
-    approximations: [...sizeNotes(request, size), ...(length?.approximations ?? []), ...approximations],
+    approximations: [...sizeNotes(request, size), ...(length?.approximations ?? [])],
   };
 }
 

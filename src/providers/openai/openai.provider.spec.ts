@@ -197,15 +197,12 @@ describe('images', () => {
     ['after the request was taken', { cut: 'after' }, 'provider_unavailable', 1],
     ['half through the answer', { cut: 'midway' }, 'provider_unavailable', 1],
     ['by silence', 'hang', 'provider_timeout', 0],
-  ])(
-    'reports unknown billing when the call ends %s, and does not repeat it',
-    async (_when, fault, code, submits) => {
-      stub.plan(IMAGES, fault);
-      const failure = await failureOf(new OpenaiProvider(150).prepare(aCat).generate(run));
-      expect(failure).toMatchObject({ code, billing: 'unknown' });
-      expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
-    },
-  );
+  ])('reports unknown billing when the call ends %s, and does not repeat it', async (_when, fault, code, submits) => {
+    stub.plan(IMAGES, fault);
+    const failure = await failureOf(new OpenaiProvider(150).prepare(aCat).generate(run));
+    expect(failure).toMatchObject({ code, billing: 'unknown' });
+    expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
+  });
 
   it.each([
     ['no server listens', 'http://127.0.0.1:1/v1'],
