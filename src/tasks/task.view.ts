@@ -2,7 +2,6 @@ import { ObjectType } from '@nestjs/graphql';
 import { type MediaKind, MediaKindChoice } from '../models/media-kind.ts';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
-import { unixSeconds } from '../platform/unix-seconds.ts';
 import type { FileLinks } from './files/file-links.ts';
 import { TASK_ERRORS, type TaskErrorCode } from './task-error.ts';
 import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
@@ -92,14 +91,14 @@ export function toTaskView(task: ShownTask, links: FileLinks): TaskView {
     model: task.model,
     status: task.status,
     progress: task.progress,
-    created_at: secondsOrZero(task.created_at),
-    completed_at: secondsOrZero(task.completed_at),
+    created_at: unixSeconds(task.created_at),
+    completed_at: unixSeconds(task.completed_at),
     ...(task.result && { result: toResult(task, task.result, links) }),
     ...(task.error && { error: task.error }),
     input: task.input,
     metadata: task.metadata,
-    started_at: secondsOrZero(task.started_at),
-    expires_at: secondsOrZero(task.expires_at),
+    started_at: unixSeconds(task.started_at),
+    expires_at: unixSeconds(task.expires_at),
     ...(task.approximations && { approximations: task.approximations.map(toApproximation) }),
   };
 }
@@ -111,13 +110,13 @@ export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boole
 function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): TaskResultView {
   return {
     outputs: outputs.map(({ storage_key: _key, ...output }) => ({ ...output, ...linkTo(output.id, task, links) })),
-    expires_at: secondsOrZero(task.files_expire_at),
+    expires_at: unixSeconds(task.files_expire_at),
   };
 }
 
 function linkTo(fileId: string, task: ShownTask, links: FileLinks): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
   if (!filesPresent(task)) return { url: null, url_expires_at: null };
-  const { url, expiresAt } = links.sign(fileId, secondsOrZero(task.files_expire_at));
+  const { url, expiresAt } = links.sign(fileId, unixSeconds(task.files_expire_at));
   return { url, url_expires_at: expiresAt };
 }
 
@@ -127,4 +126,4 @@ const toApproximation = ({ param, requested, used }: Approximation): TaskApproxi
   used: String(used),
 });
 
-const secondsOrZero = (date: Date | null): number => (date ? unixSeconds(date) : 0);
+const unixSeconds = (date: Date | null): number => (date ? Math.floor(date.getTime() / 1000) : 0);

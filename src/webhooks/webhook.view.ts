@@ -1,6 +1,5 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../platform/schema/api-field.ts';
-import { unixSeconds } from '../platform/unix-seconds.ts';
 import type { ResentEvent } from './sql/send-again.ts';
 import { type AnyEventType, AnyEventTypeChoice, type EventType, EventTypeChoice } from './events/event-type.ts';
 import {
@@ -143,3 +142,5 @@ export const toListView = <View extends { id: string }>(data: View[], has_more: 
   first_id: data.at(0)?.id ?? null,
   last_id: data.at(-1)?.id ?? null,
 });
+
+const unixSeconds = (date: Date) => Math.floor(date.getTime() / 1000);

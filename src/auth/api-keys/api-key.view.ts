@@ -2,7 +2,6 @@ import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import type { Config } from '../../platform/config.ts';
-import { unixSeconds } from '../../platform/unix-seconds.ts';
 import { limitsInForce } from './api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type Scope, SCOPES } from '../caller.ts';
@@ -73,3 +72,5 @@ export function toApiKeyListView(apiKeys: ApiKey[], hasMore: boolean, config: Co
     last_id: apiKeys.at(-1)?.id ?? null,
   };
 }
+
+const unixSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
