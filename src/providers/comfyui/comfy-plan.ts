@@ -1,6 +1,7 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { imageChoice, type ImageChoice, type Size, videoSize } from '../families/sizes.ts';
+import type { Size } from '../../models/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 import { type ImageRoles, imageRoles } from './image-roles.ts';
 import { loadTemplate } from './load-template.ts';
 import { imagesOf, type Slot, type SlotValues, slotsOf } from './slots.ts';
@@ -69,7 +70,7 @@ function templateOf({ upstream, model }: ProviderRequest): Template {
 }
 
 function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Template): Size {
-  const { size: exact } = exactSize(request);
+  const { size: exact } = requestedSize(request);
   const step = (pixels: number) => Math.max(1, Math.round(pixels / size_step)) * size_step;
   const size = { width: step(exact.width), height: step(exact.height) };
   if (max_pixels !== undefined && size.width * size.height > max_pixels) {
@@ -79,19 +80,13 @@ function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Templa
 }
 
 function sizeNotes(request: ProviderRequest, { width, height }: Size): Approximation[] {
-  const { ratio, size: exact } = exactSize(request);
+  const { ratio, size: exact } = requestedSize(request);
   const { aspect_ratio: requested, resolution } = request.input;
   const isRounded = exact.width !== width || exact.height !== height;
   return [
     ...(ratio === requested ? [] : [{ param: 'aspect_ratio', requested, used: ratio }]),
     ...(isRounded ? [{ param: 'resolution', requested: resolution, used: `${width}x${height}` }] : []),
   ];
-}
-
-/** A workflow chooses no ratio of its own, so "auto" is settled here. */
-function exactSize({ kind, model, input, images }: ProviderRequest): ImageChoice {
-  if (kind === 'image') return imageChoice(model, input, images.references[0]);
-  return { ratio: input.aspect_ratio, size: videoSize(input) };
 }
 
 /** One batch if the workflow has a slot for it, otherwise one run per image, each with a seed of its own. */

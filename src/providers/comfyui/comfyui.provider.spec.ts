@@ -16,7 +16,7 @@ import {
 } from '../provider.ts';
 import { promptId } from './prompt-id.ts';
 import { ComfyuiProvider } from './comfyui.provider.ts';
-import { imageChoice, imageSize } from '../families/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 const comfyui = new ComfyuiProvider();
 const TASK = 'task_01kaaaaaaaaaaaaaaaaaaaaaaa';
@@ -143,7 +143,7 @@ describe('images', () => {
     );
     expect(await comfyui.prepare(request).generate(aRun())).toHaveLength(1);
     const nodes = Object.values(graphAt(0));
-    const size = imageSize(model, request.input);
+    const { size } = requestedSize(request);
     expect(nodes.find(({ class_type }) => class_type.startsWith('Empty'))?.inputs).toEqual({ ...size, batch_size: 1 });
     expect(JSON.stringify(nodes)).toContain('braces {{width}} and $& stay');
   });
@@ -182,7 +182,7 @@ describe('images', () => {
     for (const model of ['gpt-image-2', 'nano-banana-2', 'nano-banana-pro']) {
       const input = { reference_images: ['https://a/1', 'https://a/2'], aspect_ratio: 'auto', resolution: '2K' };
       const request = aRequest(input, { model, images: { references, firstFrame: null } });
-      const { ratio, size } = imageChoice(model, request.input, references[0]);
+      const { ratio, size } = requestedSize(request);
       expect(comfyui.prepare(request).approximations).toEqual([
         { param: 'aspect_ratio', requested: 'auto', used: ratio },
       ]);
@@ -231,7 +231,8 @@ describe('images', () => {
 describe('videos', () => {
   function aVideo(input: Partial<ProviderRequest['input']>, template: object, more: Partial<ProviderRequest> = {}) {
     const upstream = { ...aRequest().upstream, model: aTemplate(template), ...more.upstream };
-    const defaults = { aspect_ratio: '16:9', resolution: '720p', duration: 5, reference_mode: 'omni', n: undefined };
+    const resolution = more.model === 'sora-2' ? '720P' : '720p';
+    const defaults = { aspect_ratio: '16:9', resolution, duration: 5, reference_mode: 'omni', n: undefined };
     return aRequest({ ...defaults, ...input }, { kind: 'video', model: 'seedance-2', ...more, upstream });
   }
   const first = { first_frame_image_url: 'https://a/1' };

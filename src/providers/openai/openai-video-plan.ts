@@ -1,6 +1,7 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { UnsupportedRequest, type InputImage, type ProviderRequest } from '../provider.ts';
-import { videoSize, type Size } from '../families/sizes.ts';
+import type { Size } from '../../models/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 /** Limits of OpenAI's own sora models. Other servers on this wire accept any size and any whole number of seconds. */
 const SORA = /(^|\/)sora-/;
@@ -24,7 +25,7 @@ export interface VideoPlan {
 export function planVideo(request: ProviderRequest): VideoPlan {
   const { input, images } = request;
   const sora = SORA.test(request.upstream.model);
-  const size = sora ? soraSize(input) : videoSize(input);
+  const size = sora ? soraSize(input) : requestedSize(request).size;
   const seconds = sora ? soraSeconds(request) : (input.duration ?? 5);
   if (images.firstFrame && images.references.length > 0) {
     throw new UnsupportedRequest('reference_image_url', 'the wire accepts one image only');
