@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { MODELS } from '../../models/catalog.ts';
 import { number, wholeNumber } from '../options.ts';
 
 /** Names of the public API's parameters, in commander's case. */
@@ -23,7 +22,7 @@ export function generateCommand(): Command {
   return new Command('generate')
     .description('Make an image or a video and save it.')
     .argument('<prompt>')
-    .requiredOption('--model <id>', MODELS.map(({ id }) => id).join(', '))
+    .requiredOption('--model <id>', 'gpt-image-2, nano-banana-2, nano-banana-pro, sora-2, seedance-2')
     .option('--out <path>', 'a folder, or a file name where one file comes out', '.')
     .option('--aspect-ratio <ratio>', 'such as 16:9')
     .option('--resolution <resolution>', 'such as 2K or 1080P')

@@ -30,11 +30,11 @@ export const arkProvider = jobAdapter({
   pollMs: { image: ARK_POLL_MS, video: ARK_POLL_MS },
   typicalMs: { image: TYPICAL_MS, video: TYPICAL_MS },
   plan: arkPlan,
-  encode: async (request, { shot }) => arkBody(request, shot),
-  create: (request, json) =>
+  prepareBody: async (_request, { shot }) => shot,
+  create: (request, shot) =>
     acceptedJob({
       provider: 'ark',
-      call: callArk(request, '', { method: 'POST', json }),
+      call: callArk(request, '', { method: 'POST', json: arkBody(request, shot) }),
       idOf: (reply) => parseReply(arkTask, reply.json).id,
       requestIdOf: ({ headers }) => headers['x-request-id'],
       refused: (reply) => createFailure(request, reply),

@@ -10,8 +10,8 @@ export interface FalPlan {
   endpoint: string;
   /** Number of requests. */
   count: number;
-  /** The input of each request, in order. Encodes the images. */
-  inputs: () => object[];
+  /** The input of the request of this index. Encodes the images, so call it only to send it. */
+  input: (index: number) => object;
   approximations: Approximation[];
 }
 
@@ -69,20 +69,16 @@ function imagePlan(
   if (count > maxReferences)
     throw new UnsupportedRequest('reference_images', `fal accepts ${maxReferences} images for this model.`);
   const parts = split(input.n ?? 1);
-  const inputs = () => {
-    const urls = count > 0 ? { image_urls: images.references.map(dataUrl) } : {};
-    return parts.map((num_images) => ({
-      prompt: input.prompt,
-      ...settings,
-      output_format: 'png',
-      ...urls,
-      num_images,
-    }));
-  };
   return {
     endpoint: count > 0 ? `${upstream.model}/edit` : upstream.model,
     count: parts.length,
-    inputs,
+    input: (index) => ({
+      prompt: input.prompt,
+      ...settings,
+      output_format: 'png',
+      ...(count > 0 ? { image_urls: images.references.map(dataUrl) } : {}),
+      num_images: parts[index],
+    }),
     approximations,
   };
 }
@@ -101,7 +97,7 @@ function seedance(request: ProviderRequest): FalPlan {
   const planFor = (mode: string, more: (urls: string[]) => object): FalPlan => ({
     endpoint: `${request.upstream.model}/${mode}`,
     count: 1,
-    inputs: () => [{ ...input, ...more(images.map(dataUrl)) }],
+    input: () => ({ ...input, ...more(images.map(dataUrl)) }),
     approximations,
   });
   if (guidance === 'text') return planFor('text-to-video', () => ({}));

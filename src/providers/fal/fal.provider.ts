@@ -31,11 +31,11 @@ export const falProvider = jobAdapter({
   pollMs: { image: 2_000, video: 5_000 },
   typicalMs: { image: 30_000, video: 180_000 },
   plan: falPlan,
-  encode: async (_request, { endpoint, inputs }) => ({ endpoint, inputs: inputs() }),
-  create: (request, { endpoint, inputs }, index) =>
+  prepareBody: async (_request, plan) => plan,
+  create: (request, { endpoint, input }, index) =>
     acceptedJob({
       provider: 'fal',
-      call: callFal(request, `/${endpoint}`, { method: 'POST', json: inputs[index], headers: SUBMIT_HEADERS }),
+      call: callFal(request, `/${endpoint}`, { method: 'POST', json: input(index), headers: SUBMIT_HEADERS }),
       idOf: submittedId,
       requestIdOf: (reply) => reply.headers['x-fal-request-id'] ?? submittedId(reply),
       refused: (reply) => submitFailure(request, reply),

@@ -29,7 +29,7 @@ export const DONE: JobState = { state: 'done' };
 /**
  * The facts of one upstream's job API. `jobAdapter` turns them into a provider.
  * @typeParam Plan a request translated for this upstream
- * @typeParam Body what the create calls of a plan send
+ * @typeParam Body what the create calls of a plan need; kept in memory until the generation ends
  */
 export interface JobWire<Plan extends JobPlan, Body> {
   name: string;
@@ -40,8 +40,8 @@ export interface JobWire<Plan extends JobPlan, Body> {
   typicalMs: Record<MediaKind, number>;
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
-  /** Encodes or uploads what the create calls need. Free, so it runs before the intent to pay is recorded. */
-  encode(request: ProviderRequest, plan: Plan, signal: AbortSignal): Promise<Body>;
+  /** Uploads or converts what the create calls need. Free, so it runs before the intent to pay is recorded. */
+  prepareBody(request: ProviderRequest, plan: Plan, signal: AbortSignal): Promise<Body>;
   /**
    * Creates the job of this index: one paid call, sent once and without a signal.
    * @throws ProviderError whose `billing` says what the call may have cost
@@ -95,8 +95,8 @@ async function generate<Plan extends JobPlan, Body>(
   run: Run,
 ): Promise<ProviderOutput[]> {
   run.signal.throwIfAborted();
-  let encoded: Promise<Body> | undefined;
-  const body = () => (encoded ??= wire.encode(request, plan, run.signal));
+  let prepared: Promise<Body> | undefined;
+  const body = () => (prepared ??= wire.prepareBody(request, plan, run.signal));
   // Before the intent is recorded: until then a crash costs nothing.
   if (run.upstreamId === null) await body();
   const job = new WireJob(wire, request);

@@ -44,7 +44,7 @@ export const openaiVideos = jobAdapter({
   pollMs: { image: 5_000, video: 5_000 },
   typicalMs: { image: 180_000, video: 180_000 },
   plan: planJob,
-  encode: createBody,
+  prepareBody: createBody,
   create: ({ upstream }, body) => create(upstream, body),
   read: (request, id, signal) =>
     upstreamFetch(urlOf(request, id), { headers: headersOf(request), timeoutMs: POLL_TIMEOUT_MS, signal }),

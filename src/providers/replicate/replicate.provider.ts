@@ -30,7 +30,7 @@ export const replicateProvider = jobAdapter({
   pollMs: REPLICATE_POLL_MS,
   typicalMs: { image: 30_000, video: 180_000 },
   plan: replicatePlan,
-  encode: async (request, { images, input }, signal) => input(await uploadInputs(request, images, signal)),
+  prepareBody: async (request, { images, input }, signal) => input(await uploadInputs(request, images, signal)),
   create: (request, input) =>
     acceptedJob({
       provider: 'replicate',
