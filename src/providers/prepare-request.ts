@@ -1,8 +1,8 @@
 import { type PreparedRequest, type Provider, type ProviderRequest, UnsupportedRequest } from './provider.ts';
 
 /**
- * `provider.prepare`, after a check that the adapter uses every parameter of the input: a parameter that it does not know
- * would otherwise be dropped silently.
+ * `provider.prepare`, after a check that the adapter uses every parameter of the input: an unknown parameter would
+ * otherwise be dropped silently.
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {

@@ -37,7 +37,7 @@ export function comfyFetch(request: ProviderRequest, path: string, call: Upstrea
 export const comfyPollOptions = (request: ProviderRequest, signal: AbortSignal): PollOptions =>
   pollOptions('comfyui', request, POLL_MS[request.kind], signal);
 
-/** @returns null if the run has not ended, or the server does not know it */
+/** @returns null if the run has not ended, or the server has no record of it */
 export async function readHistory(
   request: ProviderRequest,
   id: string,

@@ -380,14 +380,14 @@ describe('submitting once', () => {
     ['a proxy answers 502', { status: 502, body: '<html>Bad Gateway</html>' }],
     ['the server answers 500', { status: 500, body: 'Internal Server Error' }],
     ['the answer is junk', 'junk'],
-  ])('is not billed when %s and the server does not know the run', async (_what, fault) => {
+  ])('is not billed when %s and the server has no record of the run', async (_what, fault) => {
     stub.next('POST /prompt', fault);
     const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(stub.submits).toHaveLength(0);
   });
 
-  it('does not know the outcome when the answer is lost and the lookup is refused', async () => {
+  it('reports an unknown outcome when the answer is lost and the lookup is refused', async () => {
     stub.next('POST /prompt', 'lose reply');
     const refused = { status: 403 };
     stub.next('GET /queue', refused, refused, refused);

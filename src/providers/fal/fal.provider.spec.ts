@@ -125,11 +125,11 @@ describe('images', () => {
     expect(new Set(outputs).size).toBe(n);
     expect(jobs().map(({ fields }) => fields.num_images)).toEqual(parts);
     const ids = parts.map((_, at) => ID(at + 1));
-    const told = ids.flatMap((_, at) => {
+    const submitted = ids.flatMap((_, at) => {
       const known = ids.slice(0, at).join(',');
       return [...(at > 0 ? [`submitted ${known},?`] : []), `submitted ${ids.slice(0, at + 1).join(',')}`];
     });
-    expect(run.told).toEqual(['submitting', ...told]);
+    expect(run.told).toEqual(['submitting', ...submitted]);
   });
 
   it('more than fal accepts, or of a model with unknown inputs, are not tried', async () => {

@@ -109,7 +109,7 @@ it.each(
   ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'].flatMap((ratio) =>
     ['720P', '1080P', '4K'].map((resolution) => [ratio, resolution] as const),
   ),
-)('asks a server of another kind for %s in %s as it is', (aspect_ratio, resolution) => {
+)('requests %s in %s unchanged from another server', (aspect_ratio, resolution) => {
   const input = { aspect_ratio, resolution, duration: 5 };
   expect(provider.prepare(requestFor(aWave, { input, upstream: { model: 'wan2.2' } })).approximations).toEqual([]);
 });

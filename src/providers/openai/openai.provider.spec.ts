@@ -54,7 +54,7 @@ describe('images', () => {
   >;
   const grid = ratios.enum.flatMap((ratio) => resolutions.enum.map((resolution) => [ratio, resolution] as const));
 
-  it.each(grid)('asks for %s in %s by a size that the upstream takes, of that ratio', async (ratio, resolution) => {
+  it.each(grid)('requests %s in %s as a size of that ratio that the upstream accepts', async (ratio, resolution) => {
     const request = requestFor(aCat, { input: { aspect_ratio: ratio, resolution } });
     const near = provider.prepare(request).approximations;
     const [size = ''] = await sizesOf(await provider.prepare(request).generate(run));
@@ -66,7 +66,7 @@ describe('images', () => {
     expect(near).toEqual(ratio === 'auto' && resolution !== '1K' ? [chosen] : []);
   });
 
-  it.each([1, 3, 10])('makes %i by one paid call', async (n) => {
+  it.each([1, 3, 10])('makes %i images with one paid call', async (n) => {
     const outputs = await provider.prepare(requestFor(aCat, { input: { n } })).generate(run);
     expect(outputs).toHaveLength(n);
     expect(new Set(outputs.map((output) => (output as Buffer).toString('base64'))).size).toBe(n);
@@ -74,7 +74,7 @@ describe('images', () => {
     expect(run.told).toEqual(['submitting']);
   });
 
-  it('hands reference images on as files of their type, in order', async () => {
+  it('sends reference images as files of their type, in order', async () => {
     const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg'), await inputImage(48, 48, 'webp')];
     const request = requestFor(aCat, { images: { references, firstFrame: null }, input: { n: 2 } });
     expect(await provider.prepare(request).generate(run)).toHaveLength(2);
@@ -89,7 +89,7 @@ describe('images', () => {
     expect(fields).toEqual({ model: 'gpt-image-2', prompt: 'a cat', n: '2', size: '1024x1024' });
   });
 
-  it('takes the ratio nearest to the first reference where the size has to be chosen', async () => {
+  it('uses the ratio nearest to the first reference if the size has to be chosen', async () => {
     const references = [await inputImage(160, 92)];
     const request = requestFor(aCat, {
       input: { aspect_ratio: 'auto', resolution: '2K' },
@@ -105,7 +105,7 @@ describe('images', () => {
     ['3:2', '1K', '1536x1024'],
     ['2:3', '1K', '1024x1536'],
     ['auto', '1K', 'auto'],
-  ])('knows the sizes of the older model: %s in %s is %s', async (aspect_ratio, resolution, size) => {
+  ])('uses the sizes of the older model: %s in %s is %s', async (aspect_ratio, resolution, size) => {
     const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
     expect(provider.prepare(request).approximations).toEqual([]);
     await provider.prepare(request).generate(run);
@@ -115,7 +115,7 @@ describe('images', () => {
   it.each([
     ['16:9', '1K', 'aspect_ratio'],
     ['1:1', '2K', 'resolution'],
-  ])('declines %s in %s for the older model before anything is sent', (aspect_ratio, resolution, param) => {
+  ])('refuses %s in %s for the older model before anything is sent', (aspect_ratio, resolution, param) => {
     const request = requestFor(aCat, { input: { aspect_ratio, resolution }, upstream: { model: 'gpt-image-1.5' } });
     expect(() => provider.prepare(request).approximations).toThrow(
       expect.objectContaining({ name: 'UnsupportedRequest', param }),
@@ -123,14 +123,14 @@ describe('images', () => {
     expect(() => provider.prepare(request).approximations).toThrow(UnsupportedRequest);
   });
 
-  it('sends a server of another kind a size of its own in the place of "auto", and says so', () => {
+  it('replaces "auto" by a size for other servers, and records it', () => {
     const request = requestFor(aCat, { input: { aspect_ratio: 'auto' }, upstream: { model: 'sd3.5' } });
     expect(provider.prepare(request).approximations).toEqual([
       { param: 'aspect_ratio', requested: 'auto', used: '1:1' },
     ]);
   });
 
-  it('fetches pictures that a server answers by link', async () => {
+  it('downloads images that a server returns as links', async () => {
     stub.links = true;
     const outputs = await provider.prepare(requestFor(aCat, { input: { n: 2 } })).generate(run);
     expect(await sizesOf(outputs)).toEqual(['64x64', '64x64']);
@@ -141,7 +141,7 @@ describe('images', () => {
     expect(stub.requests[0]?.key).toBe('none');
   });
 
-  it('lets nothing of the environment into the call', async () => {
+  it('uses nothing from the environment', async () => {
     const set = { OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_ORG_ID: 'org-x', OPENAI_PROJECT_ID: 'proj-x' };
     Object.assign(process.env, set, { OPENAI_API_KEY: 'other' });
     try {

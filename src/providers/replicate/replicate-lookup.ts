@@ -18,7 +18,7 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * Finds the prediction whose create call got no answer, by its seed. The seed derives from our task id. Only Seedance's inputs
- * have one; predictions of other models cannot be told apart.
+ * have one; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction is not older
  * @returns null when the list was read back to that time and the prediction is certainly not in it
  * @throws ProviderError provider_outcome_unknown when the list does not decide it; the reason of the signal

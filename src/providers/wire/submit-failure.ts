@@ -17,7 +17,7 @@ export function submitUnanswered(provider: string, error: unknown): ProviderErro
     : new ProviderError('provider_unavailable', { billing: 'none', cause });
 }
 
-/** What a refused create call means by its status alone, for errors whose code says no more. */
+/** What a refused create call means by its status alone, for errors whose code adds nothing. */
 export function submitRefused(reply: UpstreamReply, cause: OperatorCause): ProviderError {
   const { status } = reply;
   const waitMs = retryAfterMs(reply.headers);
