@@ -28,9 +28,11 @@ const PROMPTS = [
   'Flowers in a spring meadow',
 ];
 
+const RATIO = '16:9';
+
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
-const [{ imageSize, videoSize }, { FRAMES_PER_SECOND }] = await Promise.all([
-  built('providers/families/sizes.js'),
+const [{ findModel }, { FRAMES_PER_SECOND }] = await Promise.all([
+  built('models/catalog.js'),
   built('sandbox/film.js'),
 ]);
 
@@ -52,7 +54,7 @@ const loadBefore = loadavg()[0];
 
 for (const resolution of ['1K', '2K', '4K']) {
   const request = (prompt: string) => requestOf('image', 'gpt-image-2', { prompt, resolution, n: 1 });
-  const size: Size = imageSize('gpt-image-2', request('').input);
+  const size: Size = findModel('gpt-image-2').sizes[RATIO][resolution];
   const name = `picture ${resolution}, ${size.width} x ${size.height}`;
   rows[name] = await versus(
     PICTURE_ROUNDS,
@@ -67,7 +69,7 @@ const films: [string, number, number][] = [
 ];
 for (const [resolution, duration, rounds] of films) {
   const request = (prompt: string) => requestOf('video', 'sora-2', { prompt, resolution, duration });
-  const size: Size = videoSize(request('').input);
+  const size: Size = findModel('sora-2').sizes[RATIO][resolution];
   const name = `film ${resolution}, ${size.width} x ${size.height}, ${duration} s`;
   rows[name] = await versus(rounds, await sandbox(request), hasFfmpeg() ? ffmpeg(size, duration) : null);
 }
@@ -115,7 +117,7 @@ function requestOf(
     taskId: 'task_bench',
     model,
     kind,
-    input: { aspect_ratio: '16:9', ...input },
+    input: { aspect_ratio: RATIO, ...input },
     images: { references: [], firstFrame: null },
     upstream: { model: '', baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null },
   };

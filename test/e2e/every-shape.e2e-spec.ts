@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { MODELS } from '../../src/models/catalog.ts';
-import { imageSize, videoSize } from '../../src/providers/families/sizes.ts';
+import { findModel, MODELS } from '../../src/models/catalog.ts';
+import { chooseSize } from '../../src/models/sizes.ts';
 import type { OutputBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -46,8 +46,8 @@ describe('every model at every ratio and resolution', () => {
       const outputs = task.result?.outputs as OutputBody[];
       expect(outputs).toHaveLength(kind === 'image' ? 2 : 1);
 
-      const input = asked as never;
-      const promised = kind === 'image' ? imageSize(shape.model, input) : videoSize(input);
+      const { model, aspect_ratio: ratio, resolution } = shape;
+      const promised = chooseSize(findModel(model)!.sizes, { ratio, resolution })!.size;
       for (const output of outputs) {
         const bytes = Buffer.from(await (await fetch(output.url)).arrayBuffer());
         expect(bytes.length).toBe(output.size_bytes);

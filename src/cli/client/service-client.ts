@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 const TIMEOUT_MS = 45_000; // beyond the 30 s of a long poll
 const ATTEMPTS = 5;
@@ -52,8 +53,8 @@ export class ServiceClient {
 }
 
 function pauseMs(response: Response | null, attempt: number): number {
-  const asked = Number(response?.headers.get('retry-after'));
-  return 1000 * (asked > 0 ? Math.min(asked, MAX_PAUSE_S) : 2 ** (attempt - 1));
+  const askedMs = parseRetryAfter(response?.headers.get('retry-after'), Date.now(), 'fractions');
+  return askedMs ? Math.min(askedMs, 1000 * MAX_PAUSE_S) : 1000 * 2 ** (attempt - 1);
 }
 
 async function wordsOf(response: Response): Promise<string> {

@@ -100,7 +100,7 @@ describe('pictures', () => {
     const [[fox], [cat], [other], [delayed]] = await Promise.all([
       pictures(picture({})),
       pictures(picture({ prompt: 'a blue cat' })),
-      pictures({ ...picture({}), model: 'some-other-model', input: { ...picture({}).input, resolution: '2K' } }),
+      pictures({ ...picture({}), model: 'nano-banana-2', input: { ...picture({}).input, resolution: '2K' } }),
       pictures(picture({ prompt: 'a red fox at dawn #delay:0.01' })),
     ]);
     expect(new Set([fox, cat, other].map((png) => hash(png!))).size).toBe(3);
