@@ -8,12 +8,14 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'server_error';
 
-interface ErrorKind {
+export interface ErrorKind {
   /** HTTP status of the response. */
   status: number;
   type: ErrorType;
   /** For the client, unless the code that throws gives a more exact message. */
   message: string;
+  /** Seconds after which a retry may succeed; sent as Retry-After. */
+  retryAfterS?: number;
 }
 
 /** Every error that a client can get, one row per code. A test compares it with docs/api/errors.md and openapi.json. */
@@ -112,6 +114,7 @@ export const ERRORS = {
     status: 409,
     type: 'idempotency_error',
     message: 'A request with this Idempotency-Key is still in progress; try again shortly.',
+    retryAfterS: 1,
   },
   idempotency_key_reused: {
     status: 422,
@@ -120,13 +123,19 @@ export const ERRORS = {
   },
 
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', message: 'Too many requests; slow down.' },
-  queue_full: { status: 429, type: 'rate_limit_error', message: 'Too many of your tasks are already waiting.' },
+  queue_full: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'Too many of your tasks are already waiting.',
+    retryAfterS: 5,
+  },
 
   internal_error: { status: 500, type: 'server_error', message: 'Something went wrong on our side.' },
   service_unavailable: {
     status: 503,
     type: 'server_error',
     message: 'The service cannot answer right now; try again.',
+    retryAfterS: 2,
   },
 } as const satisfies Record<string, ErrorKind>;
 

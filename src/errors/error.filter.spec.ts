@@ -26,6 +26,7 @@ describe('an error response', () => {
     ['api_key_expired', { 'www-authenticate': 'Bearer' }],
     ['idempotency_key_reused', { 'x-should-retry': 'false' }],
     ['idempotency_in_progress', { 'retry-after': '1' }],
+    ['queue_full', { 'retry-after': '5' }],
     ['service_unavailable', { 'retry-after': expect.stringMatching(/^[1-5]$/) }],
     ['task_not_found', {}],
   ] as const)('%s has its headers', (code, headers) => expect(errorHeaders(new ApiError(code))).toEqual(headers));
@@ -33,6 +34,7 @@ describe('an error response', () => {
   it('lets the code that throws override a header', () => {
     const error = new ApiError('service_unavailable', { headers: { 'retry-after': '5' } });
     expect(errorHeaders(error)).toEqual({ 'retry-after': '5' });
+    expect(errorHeaders(new ApiError('service_unavailable', { retryAfterS: 1 }))).toEqual({ 'retry-after': '1' });
   });
 });
 

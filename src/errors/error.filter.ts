@@ -52,9 +52,14 @@ export function toErrorBody(error: ApiError, requestId: string): ErrorBody {
   return { error: { message, type, param, code, request_id: requestId } };
 }
 
-/** The headers that a code always brings, overlaid by those of the thrower. Seconds where a time is meant. */
+/** The headers of an error's status and code; those given with the error override them. */
 export function errorHeaders(error: ApiError): Record<string, string> {
-  return { ...headersByStatus(error.status), ...headersByCode[error.code], ...error.headers };
+  return {
+    ...headersByStatus(error.status),
+    ...headersByCode[error.code],
+    ...(error.retryAfterS !== undefined && { 'retry-after': String(error.retryAfterS) }),
+    ...error.headers,
+  };
 }
 
 function headersByStatus(status: number): Record<string, string> | undefined {
@@ -62,9 +67,7 @@ function headersByStatus(status: number): Record<string, string> | undefined {
 }
 
 const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
-  idempotency_in_progress: { 'retry-after': '1' },
   idempotency_key_reused: { 'x-should-retry': 'false' },
-  service_unavailable: { 'retry-after': '2' },
 };
 
 /** Converts anything thrown to the error that the client gets; what was thrown becomes its `cause`. */

@@ -1,18 +1,20 @@
 import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { connect } from 'node:net';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
-import { Optional, QueryInt } from '../../src/platform/schema/optional.ts';
+import { ApiField } from '../../src/platform/schema/api-field.ts';
+import { defineChoice } from '../../src/platform/schema/choice.ts';
+
+const Colour = defineChoice('Colour', ['red', 'blue']);
 
 class NewThing {
-  @IsString() @MaxLength(5) name: string;
-  @Optional() @IsInt() @Min(1) @Max(9) size?: number;
-  @Optional() @IsIn(['red', 'blue'], { each: true }) colours?: string[];
+  @ApiField.string('its name', { max: 5 }) name: string;
+  @ApiField.integer('its size', { optional: true, min: 1, max: 9 }) size?: number;
+  @ApiField.list(Colour, 'its colours', { optional: true }) colours?: string[];
 }
 class ThingsQuery {
-  @Optional() @QueryInt(1, 100) limit?: number;
+  @ApiField.integer('things per page', { optional: true, min: 1, max: 100, fromQuery: true }) limit?: number;
 }
 
 const slow = { begun: Promise.withResolvers<void>(), gate: Promise.withResolvers<void>() };

@@ -36,7 +36,7 @@ export class DeliveriesController {
   @Post('recover')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Send again the events since a given time that the endpoint did not accept',
+    summary: 'Resend the events since a given time that the endpoint has not accepted',
     operationId: 'recoverWebhookEndpoint',
   })
   @ApiOkResponse({ type: WebhookRecoveryView })

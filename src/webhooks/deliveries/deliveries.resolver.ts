@@ -33,7 +33,7 @@ export class DeliveriesResolver {
   }
 
   @Mutation(() => WebhookRecoveryView, {
-    description: 'Sends an endpoint again the events since a given time that it did not accept.',
+    description: 'Resends the events since a given time that the endpoint has not accepted.',
   })
   async recoverWebhookEndpoint(
     @CurrentCaller() caller: Caller,

@@ -2,19 +2,19 @@ import { CloseCode, type Server } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import { currentRequestId } from '../logging/request-context.ts';
 import { parseStrictJson } from '../http/json/strict-json.ts';
-import type { SocketState } from './live-operations.ts';
+import type { SocketState } from './socket-operations.ts';
 
-/** Messages of a socket in hand at once. A live operation counts for as long as it runs, so this is well above their limit. */
-const MAX_IN_HAND = 100;
-/** What a client has to read before we go on reading from it. */
+/** Messages of one socket in flight at once. Well above MAX_OPERATIONS, because an operation counts for as long as it runs. */
+const MAX_IN_FLIGHT = 100;
+/** Unread bytes of a client at which the server stops reading from it. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
-const RESUME_LOOK_MS = 100;
+const RESUME_POLL_MS = 100;
 
-/** One open WebSocket: carries messages between `ws` and graphql-ws and sees to it that neither side floods the other. */
+/** One open WebSocket. Passes messages between `ws` and graphql-ws, with backpressure in both directions. */
 export class GraphqlSocket {
-  /** Whether the client has shown a sign of life since the last ping. */
+  /** Whether any message or pong has arrived since the last ping. */
   private alive = true;
-  private inHand = 0;
+  private inFlight = 0;
   private readonly closed: (code?: number, reason?: string) => Promise<void>;
 
   constructor(
@@ -28,7 +28,7 @@ export class GraphqlSocket {
         protocol: socket.protocol,
         send: (text) => this.send(text),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) => socket.on('message', (data, isBinary) => void this.take(data, isBinary, handle)),
+        onMessage: (handle) => socket.on('message', (data, isBinary) => void this.receive(data, isBinary, handle)),
       },
       state,
     );
@@ -40,7 +40,7 @@ export class GraphqlSocket {
     });
   }
 
-  /** Ends the socket when the last ping is unanswered, otherwise sends the next. */
+  /** Terminates the socket if the last ping is unanswered, otherwise sends the next ping. */
   ping(): void {
     if (!this.alive) this.socket.terminate();
     else if (this.socket.readyState === this.socket.OPEN) {
@@ -49,61 +49,61 @@ export class GraphqlSocket {
     }
   }
 
-  /** Says goodbye; a client that does not answer within `graceMs` is cut off. */
+  /** Starts the closing handshake. Terminates the socket if the client does not complete it within `graceMs`. */
   close(code: number, reason: string, graceMs = 1_000): void {
     this.socket.close(code, reason);
     setTimeout(() => this.socket.terminate(), graceMs).unref();
   }
 
-  /** Resolves once the client's connection has taken the bytes, so whoever waits for it goes at the reader's pace. */
+  /** Resolves when the bytes are written to the connection, so that a subscription proceeds at the pace of its client. */
   private send(text: string): Promise<void> {
     return new Promise((resolve) => {
       if (this.socket.readyState !== this.socket.OPEN) resolve();
-      else this.socket.send(text, () => resolve()); // a failed write is followed by `close`, which ends what waits
+      else this.socket.send(text, () => resolve()); // a failed write is followed by `close`, which ends the operations
     });
   }
 
-  private async take(data: RawData, isBinary: boolean, handle: (text: string) => Promise<void>): Promise<void> {
+  private async receive(data: RawData, isBinary: boolean, handle: (text: string) => Promise<void>): Promise<void> {
     this.alive = true;
-    const bytes = data as Buffer; // `ws` gives Buffers unless told otherwise
-    if (isBinary || !mayBeSaid(bytes)) {
+    const bytes = data as Buffer; // the default binaryType of `ws`
+    if (isBinary || !isClientMessage(bytes)) {
       this.socket.close(CloseCode.BadRequest, 'Invalid message received');
       return;
     }
-    this.inHand += 1;
-    this.slowDown();
+    this.inFlight += 1;
+    this.throttle();
     try {
       await currentRequestId.run(this.state.requestId, () => handle(bytes.toString()));
     } catch {
       this.socket.close(CloseCode.InternalServerError, 'Internal server error');
     } finally {
-      this.inHand -= 1;
+      this.inFlight -= 1;
     }
   }
 
-  /** Stops reading while there is too much to answer; TCP then tells the client. */
-  private slowDown(): void {
+  /** Stops reading while too many messages wait, so that TCP flow control slows the client down. */
+  private throttle(): void {
     if (this.socket.isPaused || !this.isBusy()) return;
     this.socket.pause();
-    const look = setInterval(() => {
+    const poll = setInterval(() => {
       if (this.isBusy() && this.socket.readyState === this.socket.OPEN) return;
-      clearInterval(look);
+      clearInterval(poll);
       this.socket.resume();
-    }, RESUME_LOOK_MS).unref();
+    }, RESUME_POLL_MS).unref();
   }
 
   private isBusy(): boolean {
-    return this.inHand > MAX_IN_HAND || this.socket.bufferedAmount > MAX_UNSENT_BYTES;
+    return this.inFlight > MAX_IN_FLIGHT || this.socket.bufferedAmount > MAX_UNSENT_BYTES;
   }
 }
 
-/** What only a server says; graphql-ws would take it for a failure of its own. */
-const WORDS_OF_SERVERS: readonly unknown[] = ['connection_ack', 'next', 'error'];
+/** Message types that only a server sends. From a client, graphql-ws would report them as an internal error. */
+const SERVER_MESSAGE_TYPES: readonly unknown[] = ['connection_ack', 'next', 'error'];
 
-function mayBeSaid(bytes: Buffer): boolean {
+function isClientMessage(bytes: Buffer): boolean {
   try {
     const message = parseStrictJson(bytes);
-    return !WORDS_OF_SERVERS.includes((message as { type?: unknown } | null)?.type);
+    return !SERVER_MESSAGE_TYPES.includes((message as { type?: unknown } | null)?.type);
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 import type { Sql, Statement } from '../../platform/database/sql.ts';
 
-/** What an idempotency key was answered first. */
-export interface FirstAnswer {
+/** The response that the first request with an idempotency key got. */
+export interface FirstResponse {
   api_key_id: string;
   key: string;
   /** SHA-256 of the canonical body, hex. */
@@ -15,6 +15,7 @@ interface Keyed {
   idempotency_key: string;
 }
 
+/** Raw SQL because the keys of a whole batch are looked up in one statement. */
 const FIND_KEYS: Statement = {
   name: 'tasks.find_idempotency_keys',
   text: `
@@ -23,30 +24,30 @@ const FIND_KEYS: Statement = {
     where k.expires_at >= now()`,
 };
 
-/** What names the key among those of all tenants. */
+/** Identifies the key among those of all tenants. */
 export const slotOf = ({ api_key_id, idempotency_key }: Keyed): string => slot(api_key_id, idempotency_key);
 
 const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
-/** @returns by slot */
-export async function firstAnswersOf(sql: Sql, tasks: Keyed[]): Promise<Map<string, FirstAnswer>> {
+/** @returns the responses by slot */
+export async function firstResponsesOf(sql: Sql, tasks: Keyed[]): Promise<Map<string, FirstResponse>> {
   if (tasks.length === 0) return new Map();
-  const rows = await sql.run<FirstAnswer>(FIND_KEYS, [
+  const rows = await sql.run<FirstResponse>(FIND_KEYS, [
     tasks.map(({ api_key_id }) => api_key_id),
     tasks.map(({ idempotency_key }) => idempotency_key),
   ]);
   return new Map(rows.map((row) => [slot(row.api_key_id, row.key), row]));
 }
 
-/** One statement cannot insert the same key twice, so of the twins in a batch only the first is inserted. */
-export function withoutTwins<Item extends Keyed>(tasks: Item[]): { firsts: Item[]; twins: Item[] } {
+/** One statement cannot insert the same key twice, so only the first of the tasks with the same key is inserted. */
+export function withoutDuplicates<Item extends Keyed>(tasks: Item[]): { firsts: Item[]; duplicates: Item[] } {
   const seen = new Set<string>();
   const firsts: Item[] = [];
-  const twins: Item[] = [];
+  const duplicates: Item[] = [];
   for (const task of tasks) {
-    const mine = slotOf(task);
-    (seen.has(mine) ? twins : firsts).push(task);
-    seen.add(mine);
+    const taskSlot = slotOf(task);
+    (seen.has(taskSlot) ? duplicates : firsts).push(task);
+    seen.add(taskSlot);
   }
-  return { firsts, twins };
+  return { firsts, duplicates };
 }

@@ -14,25 +14,25 @@ import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 
-/** Operations under way at once on one socket; the next gets an `error` message. */
+/** Operations in flight at once on one socket. The next one gets an `error` message. */
 export const MAX_OPERATIONS = 50;
 
-/** What a socket brings along for its operations. */
+/** The state of one socket, shared by its operations. */
 export interface SocketState {
   requestId: string;
-  /** `Authorization` of the handshake; what `connection_init` brings goes before it. */
+  /** `Authorization` of the handshake. The value in `connection_init` takes precedence. */
   authorization: string | undefined;
 }
 
-interface LiveOperationsOptions {
+interface SocketOperationsOptions {
   schema: GraphQLSchema;
   introspection: boolean;
-  /** Lets a socket in: false is close code 4403. */
+  /** Authenticates a socket. False closes it with code 4403. */
   admit: (state: SocketState) => Promise<boolean>;
 }
 
-/** The graphql-ws protocol on our schema: the rules, limits and errors of `/graphql` over HTTP, for every operation. */
-export function liveOperations({ schema, introspection, admit }: LiveOperationsOptions): Server<SocketState> {
+/** The graphql-ws protocol on the schema. Every operation has the rules, limits and errors of `/graphql` over HTTP. */
+export function socketOperations({ schema, introspection, admit }: SocketOperationsOptions): Server<SocketState> {
   const rules = [...specifiedRules, limitDocument, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const format = (error: unknown, { requestId }: SocketState) =>
     formatGraphqlError(error, { requestId, suggestions: introspection });
@@ -44,7 +44,7 @@ export function liveOperations({ schema, introspection, admit }: LiveOperationsO
     },
     onSubscribe: ({ extra, subscriptions }, _id, payload) => {
       if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [tooManyOperations()];
-      const document = readDocument(schema, payload.query, rules);
+      const document = parseDocument(schema, payload.query, rules);
       return Array.isArray(document) ? document : executionOf(schema, document, payload, extra);
     },
     onNext: ({ extra }, _id, _payload, _args, { errors, ...result }) =>
@@ -53,13 +53,13 @@ export function liveOperations({ schema, introspection, admit }: LiveOperationsO
   });
 }
 
-/** Either case of the name, as headers have it. */
+/** Accepts both common spellings, because header names ignore case. */
 function authorizationIn(params: Record<string, unknown> | undefined): string | undefined {
   const value = params?.authorization ?? params?.Authorization;
   return typeof value === 'string' ? value : undefined;
 }
 
-function readDocument(
+function parseDocument(
   schema: GraphQLSchema,
   query: string,
   rules: Parameters<typeof validate>[2],
@@ -70,8 +70,8 @@ function readDocument(
   } catch (error) {
     return [error as GraphQLError];
   }
-  const faults = validate(schema, document, rules);
-  return faults.length > 0 ? [...faults] : document;
+  const errors = validate(schema, document, rules);
+  return errors.length > 0 ? [...errors] : document;
 }
 
 function executionOf(
@@ -91,6 +91,6 @@ function executionOf(
 }
 
 function tooManyOperations(): GraphQLError {
-  const message = `${MAX_OPERATIONS} operations are under way on this socket already, which is its limit.`;
+  const message = `This socket already has ${MAX_OPERATIONS} operations in flight, which is the limit.`;
   return new GraphQLError(message, { originalError: new ApiError('rate_limit_exceeded', { message }) });
 }

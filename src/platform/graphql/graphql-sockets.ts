@@ -9,42 +9,42 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../config.ts';
 import { Metrics } from '../metrics.ts';
-import type { Edge } from '../http/edge.ts';
+import type { EdgeAdapter } from '../http/http-app.ts';
 import { answerOnSocket } from '../http/raw-reply.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { withJitter } from '../jitter.ts';
-import { liveOperations, type SocketState } from './live-operations.ts';
-import { GraphqlSocket } from './live-socket.ts';
+import { socketOperations, type SocketState } from './socket-operations.ts';
+import { GraphqlSocket } from './graphql-socket.ts';
 
 export const GRAPHQL_PATH = '/graphql';
 const MAX_MESSAGE_BYTES = 64 * 1024;
-/** In this process. */
+/** Per API key and process. */
 const MAX_SOCKETS_PER_OWNER = 20;
-/** A socket is cut at the second ping in a row that finds no sign of life, so within 24 s. */
+/** A socket without a pong or message is terminated at the next ping, so within 24 s. */
 const PING_MS = 12_000;
 const GOING_AWAY = 1001;
 
 /**
- * Asks who a socket belongs to.
- * @param refused called once, later, when the answer is not true any more
- * @throws ApiError when nobody may come in with this
+ * Authenticates a socket.
+ * @param onRefused called at most once, later, when the key is no longer valid
+ * @throws ApiError when the authorization is not valid
  */
 export type Admit = (
   authorization: string | undefined,
-  refused: () => void,
+  onRefused: () => void,
 ) => Promise<{ owner: string; release: () => void }>;
 
-/** Subscriptions, queries and mutations over graphql-ws, on the path of GraphQL over HTTP. */
+/** Subscriptions, queries and mutations over graphql-ws, on the same path as GraphQL over HTTP. */
 @Injectable()
 export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly sockets = new Set<GraphqlSocket>();
   private readonly requestIds = new WeakMap<IncomingMessage, string>();
   private readonly byState = new WeakMap<SocketState, { socket: GraphqlSocket; onClosed: () => void }>();
-  private readonly ofOwner = new Map<string, number>();
+  private readonly countByOwner = new Map<string, number>();
   private readonly webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false, // its memory, 100 kB and more a socket, costs more than the bytes it saves
+    perMessageDeflate: false, // it needs 100 kB and more per socket, which costs more than the bytes it saves
     clientTracking: false,
     handleProtocols,
   });
@@ -55,7 +55,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
 
   constructor(
     private readonly config: Config,
-    private readonly host: HttpAdapterHost,
+    private readonly host: HttpAdapterHost<EdgeAdapter>,
     private readonly schemaHost: GraphQLSchemaHost,
     metrics: Metrics,
   ) {
@@ -63,7 +63,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     metrics.registry.registerMetric(
       new Gauge({
         name: 'graphql_sockets_open',
-        help: 'WebSockets of GraphQL open in this process.',
+        help: 'GraphQL WebSockets open in this process.',
         registers: [],
         collect() {
           this.set(sockets.size);
@@ -72,27 +72,28 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     );
   }
 
-  /** Who guards the door; without it nobody comes in. */
+  /** Sets how sockets are authenticated. Until then every socket is rejected. */
   guardedBy(admit: Admit): void {
     this.admit = admit;
   }
 
   onApplicationBootstrap(): void {
-    this.operations = liveOperations({
+    this.operations = socketOperations({
       schema: this.schemaHost.schema,
       introspection: this.config.graphqlIntrospection,
-      admit: (state) => this.letIn(state),
+      admit: (state) => this.authenticate(state),
     });
     this.webSockets.on('headers', (headers, request) => headers.push(`x-request-id: ${this.requestIds.get(request)}`));
     this.webSockets.on('wsClientError', ({ message }, socket, request) => {
       answerOnSocket(socket, new ApiError('bad_request', { message }), this.requestIds.get(request)!);
     });
-    const { edge } = this.host.httpAdapter as unknown as { edge: Edge }; // our own adapter: http-app.ts
-    edge.upgrades.claim(GRAPHQL_PATH, (request, socket, head) => this.open(request, socket, head));
+    this.host.httpAdapter.edge.upgrades.claim(GRAPHQL_PATH, (request, socket, head) =>
+      this.open(request, socket, head),
+    );
     this.pings = setInterval(() => this.sockets.forEach((socket) => socket.ping()), PING_MS).unref();
   }
 
-  /** Clients come back at once, so they are sent away one by one. */
+  /** Clients reconnect at once, so the sockets are closed one by one over the grace period. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.pings);
@@ -124,21 +125,21 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     this.byState.set(state, Object.assign(entry, { socket }));
   }
 
-  private async letIn(state: SocketState): Promise<boolean> {
+  private async authenticate(state: SocketState): Promise<boolean> {
     const entry = this.byState.get(state);
     if (!entry || !this.admit) return false;
     try {
-      const refused = () => entry.socket.close(CloseCode.Forbidden, 'Forbidden');
-      const { owner, release } = await this.admit(state.authorization, refused);
+      const onRefused = () => entry.socket.close(CloseCode.Forbidden, 'Forbidden');
+      const { owner, release } = await this.admit(state.authorization, onRefused);
       if (!this.sockets.has(entry.socket)) {
-        release(); // the client left while we were asking
+        release(); // the client disconnected during authentication
         return false;
       }
       entry.onClosed = () => {
         release();
-        this.countOut(owner);
+        this.decrement(owner);
       };
-      if (this.countIn(owner) <= MAX_SOCKETS_PER_OWNER) return true;
+      if (this.increment(owner) <= MAX_SOCKETS_PER_OWNER) return true;
       entry.socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets of this API key');
       return false;
     } catch (error) {
@@ -147,15 +148,15 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     }
   }
 
-  private countIn(owner: string): number {
-    const count = (this.ofOwner.get(owner) ?? 0) + 1;
-    this.ofOwner.set(owner, count);
+  private increment(owner: string): number {
+    const count = (this.countByOwner.get(owner) ?? 0) + 1;
+    this.countByOwner.set(owner, count);
     return count;
   }
 
-  private countOut(owner: string): void {
-    const count = (this.ofOwner.get(owner) ?? 0) - 1;
-    if (count > 0) this.ofOwner.set(owner, count);
-    else this.ofOwner.delete(owner);
+  private decrement(owner: string): void {
+    const count = (this.countByOwner.get(owner) ?? 0) - 1;
+    if (count > 0) this.countByOwner.set(owner, count);
+    else this.countByOwner.delete(owner);
   }
 }

@@ -4,8 +4,8 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { NewTask } from './new-task.ts';
 
 /**
- * Part of a creation, after a `wanted` of new tasks: how many of each API key there is room for, and how many unfinished ones
- * it has, which come before the new ones. The rows are locked, and in order, so two processes cannot lock each other out.
+ * SQL fragment of a create; needs the CTE `wanted` of new tasks. Computes for each API key how many of them its queue limit
+ * admits, and how many unfinished tasks come before them. Rows are locked in order, so two processes cannot deadlock.
  */
 export const LOAD = `
     load as (
@@ -23,17 +23,17 @@ const OPEN: Statement = {
   text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
 };
 
-/** PostgreSQL gave up waiting for a lock (2 s): a creation with this API key is still under way elsewhere. */
+/** PostgreSQL gave up waiting for a lock after 2 s: another create with this API key is in flight. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The counts of queued and running tasks that each API key has. */
+/** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
 @Injectable()
-export class KeyCounters {
+export class OpenKeyCounters {
   private readonly opened = new Set<string>();
 
   constructor(private readonly sql: Sql) {}
 
-  /** Sees to it that the API keys of these tasks are counted. */
+  /** Ensures that the API keys of these tasks have a counters row. Each key is written once per process. */
   async open(tasks: NewTask[]): Promise<void> {
     const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
     if (unopened.length === 0) return;
@@ -44,13 +44,12 @@ export class KeyCounters {
 
 export function queueFull({ max_queued }: NewTask): ApiError {
   return new ApiError('queue_full', {
-    message: `${max_queued} tasks of this API key are queued already, which is its limit.`,
-    headers: { 'retry-after': '5' },
+    message: `This API key has ${max_queued} queued tasks, which is its limit.`,
   });
 }
 
-/** @returns what to throw in place of an error of a creation that waits for `load` */
+/** @returns the error of a create, or the API error for it if the counters row stayed locked for too long */
 export function whenLocked(error: unknown, code: 'idempotency_in_progress' | 'service_unavailable'): unknown {
   if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) return error;
-  return new ApiError(code, { headers: { 'retry-after': '1' }, cause: error });
+  return new ApiError(code, { retryAfterS: 1, cause: error });
 }
