@@ -80,7 +80,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is not ready while the database is away, names the failed check, and stays alive', async () => {
+  it('is not ready while the database is away, says which, and stays alive', async () => {
     database = () => Promise.reject(new Error('connect ECONNREFUSED postgres://me:hunter2@db/x'));
     const ready = await get('/readyz');
     const body: any = await ready.json();
@@ -99,7 +99,7 @@ describe('health', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('queries the database once for many concurrent requests', async () => {
+  it('asks the database once for many who want to know', async () => {
     const answered = Promise.withResolvers<void>();
     database = () => answered.promise;
     const all = Array.from({ length: 20 }, () => get('/readyz'));
@@ -109,7 +109,7 @@ describe('health', () => {
     expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless they came late
   });
 
-  it('counts requests by route pattern, never by URL', async () => {
+  it('counts requests by route pattern, never by address', async () => {
     await get('/v1/things/secret-id/rename');
     await get('/nothing/secret-id');
     await get('/healthz');
