@@ -7,7 +7,11 @@ const QUERY_STRINGS = /(\bhttps?:\/\/[^\s?"'<>\\]+)\?[^\s"'<>\\]*/gi;
 /** user:password@ of a database URL. */
 const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@/gi;
 
-/** Removes secrets from a log line. No match crosses a quote or a backslash, so JSON stays valid JSON. */
+/**
+ * Removes secrets from every log line, by their field name or their form. No match reaches past a quote or a backslash, so JSON
+ * remains JSON. Two earlier steps remove what has no form of its own from an upstream's error: providers/wire/operator-cause.ts the
+ * key of the call, generation/run/without-prompt.ts the prompt.
+ */
 export function scrub(line: string): string {
   const scrubbed = line.replace(SECRET_FIELDS, '"$1":"…"').replace(SECRETS, '$1…');
   return scrubbed.includes('://') ? scrubbed.replace(CREDENTIALS, '$1…@').replace(QUERY_STRINGS, '$1?…') : scrubbed;
