@@ -1,7 +1,7 @@
 import { typeidUnboxed } from 'typeid-js';
-import { TYPE_ID_SUFFIX } from '../platform/schema/type-id.ts';
+import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../platform/schema/type-id.ts';
 
-export const TASK_ID = new RegExp(`^task_${TYPE_ID_SUFFIX}$`);
+export const TASK_ID = typeIdPattern('task');
 const FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_([0-9]{1,3})$`);
 
 /** TypeID: `task_` + 26 characters of base32. The first ten are the time, so ids sort by creation. */
@@ -25,7 +25,7 @@ export function idBoundAt(ms: number): string {
   return `task_${time}`;
 }
 
-export const isTaskId = (text: string): boolean => TASK_ID.test(text);
+export const isTaskId = typeIdTest('task');
 
 /** A file's id contains its task's id, so files need no table. */
 export const fileIdOf = (taskId: string, index: number): string => `file_${taskId.slice('task_'.length)}_${index}`;

@@ -7,8 +7,10 @@ import { HealthModule } from '../../src/health/health.module.ts';
 import { Metrics } from '../../src/platform/metrics.ts';
 import { Readiness } from '../../src/platform/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
+import { HEALTH_PATHS } from '../../src/platform/http/health-paths.ts';
 import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { buildOpenApi } from '../../src/platform/http/openapi.ts';
+import { startApp } from '../support/app.ts';
 
 class ThingInput {
   @ApiField.string('its name') name: string;
@@ -78,7 +80,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is not ready while the database is away, names the failed check, and stays alive', async () => {
+  it('is not ready while the database is away, says which, and stays alive', async () => {
     database = () => Promise.reject(new Error('connect ECONNREFUSED postgres://me:hunter2@db/x'));
     const ready = await get('/readyz');
     const body: any = await ready.json();
@@ -97,7 +99,7 @@ describe('health', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('queries the database once for many concurrent requests', async () => {
+  it('asks the database once for many who want to know', async () => {
     const answered = Promise.withResolvers<void>();
     database = () => answered.promise;
     const all = Array.from({ length: 20 }, () => get('/readyz'));
@@ -107,7 +109,7 @@ describe('health', () => {
     expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless they came late
   });
 
-  it('counts requests by route pattern, never by URL', async () => {
+  it('counts requests by route pattern, never by address', async () => {
     await get('/v1/things/secret-id/rename');
     await get('/nothing/secret-id');
     await get('/healthz');
@@ -125,6 +127,18 @@ describe('health', () => {
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/metrics')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(503);
+  });
+});
+
+describe('health in a whole service', () => {
+  it.each(['all', 'worker'])('needs no API key and has no rate limit with ROLE=%s', async (role) => {
+    const service = await startApp({ ROLE: role, RATE_READ_PER_MIN: '1' });
+    const get = (path: string) => fetch(`${service.baseUrl}${path}`, { headers: { authorization: 'Bearer wrong' } });
+    const statuses = async (path: string) => (await Promise.all([get(path), get(path)])).map(({ status }) => status);
+    for (const path of Object.values(HEALTH_PATHS)) expect([path, await statuses(path)]).toEqual([path, [200, 200]]);
+    expect((await get('/v1/models')).status).toBe(role === 'worker' ? 404 : 401);
+    expect((await get('/openapi.json')).status).toBe(role === 'worker' ? 404 : 200);
+    await service.close();
   });
 });
 

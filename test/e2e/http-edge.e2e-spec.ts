@@ -113,8 +113,8 @@ async function call(method: string, path: string, options: { body?: any; headers
 }
 const json = { 'content-type': 'application/json' };
 
-describe('every response', () => {
-  it('echoes a safe x-request-id and replaces any other', async () => {
+describe('every reply', () => {
+  it('echoes a harmless x-request-id and replaces any other', async () => {
     expect((await call('GET', '/things', { headers: { 'x-request-id': 'my-id_1.2' } })).headers['x-request-id']).toBe(
       'my-id_1.2',
     );
@@ -125,20 +125,20 @@ describe('every response', () => {
     }
   });
 
-  it('has nosniff, no server banner and no CORS header', async () => {
+  it('carries nosniff and no banner, and no CORS header', async () => {
     const { headers } = await call('GET', '/things', { headers: { origin: 'https://evil.example' } });
     expect(headers['x-content-type-options']).toBe('nosniff');
     expect(Object.keys(headers).filter((name) => /^(server|x-powered-by|access-control-.*)$/.test(name))).toEqual([]);
   });
 });
 
-describe('paths and methods', () => {
-  it('responds route_not_found for an unknown path', async () => {
+describe('addresses and methods', () => {
+  it('says route_not_found for an address that is not there', async () => {
     for (const path of ['/nothing', '/things/', '/THINGS', '/things/1/cancel/more', '/things//cancel']) {
       expectEnvelope(await call('GET', path), 404, 'route_not_found');
     }
   });
-  it('responds method_not_allowed with the allowed methods', async () => {
+  it('says method_not_allowed with what is allowed', async () => {
     const put = await call('PUT', '/things', { headers: json, body: 'garbage' });
     expectEnvelope(put, 405, 'method_not_allowed');
     expect(put.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
@@ -164,14 +164,14 @@ describe('paths and methods', () => {
     expect((await call('HEAD', '/nothing')).status).toBe(404);
     expect((await call('HEAD', '/things/1/cancel')).status).toBe(405);
   });
-  it('rejects a badly encoded path and treats a very long id as unknown', async () => {
+  it('refuses a badly encoded address, and takes a very long id for an unknown one', async () => {
     expectEnvelope(await call('GET', '/things/%zz'), 400, 'bad_request');
     expect((await call('GET', `/things/${'a'.repeat(5_000)}`)).body.id).toHaveLength(5_000);
   });
 });
 
 describe('bodies', () => {
-  it('accepts JSON only, in UTF-8', async () => {
+  it('takes JSON only', async () => {
     const body = '{"name":"x"}';
     expect((await call('POST', '/things', { headers: json, body })).status).toBe(201);
     for (const type of [
@@ -205,7 +205,7 @@ describe('bodies', () => {
       'unsupported_media_type',
     );
   });
-  it('rejects an empty or invalid one', async () => {
+  it('refuses an empty or broken one', async () => {
     for (const body of ['', '{', '{"a":1,}', 'nul', '\ufeff{}', Buffer.from([0x22, 0xff, 0x22])]) {
       expectEnvelope(await call('POST', '/things', { headers: json, body }), 400, 'invalid_json');
     }
@@ -214,7 +214,7 @@ describe('bodies', () => {
       expectEnvelope(await call('POST', '/things', { headers: json, body }), 400, 'invalid_body');
     }
   });
-  it('accepts a POST without one where none is required', async () => {
+  it('needs none where none is needed', async () => {
     for (const options of [
       {},
       { headers: json },
@@ -224,7 +224,7 @@ describe('bodies', () => {
       expect((await call('POST', '/things/1/cancel', options)).body).toEqual({ id: '1', cancelled: true });
     }
   });
-  it('rejects more than 1 MiB, announced or not, and the client can read the response', async () => {
+  it('refuses more than 1 MiB, announced or not, and the client gets to read it', async () => {
     const body = `{"name":"${'x'.repeat(3 * 1024 * 1024)}"}`;
     expectEnvelope(await call('POST', '/things', { headers: json, body }), 413, 'payload_too_large');
     const stream = new Blob([body]).stream();
@@ -259,7 +259,7 @@ describe('inputs', () => {
     expectEnvelope(answer, 400, code);
     expect(answer.body.error.param).toBe(param);
   });
-  it('reads only whole numbers from a query', async () => {
+  it('reads whole numbers out of a query, and only those', async () => {
     expect((await call('GET', '/things?limit=20')).body.limit).toBe(20);
     for (const bad of ['abc', '1.5', '', ' 1', '1e2', '0x10', '1&limit=2']) {
       expectEnvelope(await call('GET', `/things?limit=${bad}`), 400, 'invalid_type');
@@ -269,18 +269,18 @@ describe('inputs', () => {
   });
 });
 
-describe('errors', () => {
-  it('hides the details of unexpected ones', async () => {
+describe('failures', () => {
+  it('hides what it does not know', async () => {
     const answer = await call('GET', '/things/broken');
     expectEnvelope(answer, 500, 'internal_error');
     expect(JSON.stringify(answer.body)).not.toMatch(/hunter2|Error:|at /);
   });
-  it('responds service_unavailable while the database is away', async () => {
+  it('says so when the database is away', async () => {
     const answer = await call('GET', '/things/away');
     expectEnvelope(answer, 503, 'service_unavailable');
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   });
-  it('requests a Bearer key with a 401', async () => {
+  it('asks for a Bearer key on a 401', async () => {
     const answer = await call('GET', '/things/secret');
     expectEnvelope(answer, 401, 'invalid_api_key');
     expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -334,7 +334,7 @@ describe('on the socket', () => {
   ])('answers %s in the same shape', async (_name, bytes, status, code) => {
     expectEnvelope(parse(await raw(bytes)), status, code);
   });
-  it('ignores an offer of h2c, as HTTP allows', async () => {
+  it('goes on when a client offers h2c, as HTTP allows', async () => {
     const answer = parse(
       await raw(
         'GET /things HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
@@ -342,7 +342,7 @@ describe('on the socket', () => {
     );
     expect([answer.status, answer.body]).toEqual([200, { data: [], limit: null }]);
   });
-  it('passes a claimed WebSocket path to its handler', async () => {
+  it('hands a claimed WebSocket path over', async () => {
     edgeOf(app).upgrades.claim('/socket', (_request, socket) =>
       socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'),
     );
@@ -366,7 +366,7 @@ describe('around the edges', () => {
     expect(bad.headers.get('access-control-allow-origin')).toBeNull();
     expect(good.headers.get('x-request-id')).toMatch(/^req_/);
   });
-  it('finishes requests in flight and rejects new ones while draining', async () => {
+  it('finishes what is under way and turns new requests away while draining', async () => {
     const own = await start();
     const url = `http://127.0.0.1:${own.port}/things`;
     const underWay = fetch(`${url}/slow`);

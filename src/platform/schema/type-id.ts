@@ -4,11 +4,11 @@
  */
 export const TYPE_ID_SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 
-/**
- * Makes the test for TypeIDs of one prefix: `typeIdTest('task')('task_01jd8e5t9kf3qs7m2v4xw6yzab')` is true. It
- * protects the database from malformed ids, such as very long ones or ones with a NUL.
- */
+/** Matches the TypeIDs of one prefix, such as `task_01jd8e5t9kf3qs7m2v4xw6yzab`. */
+export const typeIdPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_${TYPE_ID_SUFFIX}$`);
+
+/** Makes the test for TypeIDs of one prefix. It keeps malformed ids from the database, such as ones with a NUL. */
 export function typeIdTest(prefix: string): (text: string) => boolean {
-  const pattern = new RegExp(`^${prefix}_${TYPE_ID_SUFFIX}$`);
+  const pattern = typeIdPattern(prefix);
   return (text) => pattern.test(text);
 }

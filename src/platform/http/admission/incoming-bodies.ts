@@ -60,6 +60,6 @@ function oldestUpload(): ApiError {
   return new ApiError('service_unavailable', {
     message:
       'The service is receiving more request bodies than it can hold, and this one has taken the longest; try again.',
-    headers: { 'retry-after': '1' },
+    retryAfterS: 1,
   });
 }

@@ -21,7 +21,7 @@ export class LoadBound {
     if (this.requests < requestsAtOnce && this.bodyBytes < bodyBytesAtOnce) return;
     throw new ApiError('service_unavailable', {
       message: 'The service has too many requests in flight; try again.',
-      headers: { 'retry-after': '1' },
+      retryAfterS: 1,
     });
   }
 
