@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { DAY_MS, HOUR_MS } from '../platform/time.ts';
 
 /** A whole number. The command checks its range. */
 export function wholeNumber(text: string): number {
@@ -20,8 +21,7 @@ export function list(text: string): string[] {
 /** Unix seconds of `30d` or `12h` from now, or of a date such as 2027-01-31 or 2027-01-31T12:00:00Z. */
 export function moment(text: string): number {
   const [, amount, unit] = /^([0-9]{1,6})([dh])$/.exec(text) ?? [];
-  const ms =
-    amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === 'd' ? 86_400_000 : 3_600_000);
+  const ms = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === 'd' ? DAY_MS : HOUR_MS);
   if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be a date, or a time from now such as 30d or 12h.');
   return Math.floor(ms / 1000);
 }

@@ -16,6 +16,15 @@ export interface Lifecycle {
   replacement: string | null;
 }
 
+/**
+ * How an image guides a video: the video starts from it, or follows it as a reference. `nearest` is the reference_mode that an
+ * upstream without this mode comes closest to; absent where the guidance expresses the mode exactly.
+ */
+export interface ImageGuidance {
+  as: 'first_frame' | 'reference';
+  nearest?: string;
+}
+
 /** What can be made: a logical id that configuration binds to a provider. One file a model in `catalog/`. */
 export interface Model {
   id: string;
@@ -28,6 +37,8 @@ export interface Model {
   sizes: SizeTable;
   /** Every allowed value, default and bound. Validates creation requests and is published by /v1/models. */
   parameters: ParametersSchema;
+  /** Videos: by reference_mode, how a first_frame_image_url without other images guides the video. */
+  guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
   lifecycle: Lifecycle;
 }
 

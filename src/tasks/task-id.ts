@@ -1,7 +1,8 @@
 import { typeidUnboxed } from 'typeid-js';
+import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../platform/schema/type-id.ts';
 
-export const TASK_ID = /^task_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
-const FILE_ID = /^file_([0-7][0-9a-hjkmnp-tv-z]{25})_([0-9]{1,3})$/;
+export const TASK_ID = typeIdPattern('task');
+const FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_([0-9]{1,3})$`);
 
 /** TypeID: `task_` + 26 characters of base32. The first ten are the time, so ids sort by creation. */
 export const newTaskId = (): string => typeidUnboxed('task');
@@ -24,7 +25,7 @@ export function idBoundAt(ms: number): string {
   return `task_${time}`;
 }
 
-export const isTaskId = (text: string): boolean => TASK_ID.test(text);
+export const isTaskId = typeIdTest('task');
 
 /** A file's id contains its task's id, so files need no table. */
 export const fileIdOf = (taskId: string, index: number): string => `file_${taskId.slice('task_'.length)}_${index}`;

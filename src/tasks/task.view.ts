@@ -2,6 +2,7 @@ import { ObjectType } from '@nestjs/graphql';
 import { type MediaKind, MediaKindChoice } from '../models/media-kind.ts';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
+import { unixSeconds } from '../platform/time.ts';
 import type { FileLinks } from './files/file-links.ts';
 import { TASK_ERRORS, type TaskErrorCode } from './task-error.ts';
 import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
@@ -89,12 +90,12 @@ export function toTaskView(task: ShownTask, links: FileLinks): TaskView {
     status: task.status,
     progress: task.progress,
     created_at: unixSeconds(task.created_at),
-    completed_at: unixSeconds(task.completed_at),
+    completed_at: unixSecondsOrZero(task.completed_at),
     ...(task.result && { result: toResult(task, task.result, links) }),
     ...(task.error && { error: task.error }),
     input: task.input,
     metadata: task.metadata,
-    started_at: unixSeconds(task.started_at),
+    started_at: unixSecondsOrZero(task.started_at),
     expires_at: unixSeconds(task.expires_at),
     ...(task.approximations && { approximations: task.approximations.map(toApproximation) }),
   };
@@ -107,13 +108,13 @@ export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boole
 function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): TaskResultView {
   return {
     outputs: outputs.map(({ storage_key: _key, ...output }) => ({ ...output, ...linkTo(output.id, task, links) })),
-    expires_at: unixSeconds(task.files_expire_at),
+    expires_at: unixSecondsOrZero(task.files_expire_at),
   };
 }
 
 function linkTo(fileId: string, task: ShownTask, links: FileLinks): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
   if (!filesPresent(task)) return { url: null, url_expires_at: null };
-  const { url, expiresAt } = links.sign(fileId, unixSeconds(task.files_expire_at));
+  const { url, expiresAt } = links.sign(fileId, unixSecondsOrZero(task.files_expire_at));
   return { url, url_expires_at: expiresAt };
 }
 
@@ -123,4 +124,4 @@ const toApproximation = ({ param, requested, used }: Approximation): TaskApproxi
   used: String(used),
 });
 
-const unixSeconds = (date: Date | null): number => (date ? Math.floor(date.getTime() / 1000) : 0);
+const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(date) : 0);

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { Config } from '../platform/config.ts';
+import { toList } from '../platform/schema/list-of.ts';
 import { FindTaskQuery } from './find-task.query.ts';
 import { DEFAULT_LIMIT, ListTasksQuery } from './list/list-tasks.query.ts';
 import { TaskListView } from './list/list.view.ts';
@@ -41,13 +42,8 @@ export class TasksController {
     const { limit = DEFAULT_LIMIT, after, ...filter } = query;
     const page = await this.lists.list(caller.apiKeyId, filter, { limit, after });
     reply.header('cache-control', 'no-store');
-    return {
-      object: 'list',
-      data: page.tasks.map((task) => this.views.of(task)),
-      has_more: page.hasMore,
-      first_id: page.tasks.at(0)?.id ?? null,
-      last_id: page.tasks.at(-1)?.id ?? null,
-    };
+    const views = page.tasks.map((task) => this.views.of(task));
+    return toList(views, page.hasMore, ({ task_id }) => task_id);
   }
 
   @Get(':task_id')

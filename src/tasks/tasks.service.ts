@@ -8,6 +8,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { deadlineS } from '../models/model.ts';
 import { Config } from '../platform/config.ts';
+import { DAY_MS, HOUR_MS } from '../platform/time.ts';
 import { CreateKeyedTasks, type Creation, type Idempotency } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
@@ -28,8 +29,6 @@ interface TaskRequest {
   metadata: Record<string, string>;
 }
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 /** Prompts may be long, so the cache is also bounded by characters: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
 

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import { OpenaiProvider } from '../../src/providers/openai/openai.provider.ts';
-import { planFilm } from '../../src/providers/openai/openai-video-plan.ts';
+import { planVideo } from '../../src/providers/openai/openai-video-plan.ts';
 import type { ProviderRequest } from '../../src/providers/provider.ts';
 import { gptImage2 } from '../../src/models/catalog/gpt-image-2.ts';
 import { ownSchemas, publishedSchemas } from '../support/openai-schemas/validators.ts';
@@ -114,7 +114,7 @@ describe.each(sources)('by %s', (_source, load) => {
     expect(faultsOf(schemas.generationRequest, { model: 'gpt-image-2', prompt: 'a cat', n: 11 })).not.toEqual([]);
     expect(faultsOf(schemas.answer, { data: [] })).not.toEqual([]);
     expect(faultsOf(schemas.createRequest, { prompt: 'a wave', seconds: 4 })).not.toEqual([]);
-    const { size, seconds } = planFilm(film);
+    const { size, seconds } = planVideo(film);
     expect(faultsOf(schemas.createRequest, { prompt: 'a wave', seconds: String(seconds), size })).not.toEqual([]);
     expect(faultsOf(schemas.video, { id: 'video_1', status: 'running' })).not.toEqual([]);
   });

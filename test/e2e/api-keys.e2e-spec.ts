@@ -316,10 +316,12 @@ describe('rotating', () => {
   it('forgets a secret that expired over 30 days before a rotation, and no other', async () => {
     const first = await create();
     const second = (await call('POST', `/v1/api_keys/${first.id}/rotate`)).body;
-    await service.app.get(DataSource).query(
-      `update api_key_secrets set expires_at = expires_at - interval '30 days' where api_key_id = $1 and expires_at is not null`,
-      [first.id],
-    );
+    await service.app
+      .get(DataSource)
+      .query(
+        `update api_key_secrets set expires_at = expires_at - interval '30 days' where api_key_id = $1 and expires_at is not null`,
+        [first.id],
+      );
     await call('POST', `/v1/api_keys/${first.id}/rotate`);
     expect([await codeOf(first.key), await codeOf(second.key)]).toEqual(['invalid_api_key', 'api_key_expired']);
   });

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, type Type 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { connect } from 'node:net';
 import { ApiError } from '../../src/errors/api-error.ts';
-import { createHttpApp, startDraining, upgradesOf } from '../../src/platform/http/http-app.ts';
+import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { ApiField } from '../../src/platform/schema/api-field.ts';
 import { defineChoice } from '../../src/platform/schema/choice.ts';
 
@@ -51,6 +51,8 @@ class ThingsController {
 
 @Module({ controllers: [ThingsController] })
 class ThingsModule {}
+
+const edgeOf = (app: NestFastifyApplication) => (app.getHttpAdapter() as EdgeAdapter).edge;
 
 let app: NestFastifyApplication;
 let port: number;
@@ -172,9 +174,13 @@ describe('bodies', () => {
   it('must be JSON', async () => {
     const body = '{"name":"x"}';
     expect((await call('POST', '/things', { headers: json, body })).status).toBe(201);
-    expect(
-      (await call('POST', '/things', { headers: { 'content-type': 'Application/JSON; charset=UTF-8' }, body })).status,
-    ).toBe(201);
+    for (const type of [
+      'Application/JSON; charset=UTF-8',
+      'application/json; charset="utf-8"',
+      'application/json;charset="UTF8"',
+    ]) {
+      expect((await call('POST', '/things', { headers: { 'content-type': type }, body })).status).toBe(201);
+    }
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -182,6 +188,8 @@ describe('bodies', () => {
       'json',
       '',
       'application/json; charset=utf-16',
+      'application/json; charset="utf-16"',
+      'application/json; charset="latin1"',
     ]) {
       expectEnvelope(
         await call('POST', '/things', { headers: { 'content-type': type }, body }),
@@ -335,7 +343,9 @@ describe('on the socket', () => {
     expect([answer.status, answer.body]).toEqual([200, { data: [], limit: null }]);
   });
   it('passes the upgrade of a claimed path to its handler', async () => {
-    upgradesOf(app).claim('/socket', (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'));
+    edgeOf(app).upgrades.claim('/socket', (_request, socket) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'),
+    );
     expect(
       await raw('GET /socket?a=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
     ).toMatch(/^HTTP\/1.1 101 .*hi$/s);
@@ -361,7 +371,7 @@ describe('around the edges', () => {
     const url = `http://127.0.0.1:${own.port}/things`;
     const underWay = fetch(`${url}/slow`);
     await slow.begun.promise;
-    startDraining(own.app);
+    edgeOf(own.app).startDraining();
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get('connection'), refused.headers.get('retry-after')]).toEqual([
       503,

@@ -4,6 +4,7 @@ import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { Secrets } from '../../platform/secrets.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { Authenticator } from '../authenticator.ts';
 import { type Caller, type Scope, SCOPES } from '../caller.ts';
 import { hintOf, newApiKey } from './api-key-format.ts';
@@ -15,7 +16,7 @@ import { hashOf } from './key-hash.ts';
 /** The scopes of a key created without any: all but `keys:manage`. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'keys:manage');
 
-const ID = /^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const isApiKeyId = typeIdTest('key');
 
 export interface NewApiKey {
   name: string;
@@ -108,7 +109,7 @@ export class ApiKeysService {
 
   /** @throws ApiError api_key_not_found, also for a second revocation */
   async revoke(id: string): Promise<void> {
-    if (!ID.test(id)) notFound();
+    if (!isApiKeyId(id)) notFound();
     const revoked = await this.apiKeys.update({ id, revoked_at: IsNull() }, { revoked_at: () => 'now()' });
     if (revoked.affected === 0) notFound();
     this.authenticator.forget(id);
@@ -139,7 +140,7 @@ export class ApiKeysService {
     id: string,
     mode?: 'pessimistic_write',
   ): Promise<ApiKey | null> {
-    if (!ID.test(id)) return null;
+    if (!isApiKeyId(id)) return null;
     return apiKeys.findOne({ where: { id, revoked_at: IsNull() }, ...(mode && { lock: { mode } }) });
   }
 }

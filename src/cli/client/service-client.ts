@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from './error-text.ts';
+import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 const TIMEOUT_MS = 45_000; // longer than the 30 s of a long poll
 const MAX_ATTEMPTS = 5;
@@ -61,6 +62,6 @@ export class ServiceClient {
 
 /** Retry-After if the service sent it, otherwise 1, 2, 4, 8 s. */
 function backoffMs(response: Response | null, attempt: number): number {
-  const retryAfterS = Number(response?.headers.get('retry-after'));
-  return 1000 * (retryAfterS > 0 ? Math.min(retryAfterS, MAX_BACKOFF_S) : 2 ** (attempt - 1));
+  const retryAfterMs = parseRetryAfter(response?.headers.get('retry-after'), Date.now(), 'fractions');
+  return retryAfterMs ? Math.min(retryAfterMs, 1000 * MAX_BACKOFF_S) : 1000 * 2 ** (attempt - 1);
 }

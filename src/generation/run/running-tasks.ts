@@ -1,12 +1,10 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import type { StopReason } from '../../providers/provider.ts';
 import type { ClaimedTask, LeaseRef } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { isFinal } from '../../tasks/task-status.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
-
-/** Why a run was stopped. Only after `deadline` does the run still record an outcome. */
-export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 /** This process's lease on one task, and how to stop its run. */
 export interface Lease extends LeaseRef {

@@ -1,12 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  isResultUnwanted,
   ProviderError,
   type ProviderOutput,
   type ProviderRequest,
   type ResolvedInput,
   UnsupportedRequest,
 } from '../../providers/provider.ts';
+import { prepareRequest } from '../../providers/prepare-request.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import type { Submission } from '../../tasks/queue/submission.ts';
@@ -117,7 +119,7 @@ export class ServeGeneration {
 
   private async runOn<Kept>(binding: ReadyBinding, { task, lease, keep, ...work }: Work<Kept>): Promise<Kept> {
     const request = { ...work.request, upstream: binding.upstream };
-    const prepared = binding.provider.prepare(request);
+    const prepared = prepareRequest(binding.provider, request);
     const run = new ProviderRun(task, lease, submissionTo(binding, prepared.approximations), this.queue);
     try {
       const outputs = await binding.circuit.execute(() => prepared.generate(run));
@@ -143,8 +145,7 @@ export class ServeGeneration {
     upstreamId: string | null,
     lease: Lease,
   ): Promise<void> {
-    const isUnwanted = lease.signal.reason === 'ended' || lease.signal.reason === 'deadline';
-    if (!isUnwanted || upstreamId === null || !provider.cancel) return;
+    if (!isResultUnwanted(lease.signal.reason) || upstreamId === null || !provider.cancel) return;
     await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((err: unknown) => {
       this.logger.warn({ event: 'upstream.cancel_failed', task_id: lease.id, err });
     });

@@ -34,5 +34,7 @@ export const seedance2: Model = {
     // The mode takes exactly one image; no provider accepts a second one.
     when('reference_mode', 'first_frame', { needs: 'first_frame_image_url', excludes: 'reference_image_url' }),
   ),
+  // The model has a field of its own for references, so an image in this field is a first frame in every mode.
+  guidance: { loneFirstFrame: { omni: { as: 'first_frame' }, first_frame: { as: 'first_frame' } } },
   lifecycle: ACTIVE,
 };

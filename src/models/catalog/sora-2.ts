@@ -26,5 +26,12 @@ export const sora2: Model = {
     }),
     duration: seconds({ min: 1, max: 20, byDefault: 5 }),
   }),
+  guidance: {
+    loneFirstFrame: {
+      omni: { as: 'reference' },
+      first_last: { as: 'first_frame', nearest: 'first_frame' }, // no field carries a last frame
+      multi_frame: { as: 'reference', nearest: 'omni' }, // no field carries further key frames
+    },
+  },
   lifecycle: ACTIVE,
 };

@@ -47,7 +47,7 @@ export function socketOperations({ schema, introspection, admit }: SocketOperati
       const document = parseDocument(schema, payload.query, rules);
       return Array.isArray(document) ? document : executionOf(schema, document, payload, extra);
     },
-    onNext: ({ extra }, _id, _payload, _args, { errors, ...result }) =>
+    onNext: ({ extra }, ...[, , , { errors, ...result }]) =>
       errors && { ...result, errors: errors.map((error) => format(error, extra)) },
     onError: ({ extra }, _id, _payload, errors) => errors.map((error) => format(error, extra)),
   });

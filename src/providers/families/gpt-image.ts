@@ -5,15 +5,15 @@ import type { Size } from '../../models/sizes.ts';
 import { requestedSize } from '../requested-size.ts';
 
 export interface GptImageChoice {
-  /** null: the model's own choice, which it makes in about 1K. */
+  /** null: the model chooses a size of about 1K. */
   size: Size | null;
   approximations: Approximation[];
 }
 
 /**
- * Pixels of a gpt-image-2 picture where its provider takes pixels. The model's own `auto` decides on the size too, so in 2K
- * and 4K the ratio is chosen here.
- * @param takes whether the provider takes this size
+ * Pixels of a gpt-image-2 image, for providers that accept pixels. The model's own `auto` also chooses the size, so in 2K and
+ * 4K the ratio is chosen here.
+ * @param takes whether the provider accepts this size
  * @throws Unfit
  */
 export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {

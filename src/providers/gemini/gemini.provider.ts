@@ -36,6 +36,7 @@ interface Call {
 /** Google's image models by generateContent. A call makes one picture; there is no job to poll, find or cancel. */
 export class GeminiProvider implements Provider {
   readonly name = 'gemini';
+  readonly takes = ['prompt', 'aspect_ratio', 'resolution', 'n', 'reference_images'] as const;
   readonly synchronousKinds = ['image'] as const;
 
   /** @param callTimeoutMs for one whole call */

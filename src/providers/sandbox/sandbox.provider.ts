@@ -24,6 +24,17 @@ import { type Directives, parseDirectives } from './directives.ts';
 @Injectable()
 export class SandboxProvider implements Provider, OnModuleDestroy {
   readonly name = 'sandbox';
+  readonly takes = [
+    'prompt',
+    'aspect_ratio',
+    'resolution',
+    'n',
+    'reference_images',
+    'duration',
+    'reference_mode',
+    'first_frame_image_url',
+    'reference_image_url',
+  ] as const;
   private readonly pool = new RenderPool();
 
   prepare(request: ProviderRequest): PreparedRequest {

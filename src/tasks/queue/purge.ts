@@ -4,6 +4,7 @@ import { In, Repository } from 'typeorm';
 import { Config } from '../../platform/config.ts';
 import { Interval } from '../../platform/interval.ts';
 import { Storage } from '../../platform/storage/storage.ts';
+import { DAY_S } from '../../platform/time.ts';
 import { IdempotencyKey } from '../idempotency-key.entity.ts';
 import { inThePast } from '../sql/database-time.ts';
 import { Task } from '../task.entity.ts';
@@ -94,6 +95,6 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private retentionS(): number {
-    return this.config.fileRetentionDays * 86_400;
+    return this.config.fileRetentionDays * DAY_S;
   }
 }

@@ -3,6 +3,7 @@ import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+import { DAY_S } from '../../platform/time.ts';
 import type { EndHook, Ending } from '../queue/ending.ts';
 import type { Task } from '../task.entity.ts';
 
@@ -43,8 +44,6 @@ const END: Statement = {
     )
     select * from ended`,
 };
-
-const DAY_S = 86_400;
 
 /** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
 @Injectable()

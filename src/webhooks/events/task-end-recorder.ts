@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
+import { DAY_S } from '../../platform/time.ts';
 import type { EndWrite } from '../../tasks/queue/ending.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
@@ -10,8 +11,6 @@ import { InsertEvents, type NewEvent } from '../sql/insert-events.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
 import { newEventId } from '../webhook-id.ts';
-
-const DAY_S = 86_400;
 
 /**
  * Writes the event of an ended task and its dispatches in the transaction that ends the task. So a reader that sees one sees
