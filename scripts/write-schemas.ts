@@ -16,7 +16,7 @@ const [{ AppModule }, { createHttpApp }, { buildOpenApi }, { schemaText }, { loa
 
 const config = loadConfig({});
 const ground = { config, secrets: null, databaseUrl: 'postgres://nowhere.invalid/none' };
-const app = await createHttpApp(AppModule.on(ground), { corsOrigins: [], logLevel: 'error' }, { preview: true });
+const app = await createHttpApp(AppModule.forRoot(ground), { corsOrigins: [], logLevel: 'error' }, { preview: true });
 const folder = process.argv[2] ?? join(import.meta.dirname, '..');
 const write = (name: string, text: string) => writeFile(join(folder, name), text);
 await write('openapi.json', `${JSON.stringify(buildOpenApi(app), null, 2)}\n`);

@@ -7,22 +7,22 @@ export const PUBLIC = 'auth:public';
 export const SCOPE = 'auth:scope';
 export const BUCKET = 'auth:rate-bucket';
 
-/** Needs no API key. Everything else does. */
+/** The route needs no API key. Every other route needs one. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
-/** Needs a key with this scope. Without it any key will do. */
+/** The route needs a key with this scope. Without the decorator any key is accepted. */
 export const Scope = (scope: ScopeName) => SetMetadata(SCOPE, scope);
 
-/** Counts against this limit of the key instead of `read`. */
+/** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
 
-/** The caller that the guard let in. */
+/** Injects the caller that the guard authenticated. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext) =>
   callerOf(requestOf(context)),
 );
 
-/** For handlers that take the request as it is. @throws Error on a public route */
+/** For handlers that take the raw request. @throws Error on a public route */
 export function callerOf({ caller }: GuardedRequest): Caller {
-  if (!caller) throw new Error('A public route has no caller: nobody has been asked who they are.');
+  if (!caller) throw new Error('A public route has no caller, because the guard authenticates nothing there.');
   return caller;
 }

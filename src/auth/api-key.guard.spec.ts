@@ -17,19 +17,19 @@ class Resolver {
   @Public() open() {}
 }
 
-/** Knows every key as one and the same, which has used nothing up. */
+/** Returns the same key for every hash, with an unused rate limit. */
 const sql = {
   run: async ({ name }: Statement, [first, buckets, points]: [unknown[], unknown[], unknown[]]) =>
-    name === 'auth.find-by-hashes'
+    name === 'auth.find_by_hashes'
       ? first.map((hash) => ({ hash, id: 'key_1', scopes: ['tasks:read'], limits: {}, validMs: null }))
       : [{ apiKeyId: first[0], bucket: buckets[0], taken: points[0], msLeft: 60_000 }],
 } as unknown as Sql;
 const authenticator = new Authenticator(loadConfig({}), new Secrets(Buffer.alloc(32)), new LastUse(sql), sql);
 const guard = new ApiKeyGuard(new Reflector(), authenticator, new RateLimits(sql));
-const asked = async (context: ExecutionContext) => guard.canActivate(context);
+const activate = async (context: ExecutionContext) => guard.canActivate(context);
 const bearer = `Bearer ${newApiKey()}`;
 
-/** What Nest hands a guard before a GraphQL resolver. */
+/** The context that Nest passes to a guard before a GraphQL resolver. */
 function graphql(
   field: 'task' | 'create' | 'open',
   context: { request: GuardedRequest; reply?: object },
@@ -42,8 +42,8 @@ function graphql(
   } as unknown as ExecutionContext;
 }
 
-describe('the guard before GraphQL', () => {
-  it('finds the key in the request of the context, leaves the caller there, and sets the headers of the reply', async () => {
+describe('the guard for GraphQL', () => {
+  it('reads the key from the request of the context, stores the caller there, and sets the reply headers', async () => {
     const request: GuardedRequest = { headers: { authorization: bearer } };
     const headers: Record<string, string> = {};
     const reply = { header: (name: string, value: string) => (headers[name] = value) };
@@ -52,19 +52,19 @@ describe('the guard before GraphQL', () => {
     expect(Object.keys(headers)).toEqual(['ratelimit-policy', 'ratelimit']);
   });
 
-  it('does without a reply, as over a socket', async () => {
+  it('works without a reply, as over a socket', async () => {
     const request: GuardedRequest = { headers: { authorization: bearer } };
     expect(await guard.canActivate(graphql('task', { request }))).toBe(true);
   });
 
-  it('refuses as over REST: no key, no scope', async () => {
+  it('refuses a missing key and a missing scope, as over REST', async () => {
     const without = graphql('task', { request: { headers: {} } });
-    await expect(asked(without)).rejects.toMatchObject({ code: 'missing_api_key' });
+    await expect(activate(without)).rejects.toMatchObject({ code: 'missing_api_key' });
     const lacking = graphql('create', { request: { headers: { authorization: bearer } } });
-    await expect(asked(lacking)).rejects.toMatchObject({ code: 'insufficient_scope' });
+    await expect(activate(lacking)).rejects.toMatchObject({ code: 'insufficient_scope' });
   });
 
-  it('lets anybody at what is public', async () => {
+  it('admits requests without a key to public fields', async () => {
     expect(await guard.canActivate(graphql('open', { request: { headers: {} } }))).toBe(true);
   });
 });

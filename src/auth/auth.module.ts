@@ -1,30 +1,37 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKeyGuard } from './api-key.guard.ts';
+import { ApiKeySecret } from './api-keys/api-key-secret.entity.ts';
+import { ApiKeyViews } from './api-keys/api-key-views.ts';
+import { ApiKey } from './api-keys/api-key.entity.ts';
 import { ApiKeysController } from './api-keys/api-keys.controller.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
-import { Authenticator } from './authenticator.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
-import { KeyWatch } from './live-keys.ts';
+import { Authenticator } from './authenticator.ts';
+import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
+import { RateCount } from './rate-limits/rate-count.entity.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
 import { SocketAuth } from './socket-auth.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
-/** Who asks. Its guard stands before every route and resolver of the application; `@Public()` opens one. */
+/** API keys: issuing, authentication, scopes and rate limits. The guard runs for every route and resolver; `@Public()` exempts one. */
 @Module({
+  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, RateCount])],
   controllers: [ApiKeysController],
   providers: [
     ApiKeysService,
+    ApiKeyViews,
     Authenticator,
     Bootstrap,
-    LastUse,
     KeyWatch,
+    LastUse,
     RateLimits,
     SocketAuth,
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [ApiKeysService, Authenticator, Bootstrap, KeyWatch, RateLimits],
+  exports: [Bootstrap, KeyWatch],
 })
 export class AuthModule {}

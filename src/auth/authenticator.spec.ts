@@ -10,107 +10,107 @@ import { LastUse } from './last-use.ts';
 const SECRETS = new Secrets(Buffer.alloc(32, 1));
 const GOOD: FoundApiKey = { id: 'key_1', scopes: [], limits: {}, revoked: false, validMs: null, lastUseStale: false };
 
-/** A table of keys in the database's place, which only the clock can make old. */
-let table: Partial<FoundApiKey> | null;
-let look: jest.Mock<() => void>;
-let holdUntil: Promise<void> | null;
+/** The row that the database returns for every hash; null: none. */
+let row: Partial<FoundApiKey> | null;
+let queried: jest.Mock<() => void>;
+let answerAfter: Promise<void> | null;
 
 beforeEach(() => {
-  [table, holdUntil, look] = [{}, null, jest.fn()];
+  [row, answerAfter, queried] = [{}, null, jest.fn()];
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
 });
 afterEach(() => jest.useRealTimers());
 
 function authenticator(config: Partial<Config> = {}): Authenticator {
   const run = async (_: unknown, [hashes]: [Buffer[]]) => {
-    look();
-    const answer = table;
-    await holdUntil;
+    queried();
+    const answer = row;
+    await answerAfter;
     return answer === null ? [] : hashes.map((hash) => ({ hash, ...GOOD, ...answer }));
   };
   const sql = { run } as unknown as Sql;
   return new Authenticator({ ...loadConfig({}), ...config }, SECRETS, new LastUse(sql), sql);
 }
 
-describe('the memory of the authenticator', () => {
-  it('answers from memory for the configured time, then asks again', async () => {
+describe('the cache of the authenticator', () => {
+  it('is used for the configured time, then the database is queried again', async () => {
     const auth = authenticator({ apiKeyCacheTtlS: 2 });
     const key = newApiKey();
     await auth.authenticate(key);
     jest.advanceTimersByTime(1999);
     await auth.authenticate(key);
-    expect(look).toHaveBeenCalledTimes(1);
+    expect(queried).toHaveBeenCalledTimes(1);
     jest.advanceTimersByTime(1);
     await auth.authenticate(key);
-    expect(look).toHaveBeenCalledTimes(2);
+    expect(queried).toHaveBeenCalledTimes(2);
   });
 
-  it('remembers nothing for longer than 5 s, whatever is configured', async () => {
+  it('is never used for longer than 5 s, whatever is configured', async () => {
     const auth = authenticator({ apiKeyCacheTtlS: 60 });
     const key = newApiKey();
     await auth.authenticate(key);
-    table = { revoked: true };
+    row = { revoked: true };
     jest.advanceTimersByTime(5000);
     await expect(auth.authenticate(key)).rejects.toMatchObject({ code: 'api_key_revoked' });
   });
 
-  it('counts the time from the question, so that a slow answer does not prolong a revoked key', async () => {
+  it('counts the time from the query, so that a slow answer does not prolong the life of a revoked key', async () => {
     const auth = authenticator();
     const key = newApiKey();
     let answer!: () => void;
-    holdUntil = new Promise((resolve) => (answer = resolve));
-    const asking = auth.authenticate(key);
-    await new Promise(setImmediate); // the question is on its way, and reads the key as good
-    table = { revoked: true };
+    answerAfter = new Promise((resolve) => (answer = resolve));
+    const authenticating = auth.authenticate(key);
+    await new Promise(setImmediate); // the query is in flight, and has read the key as valid
+    row = { revoked: true };
     jest.advanceTimersByTime(4000);
     answer();
-    await asking;
+    await authenticating;
     jest.advanceTimersByTime(1000);
     await expect(auth.authenticate(key)).rejects.toMatchObject({ code: 'api_key_revoked' });
   });
 
-  it('refuses an expired key from memory in time', async () => {
+  it('refuses a cached key as soon as it expires', async () => {
     const auth = authenticator();
     const key = newApiKey();
-    table = { validMs: 1500 };
+    row = { validMs: 1500 };
     await auth.authenticate(key);
-    table = { validMs: -1 };
+    row = { validMs: -1 };
     jest.advanceTimersByTime(1500);
     await expect(auth.authenticate(key)).rejects.toMatchObject({ code: 'api_key_expired' });
   });
 
-  it('does not remember an answer that was under way when the key was forgotten', async () => {
+  it('does not keep an answer that was in flight when the key was forgotten', async () => {
     const auth = authenticator();
     const key = newApiKey();
     let answer!: () => void;
-    holdUntil = new Promise((resolve) => (answer = resolve));
-    const asking = auth.authenticate(key);
+    answerAfter = new Promise((resolve) => (answer = resolve));
+    const authenticating = auth.authenticate(key);
     await new Promise(setImmediate);
-    table = { revoked: true };
+    row = { revoked: true };
     auth.forget('key_1');
     answer();
-    await asking; // began before the revocation
+    await authenticating; // it was read before the revocation
     await expect(auth.authenticate(key)).rejects.toMatchObject({ code: 'api_key_revoked' });
   });
 
-  it('keeps good keys while 10,001 unknown ones come by', async () => {
+  it('keeps valid keys during 10,001 requests with unknown ones', async () => {
     const auth = authenticator();
     const key = newApiKey();
     await auth.authenticate(key);
-    table = null;
+    row = null;
     const refused = await Promise.allSettled(
       Array.from({ length: 10_001 }, async () => auth.authenticate(newApiKey())),
     );
     expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
-    look.mockClear();
+    queried.mockClear();
     await auth.authenticate(key);
-    expect(look).not.toHaveBeenCalled();
+    expect(queried).not.toHaveBeenCalled();
   });
 
-  it('asks once for all that come with the same key meanwhile', async () => {
+  it('sends one query for concurrent requests with the same key', async () => {
     const auth = authenticator();
     const key = newApiKey();
     await Promise.all(Array.from({ length: 50 }, () => auth.authenticate(key)));
-    expect(look).toHaveBeenCalledTimes(1);
+    expect(queried).toHaveBeenCalledTimes(1);
   });
 });

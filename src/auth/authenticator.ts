@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
+import { Batch } from '../platform/database/batch.ts';
 import { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
@@ -15,30 +15,31 @@ import { LastUse } from './last-use.ts';
 
 type Refusal = 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired';
 
-interface Answer {
+/** The cached result of a look-up. */
+interface KeyCheck {
   caller: Caller | null;
   refusal: Refusal | null;
   apiKeyId: string | null;
-  /** On the monotonic clock, milliseconds; ask the database again from then on. */
+  /** Milliseconds on the monotonic clock. From then on the database must be queried again. */
   goodUntil: number;
 }
 
-/** A revoked key is refused everywhere within 5 s (contract 6), what is under way in that moment included. */
+/** Every process refuses a revoked key within 5 s. The remaining 500 ms cover requests in flight at that moment. */
 const MAX_TTL_MS = 4500;
 const CACHE_CAPACITY = 10_000;
 const KEY_LENGTH = 49;
 
-/** Tells who asks, from the key they send. */
+/** Identifies the caller by the API key of a request. */
 @Injectable()
 export class Authenticator {
-  readonly #ttlMs: number;
-  // Refusals have a cache of their own: a flood of unknown keys must not push the real ones out.
-  readonly #accepted = new LRUCache<string, Answer>({ max: CACHE_CAPACITY });
-  readonly #refused = new LRUCache<string, Answer>({ max: CACHE_CAPACITY });
-  readonly #underWay = new Map<string, Promise<Answer>>();
-  readonly #lookups: DataLoader<Buffer, FoundApiKey | null>;
-  /** Counts what was forgotten, so that a look-up already under way then is not remembered. */
-  #forgotten = 0;
+  private readonly ttlMs: number;
+  // Refused keys have a separate cache, so that a flood of unknown keys cannot evict the valid ones.
+  private readonly accepted = new LRUCache<string, KeyCheck>({ max: CACHE_CAPACITY });
+  private readonly refused = new LRUCache<string, KeyCheck>({ max: CACHE_CAPACITY });
+  private readonly inFlight = new Map<string, Promise<KeyCheck>>();
+  private readonly lookups: Batch<Buffer, FoundApiKey | null>;
+  /** Rises with every `forget`. A look-up that was in flight at that time is not cached. */
+  private generation = 0;
 
   constructor(
     private readonly config: Config,
@@ -46,13 +47,14 @@ export class Authenticator {
     private readonly lastUse: LastUse,
     sql: Sql,
   ) {
-    this.#ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
-    this.#lookups = new DataLoader((hashes) => findByHashes(sql, hashes), { cache: false, maxBatchSize: 1000 });
+    this.ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
+    // Unlimited concurrency: one slow statement must not delay the look-ups of later requests.
+    this.lookups = new Batch((hashes) => findByHashes(sql, hashes), { maxItems: 1000, concurrency: Infinity });
   }
 
   /**
-   * The caller behind an `Authorization` header, `Bearer <API_KEY>`. Long-lived sockets ask again, at most every few
-   * seconds, for as long as they stay open.
+   * The caller of an `Authorization` header, `Bearer <API_KEY>`. Connections that stay open are checked again every few
+   * seconds.
    * @throws ApiError missing_api_key, and those of `authenticate`
    */
   authenticateHeader(header: string | undefined): Promise<Caller> | Caller {
@@ -62,53 +64,53 @@ export class Authenticator {
   }
 
   /**
-   * The caller behind an API key; answered at once while the answer is at most 5 s old.
+   * The caller of an API key. Synchronous while the cached result is at most 5 s old.
    * @throws ApiError invalid_api_key, api_key_revoked, api_key_expired
    */
   authenticate(key: string): Promise<Caller> | Caller {
     if (key.length !== KEY_LENGTH) throw new ApiError('invalid_api_key');
-    // The cache knows keys by a digest, so that a memory dump holds no more keys than the requests under way.
+    // The cache stores a digest of the key, so that a memory dump contains only the keys of requests in flight.
     const digest = hash('sha256', key, 'base64');
-    const known = this.#accepted.get(digest) ?? this.#refused.get(digest);
-    if (known && performance.now() < known.goodUntil) return callerOf(known);
+    const cached = this.accepted.get(digest) ?? this.refused.get(digest);
+    if (cached && performance.now() < cached.goodUntil) return callerOf(cached);
     if (!isWellFormed(key)) throw new ApiError('invalid_api_key');
-    return this.#ask(key, digest).then(callerOf);
+    return this.lookUpOnce(key, digest).then(callerOf);
   }
 
-  /** Drops what is remembered of a key: its next use asks the database. */
+  /** Removes a key from the cache: its next use queries the database. */
   forget(apiKeyId: string): void {
-    this.#forgotten++;
-    this.#underWay.clear();
-    for (const cache of [this.#accepted, this.#refused]) {
-      for (const [digest, answer] of cache) if (answer.apiKeyId === apiKeyId) cache.delete(digest);
+    this.generation++;
+    this.inFlight.clear();
+    for (const cache of [this.accepted, this.refused]) {
+      for (const [digest, check] of cache) if (check.apiKeyId === apiKeyId) cache.delete(digest);
     }
   }
 
-  /** Requests with one key share one look-up; those of different keys in the same turn share one statement. */
-  #ask(key: string, digest: string): Promise<Answer> {
-    let asking = this.#underWay.get(digest);
-    if (!asking) {
-      asking = this.#lookUp(key, digest).finally(() => {
-        if (this.#underWay.get(digest) === asking) this.#underWay.delete(digest);
+  /** Requests with the same key share one look-up. Look-ups of different keys in the same turn share one statement. */
+  private lookUpOnce(key: string, digest: string): Promise<KeyCheck> {
+    let lookup = this.inFlight.get(digest);
+    if (!lookup) {
+      lookup = this.lookUp(key, digest).finally(() => {
+        if (this.inFlight.get(digest) === lookup) this.inFlight.delete(digest);
       });
-      this.#underWay.set(digest, asking);
+      this.inFlight.set(digest, lookup);
     }
-    return asking;
+    return lookup;
   }
 
-  async #lookUp(key: string, digest: string): Promise<Answer> {
-    const askedAt = performance.now();
-    const forgotten = this.#forgotten;
-    const answer = this.#judge(await this.#lookups.load(hashOf(key, this.secrets)), askedAt);
-    if (forgotten !== this.#forgotten) return answer;
-    this.#accepted.delete(digest);
-    this.#refused.delete(digest);
-    (answer.caller ? this.#accepted : this.#refused).set(digest, answer);
-    return answer;
+  private async lookUp(key: string, digest: string): Promise<KeyCheck> {
+    const sentAt = performance.now();
+    const { generation } = this;
+    const check = this.check(await this.lookups.add(hashOf(key, this.secrets)), sentAt);
+    if (generation !== this.generation) return check;
+    this.accepted.delete(digest);
+    this.refused.delete(digest);
+    (check.caller ? this.accepted : this.refused).set(digest, check);
+    return check;
   }
 
-  #judge(found: FoundApiKey | null, askedAt: number): Answer {
-    const goodUntil = askedAt + this.#ttlMs;
+  private check(found: FoundApiKey | null, sentAt: number): KeyCheck {
+    const goodUntil = sentAt + this.ttlMs;
     const refuse = (refusal: Refusal) => ({ caller: null, refusal, apiKeyId: found?.id ?? null, goodUntil });
     if (!found) return refuse('invalid_api_key');
     if (found.revoked) return refuse('api_key_revoked');
@@ -124,12 +126,12 @@ export class Authenticator {
       caller,
       refusal: null,
       apiKeyId: found.id,
-      goodUntil: Math.min(goodUntil, askedAt + (found.validMs ?? Infinity)),
+      goodUntil: Math.min(goodUntil, sentAt + (found.validMs ?? Infinity)),
     };
   }
 }
 
-function callerOf(answer: Answer): Caller {
-  if (!answer.caller) throw new ApiError(answer.refusal!);
-  return answer.caller;
+function callerOf(check: KeyCheck): Caller {
+  if (!check.caller) throw new ApiError(check.refusal!);
+  return check.caller;
 }

@@ -2,17 +2,17 @@
 export const SCOPES = ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage', 'keys:manage'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The bounds of one API key, its own overrides already laid over the configured defaults. 0 = no limit. */
+/** The effective limits of one API key: its own values, and the configured defaults for the rest. 0 = no limit. */
 export interface CallerLimits {
   createsPerMinute: number;
   readsPerMinute: number;
-  /** Tasks running at once; more wait in `queued`. */
+  /** Tasks running at once. Further tasks wait in `queued`. */
   maxRunning: number;
-  /** Tasks queued at once; more are refused with `queue_full`. */
+  /** Tasks queued at once. Further tasks are rejected with `queue_full`. */
   maxQueued: number;
 }
 
-/** Who asks: the API key behind a request. It is the tenant that tasks, files, limits and webhooks belong to. */
+/** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
 export interface Caller {
   /** `key_…` */
   apiKeyId: string;

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Caller } from './caller.ts';
 
-/** What the guard needs of a request: a Fastify request, or what a socket hands over in its place. */
+/** What the guard needs of a request: a Fastify request, or the object that a socket provides instead. */
 export interface GuardedRequest {
   headers: { authorization?: string | undefined };
   caller?: Caller;
@@ -11,7 +11,10 @@ interface GuardedReply {
   header(name: string, value: string): unknown;
 }
 
-/** What a GraphQL context must carry: over a socket, `request.headers.authorization` is the connection's, and there is no reply. */
+/**
+ * What a GraphQL context must contain. Over a socket, `request.headers.authorization` is the header of the connection
+ * and there is no reply.
+ */
 interface GraphqlContext {
   request: GuardedRequest;
   reply?: GuardedReply;

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { GraphqlSockets } from '../platform/graphql/live-sockets.ts';
-import { KeyWatch } from './live-keys.ts';
+import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
+import { KeyWatch } from './key-watch.ts';
 
-/** Who may come in by a socket: whoever may call by HTTP. */
+/** Authenticates GraphQL sockets with the same keys as HTTP. */
 @Injectable()
 export class SocketAuth implements OnModuleInit {
   constructor(
@@ -11,8 +11,8 @@ export class SocketAuth implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.sockets.guardedBy(async (authorization, refused) => {
-      const { apiKeyId, release } = await this.keys.admit(authorization, refused);
+    this.sockets.guardedBy(async (authorization, onRefused) => {
+      const { apiKeyId, release } = await this.keys.admit(authorization, onRefused);
       return { owner: apiKeyId, release };
     });
   }

@@ -1,7 +1,7 @@
 import { Query, Resolver } from '@nestjs/graphql';
-import { Config } from '../platform/config.ts';
 import { CurrentCaller } from './access.ts';
-import { ApiKeyView, toApiKeyView } from './api-keys/api-key.view.ts';
+import { ApiKeyView } from './api-keys/api-key.view.ts';
+import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import type { Caller } from './caller.ts';
 
@@ -9,11 +9,11 @@ import type { Caller } from './caller.ts';
 export class ViewerResolver {
   constructor(
     private readonly apiKeys: ApiKeysService,
-    private readonly config: Config,
+    private readonly views: ApiKeyViews,
   ) {}
 
-  @Query(() => ApiKeyView, { description: 'The API key that asks: its name, what it may do, its limits.' })
+  @Query(() => ApiKeyView, { description: 'The API key that sends this request: its name, scopes and limits.' })
   async viewer(@CurrentCaller() caller: Caller): Promise<ApiKeyView> {
-    return toApiKeyView(await this.apiKeys.find(caller.apiKeyId), this.config);
+    return this.views.of(await this.apiKeys.find(caller.apiKeyId));
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { DAY_MS, HOUR_MS } from '../platform/time.ts';
 
 /** A whole number; its range is judged by whoever takes it. */
 export function wholeNumber(text: string): number {
@@ -20,8 +21,7 @@ export function list(text: string): string[] {
 /** `30d`, `12h`, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z; answers unix seconds. */
 export function moment(text: string): number {
   const [, amount, unit] = /^([0-9]{1,6})([dh])$/.exec(text) ?? [];
-  const ms =
-    amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === 'd' ? 86_400_000 : 3_600_000);
+  const ms = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === 'd' ? DAY_MS : HOUR_MS);
   if (Number.isNaN(ms)) throw new InvalidArgumentError('Neither a date nor a time from now, such as 30d or 12h.');
   return Math.floor(ms / 1000);
 }

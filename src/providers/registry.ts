@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { MODELS } from '../models/catalog.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
-import { Config } from '../platform/config.ts';
-import { ConfigError } from '../platform/env-reader.ts';
+import { Config, ConfigError } from '../platform/config.ts';
+
 import { type Binding, defaultBindings, type ProviderName } from './bindings/binding.ts';
 import { readBindingsFile } from './bindings/bindings-file.ts';
 import { Circuit } from './circuit.ts';

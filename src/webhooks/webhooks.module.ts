@@ -1,38 +1,52 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { DispatchEvents } from './sql/dispatch-events.ts';
-import { SendAgain } from './sql/send-again.ts';
-import { SweepDispatches } from './sql/sweep-dispatches.ts';
-import { TurnDeliveries } from './sql/turn-deliveries.ts';
 import { Attempt } from './deliveries/attempt.ts';
-import { DeliverySignal } from './deliveries/delivery-signal.ts';
 import { DeliverWorker } from './deliveries/deliver.worker.ts';
+import { DeliveriesController } from './deliveries/deliveries.controller.ts';
+import { DeliveriesResolver } from './deliveries/deliveries.resolver.ts';
 import { DeliveriesService } from './deliveries/deliveries.service.ts';
+import { DeliverySignal } from './deliveries/delivery-signal.ts';
 import { DeliverySweep } from './deliveries/delivery-sweep.ts';
-import { TaskEndRecorder } from './events/task-end-recorder.ts';
-import { WebhookEventsController } from './events/events.controller.ts';
+import { WebhookDelivery } from './deliveries/webhook-delivery.entity.ts';
+import { WebhookDispatch } from './deliveries/webhook-dispatch.entity.ts';
 import { EndpointsController } from './endpoints/endpoints.controller.ts';
-import { WebhooksResolver } from './webhooks.resolver.ts';
+import { EndpointsResolver } from './endpoints/endpoints.resolver.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
+import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.ts';
+import { EventsController } from './events/events.controller.ts';
+import { EventsResolver } from './events/events.resolver.ts';
+import { TaskEndRecorder } from './events/task-end-recorder.ts';
+import { WebhookEvent } from './events/webhook-event.entity.ts';
+import { FinishAndClaim } from './sql/finish-and-claim.ts';
+import { InsertEvents } from './sql/insert-events.ts';
+import { ResendEvents } from './sql/resend-events.ts';
+import { SweepDispatches } from './sql/sweep-dispatches.ts';
 
-/** Who is told when tasks end. */
+/** Sends an event to the endpoints of an API key when one of its tasks ends. */
 @Module({
-  imports: [OutboundModule, TasksModule],
-  controllers: [EndpointsController, WebhookEventsController],
+  imports: [
+    OutboundModule,
+    TasksModule,
+    TypeOrmModule.forFeature([WebhookEndpoint, WebhookEvent, WebhookDispatch, WebhookDelivery]),
+  ],
+  controllers: [EndpointsController, DeliveriesController, EventsController],
   providers: [
-    DispatchEvents,
-    TurnDeliveries,
-    SendAgain,
-    SweepDispatches,
     Attempt,
-    DeliverySignal,
     DeliverWorker,
+    DeliveriesResolver,
     DeliveriesService,
+    DeliverySignal,
     DeliverySweep,
-    TaskEndRecorder,
-    WebhooksResolver,
+    EndpointsResolver,
     EndpointsService,
+    EventsResolver,
+    FinishAndClaim,
+    InsertEvents,
+    ResendEvents,
+    SweepDispatches,
+    TaskEndRecorder,
   ],
 })
 export class WebhooksModule {}

@@ -347,6 +347,17 @@ describe('rotating', () => {
     expect(await codeOf(old.key)).toBe('api_key_expired');
   });
 
+  it('forgets a secret that expired over 30 days before a rotation, and no other', async () => {
+    const first = await create();
+    const second = (await call('POST', `/v1/api_keys/${first.id}/rotate`)).body;
+    await sqlOf().query(
+      `update api_key_secrets set expires_at = expires_at - interval '30 days' where api_key_id = $1 and expires_at is not null`,
+      [first.id],
+    );
+    await call('POST', `/v1/api_keys/${first.id}/rotate`);
+    expect([await codeOf(first.key), await codeOf(second.key)]).toEqual(['invalid_api_key', 'api_key_expired']);
+  });
+
   it('leaves one current secret when rotations race', async () => {
     const { id } = await create();
     const racing = await Promise.all(Array.from({ length: 5 }, () => call('POST', `/v1/api_keys/${id}/rotate`)));
@@ -550,7 +561,7 @@ async function countingStatements(work: () => Promise<unknown>): Promise<number>
   const run = sql.run.bind(sql);
   let count = 0;
   sql.run = (statement, values) => {
-    if (statement.name === 'auth.find-by-hashes') count++;
+    if (statement.name === 'auth.find_by_hashes') count++;
     return run(statement, values);
   };
   try {

@@ -1,12 +1,13 @@
-import { Body, Controller, Module, Param, Post } from '@nestjs/common';
+import { Body, Controller, Global, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { ERRORS } from '../../src/errors/catalog.ts';
 import { ApiField } from '../../src/platform/schema/api-field.ts';
 import { HealthModule } from '../../src/health/health.module.ts';
+import { Metrics } from '../../src/platform/metrics.ts';
 import { Readiness } from '../../src/platform/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
-import { createHttpApp, startDraining } from '../../src/platform/http/http-app.ts';
+import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { buildOpenApi } from '../../src/platform/http/openapi.ts';
 
 class ThingInput {
@@ -31,12 +32,19 @@ const needsDatabase = {
     throw new Error('no database here');
   },
 };
-@Module({ imports: [HealthModule], controllers: [ThingsController] })
+@Global()
+@Module({ providers: [Metrics, Readiness], exports: [Metrics, Readiness] })
+class MonitoringModule {}
+@Module({ imports: [MonitoringModule, HealthModule], controllers: [ThingsController] })
 class ThingsModule {}
-@Module({ imports: [HealthModule], controllers: [ThingsController], providers: [needsDatabase] })
+@Module({
+  imports: [MonitoringModule, HealthModule],
+  controllers: [ThingsController],
+  providers: [needsDatabase],
+})
 class UnstartableModule {}
 
-const quiet = { corsOrigins: [], logLevel: 'silent' };
+const quiet = { corsOrigins: [], logLevel: 'silent' } as const;
 
 async function start() {
   const app = await createHttpApp(ThingsModule, quiet);
@@ -70,7 +78,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is not ready while the database is away, says which, and stays alive', async () => {
+  it('is not ready while the database is away, names the failed check, and stays alive', async () => {
     database = () => Promise.reject(new Error('connect ECONNREFUSED postgres://me:hunter2@db/x'));
     const ready = await get('/readyz');
     const body: any = await ready.json();
@@ -89,7 +97,7 @@ describe('health', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('asks the database once for many who want to know', async () => {
+  it('queries the database once for many concurrent requests', async () => {
     const answered = Promise.withResolvers<void>();
     database = () => answered.promise;
     const all = Array.from({ length: 20 }, () => get('/readyz'));
@@ -99,7 +107,7 @@ describe('health', () => {
     expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless they came late
   });
 
-  it('counts requests by route pattern, never by address', async () => {
+  it('counts requests by route pattern, never by URL', async () => {
     await get('/v1/things/secret-id/rename');
     await get('/nothing/secret-id');
     await get('/healthz');
@@ -113,7 +121,7 @@ describe('health', () => {
   });
 
   it('is alive but not ready while draining', async () => {
-    startDraining(app);
+    (app.getHttpAdapter() as EdgeAdapter).edge.startDraining();
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/metrics')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(503);

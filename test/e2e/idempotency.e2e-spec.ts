@@ -36,7 +36,10 @@ describe('Idempotency-Key', () => {
   it('refuses another body under a used key with 422', async () => {
     await service.api.create(aFailure, WITH_KEY('reused'));
     const { status, headers, body } = await service.api.create<ErrorBody>({ ...aFailure, n: 2 }, WITH_KEY('reused'));
-    expect([status, body.error.code, body.error.type]).toEqual([422, 'idempotency_key_reused', 'idempotency_error']);
+    expect([status, body.error]).toMatchObject([
+      422,
+      { code: 'idempotency_key_reused', type: 'idempotency_error', param: 'Idempotency-Key' },
+    ]);
     expect(headers.get('x-should-retry')).toBe('false');
   });
 

@@ -17,7 +17,8 @@ describe('GET /v1/tasks', () => {
   beforeAll(async () => {
     service = await startApp();
     for (let at = 0; at < 5; at += 1) {
-      const metadata = at === 2 ? { order: '42', colour: 'red' } : { order: String(at) };
+      const metadata: Record<string, string> =
+        at === 2 ? { order: '42', colour: 'red', constructor: 'yes' } : { order: String(at) };
       made.unshift((await service.api.create({ ...aFailure, metadata })).body.task_id);
     }
     for (const id of made) await service.api.untilFinal(id);
@@ -58,6 +59,8 @@ describe('GET /v1/tasks', () => {
     expect((await list(`created_before=${Math.floor(Date.now() / 1000) + 60}`)).data).toHaveLength(5);
     expect((await list('metadata[order]=42&metadata[colour]=red')).data.map((task) => task.task_id)).toEqual([made[2]]);
     expect((await list('metadata[order]=42&metadata[colour]=blue')).data).toHaveLength(0);
+    expect((await list('metadata[__proto__]=42')).data).toHaveLength(0);
+    expect((await list('metadata[constructor]=yes')).data.map((task) => task.task_id)).toEqual([made[2]]);
   });
 
   it('gives what was created between two times, both left out', async () => {
@@ -91,6 +94,16 @@ describe('GET /v1/tasks', () => {
     ['after=abc', 'invalid_value', 'after'],
     ['order=asc', 'unknown_parameter', 'order'],
     ['created_after=-1', 'value_out_of_range', 'created_after'],
+    ['created_before=253402300800', 'value_out_of_range', 'created_before'],
+    ['created_before=1.5', 'invalid_type', 'created_before'],
+    ['status=failed&status=queued', 'invalid_type', 'status'],
+    ['model=a&model=b', 'invalid_type', 'model'],
+    ['model=%00', 'invalid_unicode', 'model'],
+    ['metadata=a', 'unknown_parameter', 'metadata'],
+    ['metadata[a]=1&metadata[a]=2', 'invalid_type', 'metadata[a]'],
+    ['metadata[a]=%00', 'invalid_unicode', 'metadata[a]'],
+    ['metadata[]=a', 'unknown_parameter', 'metadata[]'],
+    ['model[a]=b', 'unknown_parameter', 'model[a]'],
   ])('refuses %s', async (query, code, param) => {
     const { status, body } = await service.api.get<ErrorBody>(`/v1/tasks?${query}`);
     expect({ status, code: body.error.code, param: body.error.param }).toEqual({ status: 400, code, param });

@@ -102,7 +102,7 @@ describe('a key that the provider refuses', () => {
         expect(text).not.toContain(WRONG_KEY);
       }
 
-      const passed = await logged(task.task_id, 'binding.passed_over');
+      const passed = await logged(task.task_id, 'binding.skipped');
       expect(passed).toMatchObject({ provider, credential, code: 'provider_rejected', reason: { provider, status } });
       const failed = await logged(task.task_id, 'task.run_failed');
       expect(failed).toMatchObject({ model, provider, credential, code: 'provider_rejected', cause: { status } });
@@ -114,7 +114,7 @@ describe('a key that the provider refuses', () => {
   it('lets the next binding serve, and the log names the credential that was refused', async () => {
     const task = await ended('gpt-image-2');
     expect(task.status).toBe('succeeded');
-    const passed = await logged(task.task_id, 'binding.passed_over');
+    const passed = await logged(task.task_id, 'binding.skipped');
     expect(passed).toMatchObject({ provider: 'openai', credential: 'FIRST_SECRET', reason: { status: 401 } });
     expect(service.output()).not.toContain(WRONG_KEY);
   }, 60_000);

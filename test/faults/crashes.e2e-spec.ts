@@ -126,7 +126,7 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
     });
 
     fleet.resume(first); // while its successor is at work
-    await eventually('it to notice', async () => first.service.output().includes('"event":"lease_lost"'));
+    await eventually('it to notice', async () => first.service.output().includes('"event":"lease.lost"'));
     const now = await row();
     expect([now.attempt, now.worker_id]).toEqual([2, successor.worker_id]);
     await eventually('the end', async () => (await row()).status === 'succeeded', 60_000);

@@ -17,7 +17,7 @@ describe('the format of an API key', () => {
     expect(value).toBe(crc32(key.slice(3, 43)));
   });
 
-  it('agrees with keys worked out by hand, the left-padded one included', () => {
+  it('matches keys computed independently, including a left-padded checksum', () => {
     expect(isWellFormed(`dr_${'a'.repeat(40)}${base62(crc32('a'.repeat(40)))}`)).toBe(true);
     const small = Array.from({ length: 200_000 }, (_, i) => String(i).padStart(40, '0')).find(
       (t) => crc32(t) < 62 ** 4,
@@ -26,7 +26,7 @@ describe('the format of an API key', () => {
     expect(isWellFormed(`dr_${small}${base62(crc32(small)).replace(/^0+/, '')}`)).toBe(false);
   });
 
-  it('notices any single wrong character', () => {
+  it('detects any single wrong character', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 48 }), fc.integer({ min: 1, max: 61 }), (at, shift) => {
         const key = newApiKey();
@@ -57,13 +57,13 @@ describe('the format of an API key', () => {
     for (const count of seen.values()) expect(Math.abs(count - mean)).toBeLessThan(6 * Math.sqrt(mean));
   });
 
-  it('gives a hint of at most the first two and last four characters', () => {
+  it('has a hint of at most the first two and last four characters', () => {
     const key = newApiKey();
     expect(hintOf(key)).toBe(`dr_${key.slice(3, 5)}…${key.slice(-4)}`);
   });
 });
 
-/** The checksum once more, the long way round: BigInt division of the whole number. */
+/** The checksum computed another way: BigInt division of the whole number. */
 function base62(value: number): string {
   let digits = '';
   for (let rest = BigInt(value); rest > 0n; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;

@@ -5,22 +5,22 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'dr_';
 const RANDOM_LENGTH = 40; // 238 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
-const SHAPE = /^dr_[0-9A-Za-z]{46}$/;
+const SYNTAX = /^dr_[0-9A-Za-z]{46}$/;
 
-/** A new API key: `dr_`, 40 random base62 characters and a checksum that tells a typing error without a look-up. */
+/** A new API key: `dr_`, 40 random base62 characters and a checksum, which detects a typing error without a look-up. */
 export function newApiKey(): string {
   const random = randomBase62(RANDOM_LENGTH);
   return PREFIX + random + checksum(random);
 }
 
-/** Whether this could be one of our keys: the right shape and a checksum that fits. */
+/** Whether this can be one of our keys: correct syntax and a matching checksum. */
 export function isWellFormed(key: string): boolean {
-  if (!SHAPE.test(key)) return false;
+  if (!SYNTAX.test(key)) return false;
   const random = key.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
   return key.endsWith(checksum(random));
 }
 
-/** Enough of a key to tell it from its siblings, far too little to guess it: `dr_ab…WXYZ`. */
+/** Enough of a key to recognise it, and far too little to guess it: `dr_ab…WXYZ`. */
 export function hintOf(key: string): string {
   return `${key.slice(0, PREFIX.length + 2)}…${key.slice(-4)}`;
 }
@@ -35,7 +35,7 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** Bytes of 248 and above are thrown away (248 = 4 x 62), or the first digits would be likelier than the others. */
+/** Discards bytes of 248 and above (248 = 4 x 62). Otherwise the first digits would be more likely than the others. */
 function randomBase62(length: number): string {
   let digits = '';
   while (digits.length < length) {

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import type { CallerLimits } from '../caller.ts';
 
-/** Bounds that a key sets itself; what it leaves out follows the configuration. 0 = no limit. */
+/** The limits set on the key itself. The configuration supplies those that are missing. 0 = no limit. */
 export interface ApiKeyLimits {
   creates_per_minute?: number;
   reads_per_minute?: number;
@@ -9,7 +9,7 @@ export interface ApiKeyLimits {
   max_queued?: number;
 }
 
-/** A key's own limits over the configured ones. */
+/** The limits of the key, and the configured defaults for the rest. */
 export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
   return {
     createsPerMinute: own.creates_per_minute ?? config.rateCreatePerMin,

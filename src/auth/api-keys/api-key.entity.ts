@@ -2,37 +2,20 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ApiKeyLimits } from './api-key-limits.ts';
 import type { Scope } from '../caller.ts';
 
-/** The tenant as stored. Its secrets stand apart, since a rotation gives it a second one for a while. */
+/** The tenant. Its secrets are a table of their own, because a rotation can leave two of them valid for a time. */
 @Entity('api_keys')
 export class ApiKey {
   /** `key_` and 26 characters, time-ordered. */
-  @PrimaryColumn({ type: 'text' })
-  id: string;
-
-  @Column({ type: 'text' })
-  name: string;
-
+  @PrimaryColumn('text') id: string;
+  @Column('text') name: string;
   /** Of the current secret: `dr_ab…WXYZ`. */
-  @Column({ type: 'text' })
-  hint: string;
-
-  @Column({ type: 'text', array: true })
-  scopes: Scope[];
-
-  @Column({ type: 'jsonb' })
-  limits: ApiKeyLimits;
-
-  @Column({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
-
+  @Column('text') hint: string;
+  @Column('text', { array: true }) scopes: Scope[];
+  @Column('jsonb') limits: ApiKeyLimits;
+  @Column('timestamptz') created_at: Date;
   /** null: never. */
-  @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
-  expiresAt: Date | null;
-
-  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
-  revokedAt: Date | null;
-
-  /** Exact to about a minute. */
-  @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
-  lastUsedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) expires_at: Date | null;
+  @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
+  /** Accurate to about a minute. */
+  @Column('timestamptz', { nullable: true }) last_used_at: Date | null;
 }

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Config } from '../../platform/config.ts';
 import { CurrentCaller, Scope } from '../access.ts';
 import { CreateApiKeyInput, ListApiKeysQuery, RotateApiKeyInput } from './api-key.inputs.ts';
-import { ApiKeyListView, ApiKeyView, toApiKeyListView, toApiKeyView } from './api-key.view.ts';
+import { ApiKeyListView, ApiKeyView } from './api-key.view.ts';
+import { ApiKeyViews } from './api-key-views.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 import type { Caller } from '../caller.ts';
 
@@ -13,15 +13,14 @@ import type { Caller } from '../caller.ts';
 export class ApiKeysController {
   constructor(
     private readonly apiKeys: ApiKeysService,
-    private readonly config: Config,
+    private readonly views: ApiKeyViews,
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Create an API key; it is shown this once', operationId: 'createApiKey' })
+  @ApiOperation({ summary: 'Create an API key; only this response contains the key', operationId: 'createApiKey' })
   @ApiCreatedResponse({ type: ApiKeyView })
   async create(@Body() input: CreateApiKeyInput, @CurrentCaller() caller: Caller): Promise<ApiKeyView> {
-    const { apiKey, key } = await this.apiKeys.create(input.toNewApiKey(), caller);
-    return toApiKeyView(apiKey, this.config, key);
+    return this.views.issued(await this.apiKeys.create(input.toNewApiKey(), caller));
   }
 
   @Get()
@@ -29,27 +28,29 @@ export class ApiKeysController {
   @ApiOkResponse({ type: ApiKeyListView })
   async list(@Query() query: ListApiKeysQuery): Promise<ApiKeyListView> {
     const { apiKeys, hasMore } = await this.apiKeys.list({ limit: query.limit ?? 100, after: query.after });
-    return toApiKeyListView(apiKeys, hasMore, this.config);
+    return this.views.list(apiKeys, hasMore);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Read an API key', operationId: 'getApiKey' })
   @ApiOkResponse({ type: ApiKeyView })
   async find(@Param('id') id: string): Promise<ApiKeyView> {
-    return toApiKeyView(await this.apiKeys.find(id), this.config);
+    return this.views.of(await this.apiKeys.find(id));
   }
 
   @Post(':id/rotate')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Give an API key a new secret', operationId: 'rotateApiKey' })
+  @ApiOperation({
+    summary: 'Give an API key a new secret; only this response contains it',
+    operationId: 'rotateApiKey',
+  })
   @ApiOkResponse({ type: ApiKeyView })
   async rotate(
     @Param('id') id: string,
     @Body() input: RotateApiKeyInput,
     @CurrentCaller() caller: Caller,
   ): Promise<ApiKeyView> {
-    const { apiKey, key } = await this.apiKeys.rotate(id, { overlapHours: input.overlap_hours ?? 0 }, caller);
-    return toApiKeyView(apiKey, this.config, key);
+    return this.views.issued(await this.apiKeys.rotate(id, { overlapHours: input.overlap_hours ?? 0 }, caller));
   }
 
   @Delete(':id')

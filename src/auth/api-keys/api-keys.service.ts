@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, IsNull, LessThan } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { hintOf, newApiKey } from './api-key-format.ts';
-import { ApiKeySecret } from './api-key-secret.entity.ts';
-import type { ApiKeyLimits } from './api-key-limits.ts';
-import { ApiKey } from './api-key.entity.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { Authenticator } from '../authenticator.ts';
 import { type Caller, type Scope, SCOPES } from '../caller.ts';
+import { hintOf, newApiKey } from './api-key-format.ts';
+import type { ApiKeyLimits } from './api-key-limits.ts';
+import { ApiKeySecret } from './api-key-secret.entity.ts';
+import { ApiKey } from './api-key.entity.ts';
 import { hashOf } from './key-hash.ts';
 
-/** What a key may do when nobody says: everything but managing keys. */
+/** The scopes of a key created without any: all but `keys:manage`. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'keys:manage');
 
-const ID = /^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const isApiKeyId = typeIdTest('key');
 
 export interface NewApiKey {
   name: string;
@@ -23,46 +25,46 @@ export interface NewApiKey {
   limits?: ApiKeyLimits;
 }
 
-/** The one moment in which a key itself is known. */
+/** A key right after creation or rotation, the only time its plain text is available. */
 export interface IssuedApiKey {
   apiKey: ApiKey;
   key: string;
 }
 
-/** Makes, shows, rotates and revokes API keys. A revoked key stays as the tenant of its tasks, but is shown no more. */
+/** Creates, lists, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer shown. */
 @Injectable()
 export class ApiKeysService {
   constructor(
-    private readonly dataSource: DataSource,
+    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
     private readonly secrets: Secrets,
     private readonly authenticator: Authenticator,
   ) {}
 
   /**
-   * @param by who asks; null: the operator
-   * @throws ApiError insufficient_scope when `by` would give away a scope it lacks; value_out_of_range for an expiry in the past
+   * @param by the caller; null: the operator
+   * @throws ApiError insufficient_scope when `by` lacks one of the scopes; value_out_of_range for an expiry in the past
    */
-  create(wanted: NewApiKey, by: Caller | null): Promise<IssuedApiKey> {
-    const scopes = wanted.scopes ?? DEFAULT_SCOPES;
+  create(input: NewApiKey, by: Caller | null): Promise<IssuedApiKey> {
+    const scopes = input.scopes ?? DEFAULT_SCOPES;
     assertMayGrant(by, scopes);
-    return this.dataSource.transaction((tx) => this.issue(tx, { ...wanted, scopes }, newApiKey()));
+    return this.apiKeys.manager.transaction((tx) => this.issue(tx, { ...input, scopes }, newApiKey()));
   }
 
-  /** Stores a given key in the caller's transaction. */
-  async issue(tx: EntityManager, wanted: NewApiKey & { scopes: readonly Scope[] }, key: string): Promise<IssuedApiKey> {
+  /** Stores the given key in the caller's transaction. */
+  async issue(tx: EntityManager, input: NewApiKey & { scopes: readonly Scope[] }, key: string): Promise<IssuedApiKey> {
     const id = typeidUnboxed('key');
     await tx.insert(ApiKey, {
       id,
-      name: wanted.name,
+      name: input.name,
       hint: hintOf(key),
-      scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)),
-      limits: wanted.limits ?? {},
-      createdAt: () => 'now()',
-      expiresAt: wanted.expiresAt ?? null,
+      scopes: SCOPES.filter((scope) => input.scopes.includes(scope)),
+      limits: input.limits ?? {},
+      created_at: () => 'now()',
+      expires_at: input.expiresAt ?? null,
     });
-    await this.#addSecret(tx, id, key);
+    await this.addSecret(tx, id, key);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id });
-    if (apiKey.expiresAt && apiKey.expiresAt <= apiKey.createdAt) {
+    if (apiKey.expires_at && apiKey.expires_at <= apiKey.created_at) {
       throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
     }
     return { apiKey, key };
@@ -70,11 +72,11 @@ export class ApiKeysService {
 
   /**
    * Newest first.
-   * @param after the id that the page before ended with
+   * @param after the last id of the previous page
    */
   async list(page: { limit: number; after?: string }): Promise<{ apiKeys: ApiKey[]; hasMore: boolean }> {
-    const apiKeys = await this.dataSource.manager.find(ApiKey, {
-      where: { revokedAt: IsNull(), ...(page.after !== undefined && { id: LessThan(page.after) }) },
+    const apiKeys = await this.apiKeys.find({
+      where: { revoked_at: IsNull(), ...(page.after !== undefined && { id: LessThan(page.after) }) },
       order: { id: 'desc' },
       take: page.limit + 1,
     });
@@ -83,28 +85,21 @@ export class ApiKeysService {
 
   /** @throws ApiError api_key_not_found: unknown, malformed or revoked */
   async find(id: string): Promise<ApiKey> {
-    return (await this.#findUnrevoked(this.dataSource.manager, id)) ?? notFound();
+    return (await this.findUnrevoked(this.apiKeys, id)) ?? notFound();
   }
 
   /**
-   * Gives the key a new secret; id, scopes and everything it owns stay. The old secret, and any that an earlier rotation
-   * left over, works for `overlapHours` more at the most.
-   * @throws ApiError api_key_not_found; insufficient_scope when the new secret would let `by` do what it may not
+   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at most
+   * `overlapHours`.
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Caller | null): Promise<IssuedApiKey> {
     const key = newApiKey();
-    const apiKey = await this.dataSource.transaction(async (tx) => {
-      const found = (await this.#findUnrevoked(tx, id, 'pessimistic_write')) ?? notFound();
+    const apiKey = await this.apiKeys.manager.transaction(async (tx) => {
+      const found = (await this.findUnrevoked(tx.getRepository(ApiKey), id, 'pessimistic_write')) ?? notFound();
       assertMayGrant(by, found.scopes);
-      await tx.query(
-        `update api_key_secrets set expires_at = least(expires_at, now() + $2 * interval '1 hour') where api_key_id = $1`,
-        [id, overlapHours],
-      );
-      // A stale secret is told "expired" for a month, then "unknown"; so rotations do not pile up rows.
-      await tx.query(`delete from api_key_secrets where api_key_id = $1 and expires_at < now() - interval '30 days'`, [
-        id,
-      ]);
-      await this.#addSecret(tx, id, key);
+      await this.expireSecrets(tx, id, overlapHours);
+      await this.addSecret(tx, id, key);
       await tx.update(ApiKey, { id }, { hint: hintOf(key) });
       return tx.findOneByOrFail(ApiKey, { id });
     });
@@ -112,34 +107,50 @@ export class ApiKeysService {
     return { apiKey, key };
   }
 
-  /** @throws ApiError api_key_not_found, a second revocation included */
+  /** @throws ApiError api_key_not_found, also for a second revocation */
   async revoke(id: string): Promise<void> {
-    if (!ID.test(id)) notFound();
-    const revoked = await this.dataSource.manager.update(
-      ApiKey,
-      { id, revokedAt: IsNull() },
-      { revokedAt: () => 'now()' },
-    );
+    if (!isApiKeyId(id)) notFound();
+    const revoked = await this.apiKeys.update({ id, revoked_at: IsNull() }, { revoked_at: () => 'now()' });
     if (revoked.affected === 0) notFound();
     this.authenticator.forget(id);
   }
 
-  async #addSecret(tx: EntityManager, apiKeyId: string, key: string): Promise<void> {
-    await tx.insert(ApiKeySecret, { hash: hashOf(key, this.secrets), apiKeyId, createdAt: () => 'now()' });
+  private async addSecret(tx: EntityManager, apiKeyId: string, key: string): Promise<void> {
+    const hash = hashOf(key, this.secrets);
+    await tx.insert(ApiKeySecret, { hash, api_key_id: apiKeyId, created_at: () => 'now()' });
   }
 
-  async #findUnrevoked(tx: EntityManager, id: string, mode?: 'pessimistic_write'): Promise<ApiKey | null> {
-    if (!ID.test(id)) return null;
-    return tx.findOne(ApiKey, { where: { id, revokedAt: IsNull() }, ...(mode && { lock: { mode } }) });
+  /** An expired secret is refused as expired for 30 days, and as unknown once it is deleted. So old rows do not pile up. */
+  private async expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
+    await tx
+      .createQueryBuilder()
+      .update(ApiKeySecret)
+      .set({ expires_at: () => `least(expires_at, now() + :overlapHours * interval '1 hour')` })
+      .where({ api_key_id: apiKeyId })
+      .setParameter('overlapHours', overlapHours)
+      .execute();
+    await tx.delete(ApiKeySecret, {
+      api_key_id: apiKeyId,
+      expires_at: Raw((column) => `${column} < now() - interval '30 days'`),
+    });
+  }
+
+  private async findUnrevoked(
+    apiKeys: Repository<ApiKey>,
+    id: string,
+    mode?: 'pessimistic_write',
+  ): Promise<ApiKey | null> {
+    if (!isApiKeyId(id)) return null;
+    return apiKeys.findOne({ where: { id, revoked_at: IsNull() }, ...(mode && { lock: { mode } }) });
   }
 }
 
-/** Nobody hands out more than they have, or `keys:manage` alone would be every scope. */
+/** A key can only grant scopes that it has itself. Otherwise `keys:manage` alone would imply every scope. */
 function assertMayGrant(by: Caller | null, scopes: readonly Scope[]): void {
   const missing = by ? scopes.filter((scope) => !by.scopes.includes(scope)) : [];
   if (missing.length === 0) return;
   throw new ApiError('insufficient_scope', {
-    message: `This API key lacks ${missing.map((scope) => `"${scope}"`).join(', ')}, so it may not hand out such a key.`,
+    message: `This API key lacks ${missing.map((scope) => `"${scope}"`).join(', ')}, so it cannot grant such a key.`,
   });
 }
 

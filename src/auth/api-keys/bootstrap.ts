@@ -1,65 +1,63 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, Repository } from 'typeorm';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
+import { SCOPES } from '../caller.ts';
+import { lockBootstrap } from '../sql/lock-bootstrap.ts';
 import { isWellFormed, newApiKey } from './api-key-format.ts';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { ApiKeysService } from './api-keys.service.ts';
-import { SCOPES } from '../caller.ts';
 import { hashOf } from './key-hash.ts';
 
-/** Any number, the same in every process: starts at the same moment take their turn. */
-const LOCK = 7_274_613;
-
-/** Sees to it that a fresh installation has a key to begin with. */
+/** Ensures that a new installation has a first key. */
 @Injectable()
 export class Bootstrap {
-  readonly #logger = new Logger(Bootstrap.name);
+  private readonly logger = new Logger('auth');
 
   constructor(
     private readonly config: Config,
-    private readonly dataSource: DataSource,
     private readonly secrets: Secrets,
-    private readonly apiKeys: ApiKeysService,
+    private readonly service: ApiKeysService,
+    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: makes sure that it exists with all scopes. Without: makes a key if there has never been one.
-   * @returns the key just made up, to be printed once; null when there is nothing to tell
-   * @throws Error when BOOTSTRAP_API_KEY has a wrong checksum
+   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never been one.
+   * @returns the created key, to be printed once; null when nothing must be printed
+   * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */
   async run(): Promise<string | null> {
     const preset = this.config.bootstrapApiKey;
     if (preset !== null && !isWellFormed(preset)) {
       throw new Error(
-        'BOOTSTRAP_API_KEY is not a valid key: its checksum does not fit. `darkroom keys create --print-only` prints one that does.',
+        'BOOTSTRAP_API_KEY is not a valid key: its checksum does not match. `darkroom keys create --print-only` prints a valid one.',
       );
     }
-    return this.dataSource.transaction(async (tx) => {
-      await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    return this.apiKeys.manager.transaction(async (tx) => {
+      await lockBootstrap(tx);
       if (preset !== null) {
-        await this.#preset(tx, preset);
+        await this.ensurePreset(tx, preset);
         return null;
       }
       if (await tx.existsBy(ApiKey, {})) return null;
-      const { key } = await this.apiKeys.issue(tx, { name: 'first key', scopes: SCOPES }, newApiKey());
+      const { key } = await this.service.issue(tx, { name: 'first key', scopes: SCOPES }, newApiKey());
       return key;
     });
   }
 
-  /** Revoked or rotated away stays so: a restart must not bring back a key that somebody took out of use. */
-  async #preset(tx: EntityManager, preset: string): Promise<void> {
+  /** Leaves a revoked or rotated key as it is: a restart must not restore a key that was taken out of use. */
+  private async ensurePreset(tx: EntityManager, preset: string): Promise<void> {
     const secret = await tx.findOneBy(ApiKeySecret, { hash: hashOf(preset, this.secrets) });
     if (!secret) {
-      await this.apiKeys.issue(tx, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
+      await this.service.issue(tx, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
       return;
     }
-    const apiKey = await tx.findOneByOrFail(ApiKey, { id: secret.apiKeyId });
-    if (apiKey.revokedAt || secret.expiresAt) {
-      this.#logger.warn(
-        `BOOTSTRAP_API_KEY was ${apiKey.revokedAt ? 'revoked' : 'rotated'} and is left so (${apiKey.id})`,
-      );
+    const apiKey = await tx.findOneByOrFail(ApiKey, { id: secret.api_key_id });
+    if (apiKey.revoked_at || secret.expires_at) {
+      const reason = apiKey.revoked_at ? 'revoked' : 'rotated';
+      this.logger.warn({ event: 'bootstrap.key_skipped', api_key_id: apiKey.id, reason });
     } else if (SCOPES.some((scope) => !apiKey.scopes.includes(scope))) {
       await tx.update(ApiKey, { id: apiKey.id }, { scopes: [...SCOPES] });
     }

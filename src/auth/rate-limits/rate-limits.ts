@@ -9,85 +9,85 @@ import type { Caller } from '../caller.ts';
 import { leaseRatePoints } from '../sql/lease-rate-points.ts';
 import { type RateBucket, RateWindow, WINDOW_S } from './rate-window.ts';
 
-/** Headers that tell a client how much of its limit is left. */
-type Standing = Record<string, string>;
+/** Response headers that state the limit and the rest of it. */
+type RateLimitHeaders = Record<string, string>;
 
-/** Windows remembered. One that is forgotten costs a lease, and what was left of the last one. */
-const CAPACITY = 20_000;
-/** Refusals of a window that are told at once; a client that goes on regardless hears the rest late. */
-const PROMPT_REFUSALS = 20;
-/** So long a flood of one key waits between its requests, instead of taking the processor from the others. */
-const LATE_MS = 50;
+/** Windows kept in memory. An evicted window costs another lease, and the points left of the last one. */
+const MAX_WINDOWS = 20_000;
+/** Rejections per window that are sent at once. Later ones are delayed, to throttle a client that ignores them. */
+const PROMPT_REJECTIONS = 20;
+/** The delay of each later rejection. It leaves CPU time to other keys while one key floods the service. */
+const REJECTION_DELAY_MS = 50;
 
 /**
- * Requests per minute and key, in fixed windows that open with a key's first request, over all processes: each leases
- * points from the count in the database, several at a time, and spends them from memory. Never more than the limit goes
- * through. While the database is away each process counts alone.
+ * Limits the requests per minute and key over all processes, in fixed windows that open with the first request of a key.
+ * Each process leases points from the count in the database, several at a time, and spends them from memory.
+ * Together the processes never admit more than the limit. While the database is unavailable each process counts alone.
  */
 @Injectable()
 export class RateLimits {
-  readonly #windows = new LRUCache<string, RateWindow>({ max: CAPACITY });
-  readonly #refills = new WeakMap<RateWindow, Promise<void>>();
-  readonly #leases: Batch<RateWindow, void>;
+  private readonly windows = new LRUCache<string, RateWindow>({ max: MAX_WINDOWS });
+  private readonly refills = new WeakMap<RateWindow, Promise<void>>();
+  private readonly leases: Batch<RateWindow, void>;
 
   constructor(private readonly sql: Sql) {
-    this.#leases = new Batch((windows) => this.#lease(windows));
+    this.leases = new Batch((windows) => this.lease(windows));
   }
 
   /**
-   * Counts one request; without a promise while there are points left.
-   * @returns the headers that tell the client where it stands (draft-ietf-httpapi-ratelimit-headers); null without a limit
+   * Counts one request. Returns without a promise while leased points are left.
+   * @returns the headers of draft-ietf-httpapi-ratelimit-headers; null without a limit
    * @throws ApiError rate_limit_exceeded
    */
-  count(caller: Caller, bucket: RateBucket): Promise<Standing> | Standing | null {
+  count(caller: Caller, bucket: RateBucket): Promise<RateLimitHeaders> | RateLimitHeaders | null {
     const limit = bucket === 'create' ? caller.limits.createsPerMinute : caller.limits.readsPerMinute;
     if (limit === 0) return null;
-    const window = this.#windowOf(caller.apiKeyId, bucket, limit);
-    if (window.needsLease(performance.now())) return this.#leaseAndSpend(window);
-    return this.#spend(window);
+    const window = this.windowOf(caller.apiKeyId, bucket, limit);
+    if (window.needsLease(performance.now())) return this.leaseAndSpend(window);
+    return this.spend(window);
   }
 
-  async #leaseAndSpend(window: RateWindow): Promise<Standing> {
-    while (window.needsLease(performance.now())) await this.#refill(window);
-    return this.#spend(window);
+  private async leaseAndSpend(window: RateWindow): Promise<RateLimitHeaders> {
+    while (window.needsLease(performance.now())) await this.refill(window);
+    return this.spend(window);
   }
 
-  #spend(window: RateWindow): Promise<never> | Standing {
+  private spend(window: RateWindow): Promise<never> | RateLimitHeaders {
     const { bucket, limit } = window;
     const isAdmitted = window.take();
     const resetS = Math.max(1, Math.ceil(window.msLeft(performance.now()) / 1000));
-    const standing = {
+    const headers = {
       'ratelimit-policy': `"${bucket}";q=${limit};w=${WINDOW_S}`,
       ratelimit: `"${bucket}";r=${window.remaining};t=${resetS}`,
     };
-    if (isAdmitted) return standing;
-    const refusal = new ApiError('rate_limit_exceeded', {
+    if (isAdmitted) return headers;
+    const rejection = new ApiError('rate_limit_exceeded', {
       message: `Your key may make ${limit} ${bucket} requests per minute. Try again in ${resetS} s.`,
-      headers: { ...standing, 'retry-after': String(resetS) },
+      headers: { ...headers, 'retry-after': String(resetS) },
     });
-    return this.#refuse(refusal, window.refused > PROMPT_REFUSALS ? LATE_MS : 0);
+    return this.reject(rejection, window.rejections > PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0);
   }
 
-  async #refuse(refusal: ApiError, lateMs: number): Promise<never> {
-    if (lateMs > 0) await sleep(lateMs, undefined, { ref: false });
-    throw refusal;
+  private async reject(rejection: ApiError, delayMs: number): Promise<never> {
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+    throw rejection;
   }
 
-  #windowOf(apiKeyId: string, bucket: RateBucket, limit: number): RateWindow {
+  private windowOf(apiKeyId: string, bucket: RateBucket, limit: number): RateWindow {
     const name = `${bucket} ${apiKeyId}`;
-    let window = this.#windows.get(name);
-    if (window?.limit !== limit) this.#windows.set(name, (window = new RateWindow(apiKeyId, bucket, limit)));
+    let window = this.windows.get(name);
+    if (window?.limit !== limit) this.windows.set(name, (window = new RateWindow(apiKeyId, bucket, limit)));
     return window;
   }
 
-  /** Requests of one key share a lease; those of several keys share a statement. */
-  async #refill(window: RateWindow): Promise<void> {
+  /** Requests of one key share a lease. Leases of several keys share a statement. */
+  private async refill(window: RateWindow): Promise<void> {
     window.waiting += 1;
     try {
-      let refill = this.#refills.get(window);
+      let refill = this.refills.get(window);
       if (!refill) {
-        refill = this.#fill(window).finally(() => this.#refills.delete(window));
-        this.#refills.set(window, refill);
+        refill = this.leaseOrLend(window).finally(() => this.refills.delete(window));
+        this.refills.set(window, refill);
       }
       await refill;
     } finally {
@@ -95,27 +95,27 @@ export class RateLimits {
     }
   }
 
-  async #fill(window: RateWindow): Promise<void> {
+  private async leaseOrLend(window: RateWindow): Promise<void> {
     try {
-      await this.#leases.add(window);
+      await this.leases.add(window);
     } catch (error) {
       if (!isDatabaseAway(error)) throw error;
       window.lendOnCredit(performance.now());
     }
   }
 
-  async #lease(windows: RateWindow[]): Promise<void[]> {
-    const askedAt = performance.now();
-    const asked = windows.map((window) => ({
+  private async lease(windows: RateWindow[]): Promise<void[]> {
+    const sentAt = performance.now();
+    const requests = windows.map((window) => ({
       apiKeyId: window.apiKeyId,
       bucket: window.bucket,
-      points: window.ask(askedAt),
+      points: window.pointsToLease(sentAt),
     }));
-    const leases = await leaseRatePoints(this.sql, asked);
-    // From the asking on, which was earlier than the database's answer: so the end is never put too late.
+    const leases = await leaseRatePoints(this.sql, requests);
+    // Counted from sending, which is before the database read its clock, so the local end is never too late.
     return windows.map((window, at) => {
       const { taken, msLeft } = leases[at]!;
-      window.lease(asked[at]!.points, taken, askedAt + msLeft);
+      window.lease(requests[at]!.points, taken, sentAt + msLeft);
     });
   }
 }

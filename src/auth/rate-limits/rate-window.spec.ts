@@ -2,22 +2,22 @@ import { RateWindow } from './rate-window.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The count that processes share, without a database; windows do not end by themselves. */
+/** The count that processes share, in memory. A window ends only when a test passes a later time. */
 class Shared {
   taken = 0;
   leases = 0;
 
   lend(window: RateWindow, now = 0): void {
-    const asked = window.ask(now);
-    this.taken += asked;
+    const requested = window.pointsToLease(now);
+    this.taken += requested;
     this.leases += 1;
-    window.lease(asked, this.taken, now + MINUTE_MS);
+    window.lease(requested, this.taken, now + MINUTE_MS);
   }
 }
 
 const newWindow = (limit: number) => new RateWindow('key_1', 'read', limit);
 
-/** Sends requests, one at a time, to the windows in turn; how many each let through. */
+/** Sends requests one at a time to the windows in turn. @returns how many each window admitted */
 function spend(requests: number, shared: Shared, windows: RateWindow[]): number[] {
   const through = windows.map(() => 0);
   for (let nth = 0; nth < requests; nth += 1) {
@@ -30,32 +30,32 @@ function spend(requests: number, shared: Shared, windows: RateWindow[]): number[
 
 const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0);
 
-describe('the window of a rate', () => {
-  it.each([1, 2, 5, 49, 50, 51, 100, 599, 6_000])('lets exactly %i through one process', (limit) => {
+describe('the window of a rate limit', () => {
+  it.each([1, 2, 5, 49, 50, 51, 100, 599, 6_000])('admits exactly %i requests in one process', (limit) => {
     expect(spend(limit * 2, new Shared(), [newWindow(limit)])).toEqual([limit]);
   });
 
-  it.each([1, 2, 5, 49, 50, 51, 100, 599, 6_000])('lets exactly %i through three, in sum', (limit) => {
+  it.each([1, 2, 5, 49, 50, 51, 100, 599, 6_000])('admits exactly %i requests in three processes together', (limit) => {
     const windows = Array.from({ length: 3 }, () => newWindow(limit));
     expect(sum(spend(limit * 4, new Shared(), windows))).toBe(limit);
   });
 
-  it('leaves at most 2 % with a process that stops in the middle', () => {
+  it('leaves at most 2 % of the limit unused in a process that stops', () => {
     const shared = new Shared();
-    const [stops, goesOn] = [newWindow(1_000), newWindow(1_000)];
-    const before = sum(spend(201, shared, [stops]));
-    const after = sum(spend(2_000, shared, [goesOn]));
+    const [stopping, running] = [newWindow(1_000), newWindow(1_000)];
+    const before = sum(spend(201, shared, [stopping]));
+    const after = sum(spend(2_000, shared, [running]));
     expect(before + after).toBeLessThan(1_000);
     expect(before + after).toBeGreaterThanOrEqual(980);
   });
 
-  it('asks about fifty times a minute, and not at all once the window is used up', () => {
+  it('leases about fifty times a minute, and not at all once the window is exhausted', () => {
     const shared = new Shared();
     spend(20_000, shared, [newWindow(6_000)]);
     expect(shared.leases).toBeLessThanOrEqual(51);
   });
 
-  it('leases enough for all who wait', () => {
+  it('leases enough points for all waiting requests', () => {
     const shared = new Shared();
     const window = newWindow(10);
     window.waiting = 7;
@@ -63,7 +63,7 @@ describe('the window of a rate', () => {
     expect([shared.taken, window.remaining]).toEqual([7, 10]);
   });
 
-  it('says how much is left, as far as it has heard', () => {
+  it('reports the rest of the limit, as of the last lease', () => {
     const shared = new Shared();
     const window = newWindow(100);
     expect(spend(30, shared, [window])).toEqual([30]);
@@ -71,27 +71,27 @@ describe('the window of a rate', () => {
     expect(window.msLeft(1_000)).toBe(59_000);
   });
 
-  it('spends nothing of a window that is over', () => {
+  it('spends no points of a window that has ended', () => {
     const shared = new Shared();
     const window = newWindow(100);
     spend(1, shared, [window]);
     expect([window.needsLease(59_999), window.needsLease(60_000)]).toEqual([false, true]);
-    shared.taken = 100; // others have used the next window up
+    shared.taken = 100; // other processes have exhausted the next window
     shared.lend(window, 60_000);
     expect([window.needsLease(60_000), window.take()]).toEqual([false, false]);
   });
 
-  it('counts the refusals of one window', () => {
+  it('counts the rejections of one window', () => {
     const shared = new Shared();
     const window = newWindow(3);
     spend(10, shared, [window]);
-    expect(window.refused).toBe(7);
-    window.ask(60_000);
-    expect(window.refused).toBe(0);
+    expect(window.rejections).toBe(7);
+    window.pointsToLease(60_000);
+    expect(window.rejections).toBe(0);
   });
 
-  describe('with the database away', () => {
-    it('lets exactly the limit through', () => {
+  describe('while the database is unavailable', () => {
+    it('admits exactly the limit', () => {
       const window = newWindow(7);
       let through = 0;
       for (let nth = 0; nth < 20; nth += 1) {
@@ -101,7 +101,7 @@ describe('the window of a rate', () => {
       expect([through, window.msLeft(0)]).toEqual([7, MINUTE_MS]);
     });
 
-    it('tells afterwards what it let through, so that it is not let through twice', () => {
+    it('leases afterwards what it admitted on credit, so that it is not admitted twice', () => {
       const shared = new Shared();
       const window = newWindow(100);
       const before = sum(spend(10, shared, [window]));

@@ -1,26 +1,26 @@
-/** What a request is counted as: creating a generation, or anything else done with a key. */
+/** The limit that a request counts against: creating a generation, or any other request with a key. */
 export type RateBucket = 'create' | 'read';
 
 export const WINDOW_S = 60;
-/** Of a limit, leased at a time: 50 statements for a minute used up, and at most 2 % left with a process that needs no more. */
+/** Share of a limit per lease: 50 statements for a fully used minute, and at most 2 % left unused in an idle process. */
 const LEASED_SHARE = 0.02;
 
 /**
- * What one process may still let through of a key's present minute. It leases points from the count that all processes
- * share and spends them by itself. Times are milliseconds of `performance.now()`.
+ * What one process may still admit in the current minute of a key. It leases points from the count that all processes
+ * share, and spends them without a statement per request. Times are milliseconds of `performance.now()`.
  */
 export class RateWindow {
-  /** Requests that wait for a lease; it is made large enough for all of them. */
+  /** Requests that wait for a lease. The next lease covers all of them. */
   waiting = 0;
-  /** Requests of this window that were told no. */
-  refused = 0;
-  #endsAt = 0;
-  /** Leased and not spent. */
-  #points = 0;
-  /** What nobody had leased when the shared count was last heard. */
-  #untaken = 0;
-  /** Spent on credit while the database was away; the next lease tells it. */
-  #owed = 0;
+  /** Requests rejected in this window. */
+  rejections = 0;
+  private endsAt = 0;
+  /** Leased and not yet spent. */
+  private points = 0;
+  /** Points that no process had leased at the time of the last lease. */
+  private unleased = 0;
+  /** Points spent on credit while the database was unavailable. The next lease adds them to the shared count. */
+  private owed = 0;
 
   constructor(
     readonly apiKeyId: string,
@@ -28,65 +28,65 @@ export class RateWindow {
     readonly limit: number,
   ) {}
 
-  /** Whether only the shared count can tell what becomes of a request. A window used up needs none until its end. */
+  /** Whether the next request needs the shared count. An exhausted window needs no lease until it ends. */
   needsLease(now: number): boolean {
-    return now >= this.#endsAt || (this.#points === 0 && this.#untaken > 0);
+    return now >= this.endsAt || (this.points === 0 && this.unleased > 0);
   }
 
-  /** Lets one request through; false when the window is used up. */
+  /** Admits one request; false when the window is exhausted. */
   take(): boolean {
-    if (this.#points === 0) {
-      this.refused += 1;
+    if (this.points === 0) {
+      this.rejections += 1;
       return false;
     }
-    this.#points -= 1;
+    this.points -= 1;
     return true;
   }
 
-  /** How many more this window has, as far as this process has heard. */
+  /** Requests left in this window, as of the last lease of this process. */
   get remaining(): number {
-    return this.#points + this.#untaken;
+    return this.points + this.unleased;
   }
 
   msLeft(now: number): number {
-    return this.#endsAt - now;
+    return this.endsAt - now;
   }
 
-  /** Points to take from the shared count: for those who wait, or a share in advance, and what is owed. */
-  ask(now: number): number {
-    if (now >= this.#endsAt) this.#begin(now, 0);
-    return this.#wanted() + this.#owed;
+  /** Points to request from the shared count: those for the waiting requests, or a share in advance, and the owed ones. */
+  pointsToLease(now: number): number {
+    if (now >= this.endsAt) this.open(now, 0);
+    return this.nextShare() + this.owed;
   }
 
   /**
-   * @param asked what `ask` said
-   * @param taken by all processes, `asked` included; what is past the limit was not granted
-   * @param endsAt not later than the shared window's own end, or points would be spent in the next one
+   * @param requested the value of `pointsToLease`
+   * @param taken by all processes, `requested` included; points past the limit were not granted
+   * @param endsAt not later than the end of the shared window, or points would be spent in the next one
    */
-  lease(asked: number, taken: number, endsAt: number): void {
-    const granted = Math.min(asked, Math.max(0, this.limit - (taken - asked)));
-    this.#points = Math.max(0, granted - this.#owed);
-    this.#owed = 0;
-    this.#untaken = Math.max(0, this.limit - taken);
-    this.#endsAt = endsAt;
+  lease(requested: number, taken: number, endsAt: number): void {
+    const granted = Math.min(requested, Math.max(0, this.limit - (taken - requested)));
+    this.points = Math.max(0, granted - this.owed);
+    this.owed = 0;
+    this.unleased = Math.max(0, this.limit - taken);
+    this.endsAt = endsAt;
   }
 
-  /** The database is away: counts by itself, for at most the limit, in a window of its own if none is known. */
+  /** While the database is unavailable: grants points locally, at most the limit, and opens a window if none is open. */
   lendOnCredit(now: number): void {
-    if (now >= this.#endsAt) this.#begin(now + WINDOW_S * 1000, this.limit);
-    const lent = Math.min(this.#wanted(), this.#untaken);
-    this.#points += lent;
-    this.#untaken -= lent;
-    this.#owed += lent;
+    if (now >= this.endsAt) this.open(now + WINDOW_S * 1000, this.limit);
+    const lent = Math.min(this.nextShare(), this.unleased);
+    this.points += lent;
+    this.unleased -= lent;
+    this.owed += lent;
   }
 
-  #begin(endsAt: number, untaken: number): void {
-    this.#endsAt = endsAt;
-    this.#untaken = untaken;
-    this.#points = this.#owed = this.refused = 0;
+  private open(endsAt: number, unleased: number): void {
+    this.endsAt = endsAt;
+    this.unleased = unleased;
+    this.points = this.owed = this.rejections = 0;
   }
 
-  #wanted(): number {
+  private nextShare(): number {
     return Math.max(1, Math.floor(this.limit * LEASED_SHARE), this.waiting);
   }
 }

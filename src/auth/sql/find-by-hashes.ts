@@ -2,24 +2,25 @@ import type { Sql, Statement } from '../../platform/database/sql.ts';
 import type { ApiKeyLimits } from '../api-keys/api-key-limits.ts';
 import type { Scope } from '../caller.ts';
 
-/** What the database knows of one presented secret, at the moment of asking. */
+/** The state of the key that a presented secret belongs to, at the time of the query. */
 export interface FoundApiKey {
   id: string;
   scopes: Scope[];
   limits: ApiKeyLimits;
   revoked: boolean;
-  /** Milliseconds until key or secret expires by the database's clock, negative once it has; null: never. */
+  /** Milliseconds until the key or the secret expires, by the database's clock. Negative after expiry; null: never. */
   validMs: number | null;
-  /** The recorded last use is over a minute old, or there is none. */
+  /** The recorded last use is more than a minute old, or missing. */
   lastUseStale: boolean;
 }
 
 /**
- * One probe of the primary key a hash. `least` ignores nulls, so a current secret of an endless key gives null.
- * `clock_timestamp` rather than `now`, though each stands alone here: it stays right inside a transaction too.
+ * Raw SQL because every request may depend on it: prepared, without hydration, one primary-key probe per hash.
+ * `least` ignores nulls, so the current secret of a key without expiry yields null.
+ * `clock_timestamp()` instead of `now()`: the value stays correct inside a long transaction too.
  */
 const FIND_BY_HASHES: Statement = {
-  name: 'auth.find-by-hashes',
+  name: 'auth.find_by_hashes',
   text: `
   select s.hash, k.id, k.scopes, k.limits, k.revoked_at is not null as revoked,
          (extract(epoch from least(k.expires_at, s.expires_at) - clock_timestamp()) * 1000)::float8 as "validMs",
@@ -29,7 +30,7 @@ const FIND_BY_HASHES: Statement = {
    where s.hash = any($1::bytea[])`,
 };
 
-/** Looks many hashes up at once; answers in their order, null where there is none. */
+/** Looks up many hashes at once. Returns the keys in the order of the hashes, null for an unknown hash. */
 export async function findByHashes(sql: Sql, hashes: readonly Buffer[]): Promise<(FoundApiKey | null)[]> {
   const rows = await sql.run<FoundApiKey & { hash: Buffer }>(FIND_BY_HASHES, [hashes]);
   const byHash = new Map(rows.map((row) => [row.hash.toString('base64'), row]));

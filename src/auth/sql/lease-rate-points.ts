@@ -1,33 +1,35 @@
 import type { Sql, Statement } from '../../platform/database/sql.ts';
 import { type RateBucket, WINDOW_S } from '../rate-limits/rate-window.ts';
 
-export interface LeaseAsked {
+export interface RateLeaseRequest {
   apiKeyId: string;
   bucket: RateBucket;
   /** At least 1. */
   points: number;
 }
 
-/** What all processes together have taken of a window. */
-export interface Lease {
-  /** The points just asked for included. May pass the limit, of which this statement knows nothing. */
+/** The state of a window after a lease, over all processes. */
+export interface RateLease {
+  /** Includes the points just requested. May exceed the limit, which is not part of this statement. */
   taken: number;
   /** Milliseconds until the window ends, by the database's clock. */
   msLeft: number;
 }
 
 /**
- * Takes points for many keys at once; the first to take opens the window. Only the database's clock counts, or a process
- * whose own is ahead would begin a new minute early. `now()` throughout, since it is one instant for the whole statement:
- * between two readings of the clock a window could end, and its count begin anew in the old one. Sorted, so that two
- * processes cannot lock each other out.
+ * Leases points for many keys at once. The first lease of a key opens its window.
+ * Raw SQL because it is a hot upsert with a condition on the stored row.
+ * Only the database's clock counts: a process whose own clock is ahead would open the next window too early.
+ * `now()` in every condition, because it is one instant for the whole statement. Between two clock readings a window could
+ * end, and its count would restart in the old window.
+ * Sorted, so that two processes lock the rows in the same order and cannot deadlock.
  */
-const LEASE: Statement = {
-  name: 'auth.lease-rate-points',
+const LEASE_RATE_POINTS: Statement = {
+  name: 'auth.lease_rate_points',
   text: `
   insert into rate_windows as known (api_key_id, bucket, ends_at, taken)
   select api_key_id, bucket, now() + interval '${WINDOW_S} seconds', points
-    from unnest($1::text[], $2::text[], $3::bigint[]) as asked (api_key_id, bucket, points)
+    from unnest($1::text[], $2::text[], $3::bigint[]) as requested (api_key_id, bucket, points)
    order by api_key_id, bucket
       on conflict (api_key_id, bucket) do update
      set ends_at = case when known.ends_at > now() then known.ends_at else excluded.ends_at end,
@@ -36,13 +38,13 @@ const LEASE: Statement = {
             (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as "msLeft"`,
 };
 
-/** Answers in the order asked; a key and bucket may be asked for once only. */
-export async function leaseRatePoints(sql: Sql, asked: readonly LeaseAsked[]): Promise<Lease[]> {
-  const rows = await sql.run<Lease & LeaseAsked>(LEASE, [
-    asked.map(({ apiKeyId }) => apiKeyId),
-    asked.map(({ bucket }) => bucket),
-    asked.map(({ points }) => points),
+/** Returns the leases in the order of the requests. Each pair of key and bucket may occur only once. */
+export async function leaseRatePoints(sql: Sql, requests: readonly RateLeaseRequest[]): Promise<RateLease[]> {
+  const rows = await sql.run<RateLease & RateLeaseRequest>(LEASE_RATE_POINTS, [
+    requests.map(({ apiKeyId }) => apiKeyId),
+    requests.map(({ bucket }) => bucket),
+    requests.map(({ points }) => points),
   ]);
   const byKey = new Map(rows.map((row) => [`${row.apiKeyId} ${row.bucket}`, row]));
-  return asked.map(({ apiKeyId, bucket }) => byKey.get(`${apiKeyId} ${bucket}`)!);
+  return requests.map(({ apiKeyId, bucket }) => byKey.get(`${apiKeyId} ${bucket}`)!);
 }

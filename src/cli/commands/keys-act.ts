@@ -1,6 +1,6 @@
 import { newApiKey } from '../../auth/api-keys/api-key-format.ts';
 import { CreateApiKeyInput, RotateApiKeyInput } from '../../auth/api-keys/api-key.inputs.ts';
-import type { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
+import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
 import { type ApiKeyView, toApiKeyView } from '../../auth/api-keys/api-key.view.ts';
 import { ApiKeysService, type IssuedApiKey } from '../../auth/api-keys/api-keys.service.ts';
 import { Authenticator } from '../../auth/authenticator.ts';
@@ -77,7 +77,7 @@ async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Pr
     const secrets = new Secrets(await loadSecretKey(config));
     const sql = new Sql(dataSource);
     const authenticator = new Authenticator(config, secrets, new LastUse(sql), sql);
-    await work(new ApiKeysService(dataSource, secrets, authenticator), config);
+    await work(new ApiKeysService(dataSource.getRepository(ApiKey), secrets, authenticator), config);
   });
 }
 

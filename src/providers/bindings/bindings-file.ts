@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar, type YAMLMap } from 'yaml';
 import { MODELS } from '../../models/catalog.ts';
-import type { Config } from '../../platform/config.ts';
-import { ConfigError } from '../../platform/env-reader.ts';
+import { type Config, ConfigError } from '../../platform/config.ts';
 import { type Binding, completeBinding, PROVIDER_NAMES, type ProviderName } from './binding.ts';
 
 const FIELDS = [

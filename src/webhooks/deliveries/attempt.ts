@@ -12,15 +12,15 @@ import { snippetOf } from './snippet.ts';
 import { DELIVERY_ERRORS, type DeliveryError } from './webhook-delivery.entity.ts';
 import { newDeliveryId } from '../webhook-id.ts';
 
-/** Bytes of an answer that are read; it is told by its status, the rest is for the log. */
-const MAX_READ = 20_000;
+/** Bytes read of a response. Its status is the result; the rest only serves the log. */
+const MAX_RESPONSE_BYTES = 20_000;
 
 type Head = Pick<OutboundAnswer, 'status' | 'headers'>;
-type HowItWent = Pick<FinishedDelivery, 'outcome' | 'status_code' | 'error' | 'response_snippet'> & {
+type Result = Pick<FinishedDelivery, 'outcome' | 'status_code' | 'error' | 'response_snippet'> & {
   retryAfter?: unknown;
 };
 
-/** One HTTP attempt, signed with the secrets of this moment. Writes nothing. */
+/** Makes one HTTP attempt, signed with the current secrets. Writes nothing to the database. */
 @Injectable()
 export class Attempt {
   constructor(
@@ -29,12 +29,12 @@ export class Attempt {
     private readonly secrets: Secrets,
   ) {}
 
-  /** @param signal aborts when the process stops: the attempt is then `lost` */
+  /** @param signal aborts when the process stops: the outcome is then `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
     const { event_id, endpoint_id, attempt, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();
-    const { retryAfter, ...how } = await this.send(claimed, signal);
-    const retries = how.outcome === 'failed' && trigger !== 'test';
+    const { retryAfter, ...result } = await this.send(claimed, signal);
+    const retries = result.outcome === 'failed' && trigger !== 'test';
     return {
       delivery_id: newDeliveryId(),
       event_id,
@@ -42,33 +42,33 @@ export class Attempt {
       attempt,
       trigger,
       attempted_at,
-      ...how,
+      ...result,
       retry_in_s: retries ? retryDelayS(this.config.webhookRetryScheduleS, failures + 1, retryAfter) : null,
       duration_ms: Math.round(performance.now() - startedAt),
     };
   }
 
-  /** The status decides: what becomes of the body behind it is the receiver's affair. */
-  private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<HowItWent> {
+  /** The status decides. A body that breaks off after the status does not change the outcome. */
+  private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<Result> {
     const { event_id, url, body } = claimed;
     let head: Head | undefined;
     try {
-      const answer = await this.outbound.request(url, {
+      const response = await this.outbound.request(url, {
         purpose: 'webhook',
         method: 'POST',
         headers: signedHeaders(event_id, body, this.secretsOf(claimed)),
         body,
         timeoutMs: this.config.webhookTimeoutMs,
-        maxResponseBytes: MAX_READ,
+        maxResponseBytes: MAX_RESPONSE_BYTES,
         signal,
         onHead: (arrived) => (head = arrived),
       });
-      return answered(answer, answer.body);
+      return resultOf(response, response.body);
     } catch (error) {
-      if (head) return answered(head);
-      const nothing = { status_code: null, response_snippet: null };
-      if (error instanceof OutboundError) return { outcome: 'failed', error: errorOf(error), ...nothing };
-      if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...nothing };
+      if (head) return resultOf(head);
+      const noResponse = { status_code: null, response_snippet: null };
+      if (error instanceof OutboundError) return { outcome: 'failed', error: errorOf(error), ...noResponse };
+      if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       throw error;
     }
   }
@@ -79,7 +79,7 @@ export class Attempt {
   }
 }
 
-function answered({ status, headers }: Head, body: Buffer = Buffer.alloc(0)): HowItWent {
+function resultOf({ status, headers }: Head, body: Buffer = Buffer.alloc(0)): Result {
   const delivered = status >= 200 && status < 300;
   return {
     outcome: delivered ? 'delivered' : 'failed',
@@ -90,7 +90,7 @@ function answered({ status, headers }: Head, body: Buffer = Buffer.alloc(0)): Ho
   };
 }
 
-/** The kinds that only images know cannot happen here. */
+/** Kinds that only image downloads raise cannot occur here. */
 function errorOf({ kind }: OutboundError): DeliveryError {
-  return DELIVERY_ERRORS.find((known) => known === kind) ?? 'connect_failed';
+  return DELIVERY_ERRORS.find((error) => error === kind) ?? 'connect_failed';
 }

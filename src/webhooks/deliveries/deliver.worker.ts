@@ -3,49 +3,49 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
+import { FinishAndClaim } from '../sql/finish-and-claim.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
-import { TurnDeliveries } from '../sql/turn-deliveries.ts';
 import { Attempt } from './attempt.ts';
 import { DeliverySignal } from './delivery-signal.ts';
 
-/** Attempts at once in this process: they wait for other people's servers, at some 100 kB of TLS each. */
-const MAX_UNDER_WAY = 500;
-/** Of these at endpoints that fail, so that any number of dead ones leaves room for the living. */
+/** Attempts in flight per process. They mostly wait for remote servers, and each costs some 100 kB of TLS state. */
+const MAX_IN_FLIGHT = 500;
+/** Those of them at failing endpoints, so that any number of dead endpoints leaves capacity for healthy ones. */
 const MAX_PROBES = 250;
-/** Tries to write down how an attempt went; past them its lease lapses, and it is made again. */
+/** Tries to record a result. After the last one the lease lapses and the attempt is repeated. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
 
 /**
- * Makes the attempts, turn by turn: while one turn is on its way to the database, what ends and what is rung for gathers for
- * the next. The endpoint of an attempt that ended is looked at again, until nothing is due.
+ * Makes the attempts in batches: while one batch is at the database, finished attempts and signalled endpoints collect for
+ * the next. Each finished attempt polls its endpoint again, until nothing is due there.
  */
 @Injectable()
 export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhooks');
-  private readonly turns = new Batch<FinishedDelivery | string, void>((items) => this.turn(items));
-  private readonly underWay = new Set<Promise<void>>();
-  private readonly aborting = new AbortController();
-  private turning: Promise<unknown> = Promise.resolve();
+  private readonly batches = new Batch<FinishedDelivery | string, void>((items) => this.flush(items));
+  private readonly inFlight = new Set<Promise<void>>();
+  private readonly abort = new AbortController();
+  private flushing: Promise<unknown> = Promise.resolve();
   private probes = 0;
   private stopped: Promise<void> | undefined;
 
   constructor(
     private readonly config: Config,
-    private readonly bell: DeliverySignal,
-    private readonly acts: TurnDeliveries,
+    private readonly signal: DeliverySignal,
+    private readonly statements: FinishAndClaim,
     private readonly attempt: Attempt,
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.bell.subscribe((endpointIds) => this.poll(endpointIds));
+    if (this.config.role !== 'api') this.signal.subscribe((endpointIds) => this.poll(endpointIds));
   }
 
-  /** Begins what is due for these endpoints, as far as there are places; what finds none, a later look finds. */
+  /** Starts what is due at these endpoints, as far as capacity allows. A later poll finds the rest. */
   poll(endpointIds: Iterable<string>): void {
     for (const id of endpointIds) {
-      this.turns.add(id).catch((error: Error) => {
-        this.logger.warn({ event: 'webhook.look_failed', endpoint_id: id, cause: error.message });
+      this.batches.add(id).catch((error: unknown) => {
+        this.logger.warn({ event: 'webhook.poll_failed', endpoint_id: id, err: error });
       });
     }
   }
@@ -54,52 +54,51 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
     return this.stop();
   }
 
-  /** Begins nothing more; what is under way gets the grace period, and is then handed over. */
+  /** Starts no further attempts. Those in flight may finish within the grace period; then other workers take over. */
   stop(): Promise<void> {
-    this.stopped ??= this.end();
+    this.stopped ??= this.drain();
     return this.stopped;
   }
 
-  private async end(): Promise<void> {
+  private async drain(): Promise<void> {
     const graceMs = this.config.shutdownGraceS * 1000;
-    const grace = setTimeout(() => this.aborting.abort(new Error('the process stops')), graceMs);
-    await this.turning; // what it takes is under way then
-    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    const grace = setTimeout(() => this.abort.abort(new Error('the process stops')), graceMs);
+    await this.flushing; // what it claims is in flight afterwards
+    while (this.inFlight.size > 0) await Promise.all(this.inFlight);
     clearTimeout(grace);
   }
 
-  private async turn(items: (FinishedDelivery | string)[]): Promise<void[]> {
+  private async flush(items: (FinishedDelivery | string)[]): Promise<void[]> {
     const finished = items.filter((item) => typeof item !== 'string');
     const endpointIds = items.filter((item) => typeof item === 'string');
-    // Those that are being written down now give their places to the next.
-    const free = MAX_UNDER_WAY - this.underWay.size + finished.length;
-    const turn = this.acts.turn(finished, endpointIds, this.stopped ? 0 : free, MAX_PROBES - this.probes);
-    this.turning = turn.catch(() => undefined);
-    const claimed = await turn;
-    for (const dispatch of claimed) this.launch(dispatch);
+    // Attempts that are being recorded now free their capacity for the next ones.
+    const free = this.stopped ? 0 : MAX_IN_FLIGHT - this.inFlight.size + finished.length;
+    const flush = this.statements.run(finished, endpointIds, { free, probes: MAX_PROBES - this.probes });
+    this.flushing = flush.catch(() => undefined);
+    for (const dispatch of await flush) this.launch(dispatch);
     return items.map(() => undefined);
   }
 
   private launch(dispatch: ClaimedDispatch): void {
     if (dispatch.probe) this.probes += 1;
-    const attempt = this.deliver(dispatch)
-      .catch((error: Error) => {
+    const delivery = this.deliver(dispatch)
+      .catch((error: unknown) => {
         const { event_id, endpoint_id } = dispatch;
         this.logger.error({ event: 'webhook.attempt_lost', event_id, endpoint_id, err: error });
       })
       .finally(() => {
-        this.underWay.delete(attempt);
+        this.inFlight.delete(delivery);
         if (dispatch.probe) this.probes -= 1;
       });
-    this.underWay.add(attempt);
+    this.inFlight.add(delivery);
   }
 
   private async deliver(dispatch: ClaimedDispatch): Promise<void> {
-    const finished = await this.attempt.make(dispatch, this.aborting.signal);
+    const finished = await this.attempt.make(dispatch, this.abort.signal);
     await this.finish(finished);
     const { event_id, endpoint_id, attempt, outcome, status_code, error, duration_ms } = finished;
     this.logger.log({
-      event: 'webhook.attempt',
+      event: 'webhook.attempted',
       event_id,
       endpoint_id,
       attempt,
@@ -113,7 +112,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private async finish(finished: FinishedDelivery): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.turns.add(finished);
+        return await this.batches.add(finished);
       } catch (error) {
         if (tries === FINISH_TRIES) throw error;
         await sleep(FINISH_PAUSE_MS * tries);

@@ -1,31 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, LessThan } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
-import { type ResentEvent, SendAgain } from '../sql/send-again.ts';
+import { DAY_S } from '../../platform/time.ts';
+import { toEndpointView } from '../endpoints/endpoint.view.ts';
+import { EndpointsService, type Page } from '../endpoints/endpoints.service.ts';
 import { eventBody } from '../events/event-body.ts';
 import { TEST_EVENT } from '../events/event-type.ts';
-import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import { ResendEvents, type ResentEvent } from '../sql/resend-events.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
-import { toEndpointView } from '../webhook.view.ts';
-import { type Page, EndpointsService } from '../endpoints/endpoints.service.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
 
-const DAY_S = 86_400;
-
-/** What was sent to a key's endpoints, and sending it again. Every call is bound to the key. */
+/** Lists and repeats deliveries to the endpoints of a key. Every call is bound to the key. */
 @Injectable()
 export class DeliveriesService {
   constructor(
-    private readonly dataSource: DataSource,
+    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly config: Config,
-    private readonly webhooks: EndpointsService,
-    private readonly again: SendAgain,
+    private readonly endpoints: EndpointsService,
+    private readonly resend: ResendEvents,
   ) {}
 
   /** Attempts, newest first. @throws ApiError webhook_endpoint_not_found */
   async list(apiKeyId: string, id: string, page: Page): Promise<{ deliveries: WebhookDelivery[]; hasMore: boolean }> {
-    await this.webhooks.find(apiKeyId, id);
-    const deliveries = await this.dataSource.manager.find(WebhookDelivery, {
+    await this.endpoints.find(apiKeyId, id);
+    const deliveries = await this.deliveries.find({
       where: { endpoint_id: id, ...(page.after !== undefined && { id: LessThan(page.after) }) },
       order: { id: 'desc' },
       take: page.limit + 1,
@@ -34,15 +34,15 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends the endpoint an event about itself, once. Works on a disabled one too.
+   * Sends the endpoint one event about itself. Works for a disabled endpoint too.
    * @returns the id of the event
    * @throws ApiError webhook_endpoint_not_found
    */
   async test(apiKeyId: string, id: string): Promise<string> {
-    const endpoint = await this.webhooks.find(apiKeyId, id);
+    const endpoint = await this.endpoints.find(apiKeyId, id);
     const eventId = newEventId();
     const createdAt = new Date();
-    await this.again.test(id, {
+    await this.resend.test(id, {
       id: eventId,
       apiKeyId,
       body: eventBody(eventId, TEST_EVENT, toEndpointView(endpoint), createdAt),
@@ -52,24 +52,24 @@ export class DeliveriesService {
     return eventId;
   }
 
-  /** To every enabled endpoint that takes it. @throws ApiError webhook_event_not_found */
+  /** Sends an event to every enabled endpoint that subscribes to its type. @throws ApiError webhook_event_not_found */
   async redeliver(apiKeyId: string, eventId: string): Promise<ResentEvent> {
-    const event = isEventId(eventId) ? await this.again.redeliver(apiKeyId, eventId) : null;
+    const event = isEventId(eventId) ? await this.resend.redeliver(apiKeyId, eventId) : null;
     if (!event) throw new ApiError('webhook_event_not_found', { param: 'id' });
     return event;
   }
 
   /**
-   * Sends again what the endpoint has not got since then.
+   * Sends again what the endpoint has not accepted since then.
    * @param since unix seconds
-   * @returns how many events
+   * @returns the number of events
    * @throws ApiError webhook_endpoint_not_found; invalid_value while the endpoint is disabled
    */
   async recover(apiKeyId: string, id: string, since: number): Promise<number> {
-    const { status } = await this.webhooks.find(apiKeyId, id);
+    const { status } = await this.endpoints.find(apiKeyId, id);
     if (status === 'disabled') {
       throw new ApiError('invalid_value', { message: 'This endpoint is disabled; set its status to enabled first.' });
     }
-    return this.again.recover(id, since);
+    return this.resend.recover(id, since);
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../platform/config.ts';
 
-/** What an attempt may take beyond WEBHOOK_TIMEOUT_MS before its process counts as lost. */
+/** Time that an attempt may take beyond WEBHOOK_TIMEOUT_MS before its process counts as dead. */
 const MARGIN_S = 5;
 
 /** Seconds. */

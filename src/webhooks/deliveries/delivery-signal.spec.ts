@@ -1,28 +1,35 @@
 import type { Bus } from '../../platform/events/bus.ts';
 import { DeliverySignal } from './delivery-signal.ts';
 
-function bellOn(published: string[]): { bell: DeliverySignal; heard: string[]; fromOthers: (ids: string[]) => void } {
-  let fromOthers: (ids: string[]) => void = () => undefined;
-  const bus = {
-    publish: (_topic: string, id: string) => void published.push(id),
-    hear: (_topic: string, listener: (ids: string[]) => void) => void (fromOthers = listener),
+function signalOn(published: string[]): {
+  signal: DeliverySignal;
+  received: string[];
+  publishFromElsewhere: (ids: string[]) => void;
+} {
+  let listener: (ids: string[]) => void = () => undefined;
+  const bus: Pick<Bus, 'publish' | 'subscribe'> = {
+    publish: (_topic, id) => void published.push(id),
+    subscribe: (_topic, subscribed) => {
+      listener = subscribed;
+      return () => undefined;
+    },
   };
-  return { bell: new DeliverySignal(bus as unknown as Bus), heard: [], fromOthers: (ids) => fromOthers(ids) };
+  return { signal: new DeliverySignal(bus as Bus), received: [], publishFromElsewhere: (ids) => listener(ids) };
 }
 
-describe('the bell of deliveries', () => {
-  it('is rung over the bus by a process that makes no attempts', () => {
+describe('the signal of due deliveries', () => {
+  it('is published on the bus by a process that makes no attempts', () => {
     const published: string[] = [];
-    bellOn(published).bell.notify(['we_a', 'we_b']);
+    signalOn(published).signal.notify(['we_a', 'we_b']);
     expect(published).toEqual(['we_a', 'we_b']);
   });
 
-  it('is heard inside a process that makes them, and there alone; and from others', () => {
+  it('stays inside a process that makes attempts, which also receives the signals of others', () => {
     const published: string[] = [];
-    const { bell, heard, fromOthers } = bellOn(published);
-    bell.subscribe((ids) => heard.push(...ids));
-    bell.notify(['we_a']);
-    fromOthers(['we_b']);
-    expect([heard, published]).toEqual([['we_a', 'we_b'], []]);
+    const { signal, received, publishFromElsewhere } = signalOn(published);
+    signal.subscribe((ids) => received.push(...ids));
+    signal.notify(['we_a']);
+    publishFromElsewhere(['we_b']);
+    expect([received, published]).toEqual([['we_a', 'we_b'], []]);
   });
 });

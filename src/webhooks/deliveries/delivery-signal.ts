@@ -3,24 +3,26 @@ import { BUS, type Bus } from '../../platform/events/bus.ts';
 
 const TOPIC = 'deliver';
 
-/** Says for which endpoints something is due. It may not be heard: workers look by themselves too. */
+type Listener = (endpointIds: string[]) => void;
+
+/** Signals that endpoints have something due. A signal may be lost, because workers also poll periodically. */
 @Injectable()
 export class DeliverySignal {
-  private hearer: ((endpointIds: string[]) => void) | undefined;
+  private listener: Listener | undefined;
 
   constructor(@Inject(BUS) private readonly bus: Bus) {}
 
   /**
-   * Call after the commit. Other processes are told only where this one makes no attempts itself: what a busy one leaves,
-   * they find.
+   * Call after the commit. Publishes to other processes only if this process makes no attempts itself: what a busy worker
+   * leaves is found when the others poll.
    */
   notify(endpointIds: string[]): void {
-    if (this.hearer) this.hearer(endpointIds);
+    if (this.listener) this.listener(endpointIds);
     else for (const id of endpointIds) this.bus.publish(TOPIC, id);
   }
 
-  subscribe(hearer: (endpointIds: string[]) => void): void {
-    this.hearer = hearer;
-    this.bus.subscribe(TOPIC, hearer);
+  subscribe(listener: Listener): void {
+    this.listener = listener;
+    this.bus.subscribe(TOPIC, listener);
   }
 }

@@ -4,55 +4,57 @@ import { Interval } from '../../platform/interval.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
 
-/** Retries come due silently, and the bell may be missed. */
-const LOOK_EVERY_S = 0.5;
-/** Share of the time that goes into looking: with thousands of endpoints waiting, a look takes long. */
-const MOST_LOOKING = 0.1;
+/** Retries become due without a signal, and a signal may be lost. */
+const POLL_EVERY_S = 0.5;
+/** Share of the time spent on polling. A poll takes long when thousands of endpoints have something waiting. */
+const MAX_POLL_SHARE = 0.1;
 const PURGE_EVERY_S = 60;
 const MS_PER_S = 1000;
 
 /**
- * In every process that works: finds what is due, takes over from processes that died, and deletes events with the
- * retention of their tasks.
+ * Runs in every worker process: polls for due dispatches, takes over attempts of dead processes, and deletes events when the
+ * retention of their tasks ends.
  */
 @Injectable()
 export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('webhooks');
-  private readonly looking = new Interval(() => this.look(() => this.acts.due(), LOOK_EVERY_S));
-  private readonly sweeping = new Interval(() => this.look(() => this.acts.releaseLapsed(), this.config.taskSweepS));
-  private readonly purging = new Interval(() => this.purge());
+  private readonly polls = new Interval(() => this.poll(() => this.dispatches.due(), POLL_EVERY_S));
+  private readonly sweeps = new Interval(() =>
+    this.poll(() => this.dispatches.releaseLapsed(), this.config.taskSweepS),
+  );
+  private readonly purges = new Interval(() => this.purge());
 
   constructor(
     private readonly config: Config,
-    private readonly acts: SweepDispatches,
+    private readonly dispatches: SweepDispatches,
     private readonly worker: DeliverWorker,
   ) {}
 
   onApplicationBootstrap(): void {
     if (this.config.role === 'api') return;
-    this.looking.start();
-    this.sweeping.start();
-    this.purging.start(1);
+    this.polls.start();
+    this.sweeps.start();
+    this.purges.start(1);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.looking.stop(), this.sweeping.stop(), this.purging.stop()]);
+    await Promise.all([this.polls.stop(), this.sweeps.stop(), this.purges.stop()]);
   }
 
-  /** @returns seconds until the next look */
-  private async look(find: () => Promise<string[]>, everyS: number): Promise<number> {
+  /** @returns seconds until the next poll */
+  private async poll(findEndpoints: () => Promise<string[]>, everyS: number): Promise<number> {
     const startedAt = performance.now();
     try {
-      this.worker.poll(await find());
+      this.worker.poll(await findEndpoints());
     } catch (error) {
-      this.logger.warn({ event: 'webhook.look_failed', err: error });
+      this.logger.warn({ event: 'webhook.poll_failed', err: error });
     }
-    return Math.max(everyS, (performance.now() - startedAt) / MS_PER_S / MOST_LOOKING);
+    return Math.max(everyS, (performance.now() - startedAt) / MS_PER_S / MAX_POLL_SHARE);
   }
 
   private async purge(): Promise<number> {
     try {
-      return (await this.acts.purge()) ? 0 : PURGE_EVERY_S;
+      return (await this.dispatches.purge()) ? 0 : PURGE_EVERY_S;
     } catch (error) {
       this.logger.warn({ event: 'webhook.purge_failed', err: error });
       return PURGE_EVERY_S;

@@ -6,12 +6,12 @@ const delay = (failures: number, retryAfter?: unknown, random = 0) =>
   retryDelayS(SCHEDULE, failures, retryAfter, { random: () => random, nowMs });
 
 describe('the time to the next attempt', () => {
-  it('follows the schedule and then ends', () => {
+  it('follows the schedule, then is null', () => {
     expect([1, 2, 3, 4].map((failures) => delay(failures))).toEqual([5, 30, 120, null]);
     expect(retryDelayS([], 1, undefined)).toBeNull();
   });
 
-  it('is up to 20 % longer, by chance', () => {
+  it('is up to 20 % longer, at random', () => {
     expect(delay(2, undefined, 0.5)).toBeCloseTo(33);
     expect(delay(2, undefined, 0.9999)).toBeLessThan(36);
     for (let tries = 0; tries < 100; tries++) {
@@ -30,7 +30,7 @@ describe('the time to the next attempt', () => {
     ['Fri, 20 Nov 2026 12:00:08 GMT', 8],
     ['Fri, 20 Nov 2026 11:00:00 GMT', 5],
     ['Sat, 21 Nov 2026 12:00:00 GMT', 10],
-  ])('is what Retry-After %j says, within the gap and twice the gap', (header, expected) => {
+  ])('follows Retry-After %j, between one and two times the scheduled delay', (header, expected) => {
     expect(delay(1, header)).toBe(expected);
   });
 
@@ -45,9 +45,9 @@ describe('the time to the next attempt', () => {
     'Fri, nonsense',
     undefined,
     ['7', '8'],
-  ])('takes no notice of Retry-After %j', (header) => expect(delay(1, header)).toBe(5));
+  ])('ignores Retry-After %j', (header) => expect(delay(1, header)).toBe(5));
 
-  it('goes nowhere past the schedule, whatever Retry-After says', () => {
+  it('is null after the schedule, whatever Retry-After says', () => {
     expect(delay(4, '7')).toBeNull();
   });
 });

@@ -1,16 +1,16 @@
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
-/** At most this much longer than the schedule says, so that events which failed together do not come back together. */
+/** Random addition to the scheduled delay, at most this share, so that events that failed together are not retried together. */
 const JITTER = 0.2;
 
-/** A receiver may ask for up to twice the wait of the schedule. */
+/** A receiver can extend the scheduled delay to at most twice its length. */
 const MAX_STRETCH = 2;
 
 /**
  * Seconds until the next attempt.
- * @param failures attempts of the schedule that have failed, the one just ended included; 1 or more
- * @param retryAfter the header as it came
- * @returns null when the schedule is used up
+ * @param failures failed attempts of the schedule, including the one that just ended; 1 or more
+ * @param retryAfter the raw header
+ * @returns null when the schedule is exhausted
  */
 export function retryDelayS(
   schedule: readonly number[],
@@ -20,7 +20,7 @@ export function retryDelayS(
 ): number | null {
   const gap = schedule[failures - 1];
   if (gap === undefined) return null;
-  const askedMs = parseRetryAfter(retryAfter, nowMs);
-  if (askedMs !== null) return Math.min(Math.max(askedMs / 1000, gap), gap * MAX_STRETCH);
+  const requestedMs = parseRetryAfter(retryAfter, nowMs);
+  if (requestedMs !== null) return Math.min(Math.max(requestedMs / 1000, gap), gap * MAX_STRETCH);
   return gap * (1 + JITTER * random());
 }

@@ -18,7 +18,7 @@ describe('signed headers', () => {
     });
   });
 
-  it('carry a signature for each secret; a receiver that knows one of them accepts', () => {
+  it('contain a signature for each secret; a receiver that has one of the secrets accepts them', () => {
     const [current, old, foreign] = [newEndpointSecret(), newEndpointSecret(), newEndpointSecret()];
     const headers = signedHeaders('evt_1', body, [current, old]);
     expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 
 /**
  * The headers of one attempt (Standard Webhooks 1.0).
- * @param secrets `whsec_…`, the current one first; a receiver that knows any of them accepts
+ * @param secrets `whsec_…`, the current one first; a receiver accepts the request if it has one of them
  */
 export function signedHeaders(
   eventId: string,

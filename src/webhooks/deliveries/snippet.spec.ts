@@ -2,19 +2,19 @@ import { snippetOf } from './snippet.ts';
 
 const bytes = (text: string | null) => Buffer.byteLength(text ?? '');
 
-describe('the snippet of an answer', () => {
-  it('is the text, or null when there is none', () => {
+describe('the snippet of a response', () => {
+  it('is the text, or null for an empty response', () => {
     expect(snippetOf(Buffer.from('no such order'))).toBe('no such order');
     expect(snippetOf(Buffer.alloc(0))).toBeNull();
   });
 
-  it('is at most 4 kB and never ends in half a character', () => {
+  it('is at most 4 kB and never ends in a partial character', () => {
     expect(snippetOf(Buffer.from('x'.repeat(20_000)))).toBe('x'.repeat(4096));
     expect(snippetOf(Buffer.from('漢'.repeat(5000)))).toBe('漢'.repeat(1365));
     expect(snippetOf(Buffer.from(`x${'🙂'.repeat(5000)}`))).toBe(`x${'🙂'.repeat(1023)}`);
   });
 
-  it('holds nothing that a text column cannot', () => {
+  it('contains nothing that a text column rejects', () => {
     expect(snippetOf(Buffer.from('a\0b'))).toBe('a\ufffdb');
     const binary = snippetOf(Buffer.from(Array.from({ length: 20_000 }, (_, at) => (at * 7) % 256)));
     expect(binary?.isWellFormed()).toBe(true);

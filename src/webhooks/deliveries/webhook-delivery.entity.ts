@@ -15,26 +15,26 @@ export const DELIVERY_ERRORS = [
   'http_status',
 ] as const;
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
-export const DeliveryErrorChoice = defineChoice('WebhookDeliveryError', DELIVERY_ERRORS, 'How an attempt failed.');
+export const DeliveryErrorChoice = defineChoice('WebhookDeliveryError', DELIVERY_ERRORS, 'Why an attempt failed.');
 
-/** One attempt to tell an endpoint of an event, written when it has ended. Property and column names are the same. */
+/** One attempt to deliver an event to an endpoint, written after the attempt has ended. */
 @Entity('webhook_deliveries')
 export class WebhookDelivery {
   @PrimaryColumn('text') id: string;
   @Column('text') endpoint_id: string;
   @Column('text') event_id: string;
   @Column('text') event_type: AnyEventType;
-  /** 1 at the first attempt of this event at this endpoint. */
+  /** 1 for the first attempt of this event at this endpoint. */
   @Column('integer') attempt: number;
   @Column('text') trigger: DeliveryTrigger;
   @Column('timestamptz') attempted_at: Date;
-  /** null only where an earlier version wrote the row before the attempt. */
+  /** null only in rows of an earlier release, which wrote them before the attempt. */
   @Column('integer', { nullable: true }) duration_ms: number | null;
-  /** null where no answer came. */
+  /** null if no response arrived. */
   @Column('integer', { nullable: true }) status_code: number | null;
   @Column('text', { nullable: true }) error: DeliveryError | null;
-  /** The first 4 kB of the answer. */
+  /** The first 4 kB of the response. */
   @Column('text', { nullable: true }) response_snippet: string | null;
-  /** null when there is none. */
+  /** null if no further attempt was scheduled. */
   @Column('timestamptz', { nullable: true }) next_attempt_at: Date | null;
 }

@@ -14,7 +14,7 @@ describe("an endpoint's secret", () => {
     expect(secretHint('whsec_abcdefgh')).toBe('…efgh');
   });
 
-  it('opens under its key and for its endpoint, and nowhere else', () => {
+  it('can be unsealed only with its key and for its endpoint', () => {
     const sealed = seal('whsec_secret', key, 'we_1');
     expect(sealed.includes('secret')).toBe(false);
     expect(unseal(sealed, key, 'we_1')).toBe('whsec_secret');
@@ -22,7 +22,7 @@ describe("an endpoint's secret", () => {
     expect(() => unseal(sealed, randomBytes(32), 'we_1')).toThrow();
   });
 
-  it('shows when a byte of it was changed, and is never sealed alike', () => {
+  it('cannot be unsealed after a byte was changed, and is sealed differently each time', () => {
     const sealed = seal('whsec_secret', key, 'we_1');
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** 192 bits, the least that Standard Webhooks allows; in base64 without padding. */
+/** 192 bits, the minimum of Standard Webhooks. Base64 of 24 bytes needs no padding. */
 const SECRET_BYTES = 24;
 const HINT_CHARS = 4;
 
@@ -9,16 +9,16 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A signing secret as its receiver gets it. */
+/** A new signing secret in the form that receivers use. */
 export const newEndpointSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
-/** Enough to tell secrets apart, at most 8 characters. */
+/** Enough to recognise a secret, at most 8 characters. */
 export const secretHint = (secret: string): string => `…${secret.slice(-HINT_CHARS)}`;
 
 /**
  * Seals a secret for the database: nonce, tag, ciphertext (AES-256-GCM).
- * @param key 32 bytes, of this purpose alone
- * @param endpointId bound to it, so that a row's secret opens in no other row
+ * @param key 32 bytes, used for this purpose only
+ * @param endpointId authenticated with the secret, so that a copy in the row of another endpoint cannot be opened
  */
 export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -27,7 +27,7 @@ export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** @throws Error when it was sealed under another key or for another endpoint, or was changed since */
+/** @throws Error when it was sealed with another key or for another endpoint, or was modified since */
 export function unseal(sealed: Buffer, key: Buffer, endpointId: string): string {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);

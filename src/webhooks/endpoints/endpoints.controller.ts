@@ -2,39 +2,25 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import {
   CreateWebhookEndpointInput,
-  ListWebhookDeliveriesQuery,
   ListWebhookEndpointsQuery,
-  RecoverWebhookEndpointInput,
   RotateWebhookSecretInput,
   UpdateWebhookEndpointInput,
-} from '../webhook.inputs.ts';
-import {
-  toDeliveryView,
-  toEndpointView,
-  toListView,
-  WebhookDeliveryListView,
-  WebhookEndpointListView,
-  WebhookEndpointView,
-  WebhookRecoveryView,
-  WebhookTestView,
-} from '../webhook.view.ts';
+} from './endpoint.inputs.ts';
+import { toEndpointView, WebhookEndpointListView, WebhookEndpointView } from './endpoint.view.ts';
 import { EndpointsService } from './endpoints.service.ts';
+import { toList } from '../../platform/schema/list-of.ts';
 
 @ApiTags('webhooks')
 @Controller('v1/webhook_endpoints')
 @Scope('webhooks:manage')
 export class EndpointsController {
-  constructor(
-    private readonly webhooks: EndpointsService,
-    private readonly deliveries: DeliveriesService,
-  ) {}
+  constructor(private readonly endpoints: EndpointsService) {}
 
   @Post()
   @ApiOperation({
-    summary: 'Register an endpoint; its secret is shown this once',
+    summary: 'Create an endpoint; only this response contains its secret',
     operationId: 'createWebhookEndpoint',
   })
   @ApiCreatedResponse({ type: WebhookEndpointView })
@@ -42,7 +28,7 @@ export class EndpointsController {
     @CurrentCaller() caller: Caller,
     @Body() input: CreateWebhookEndpointInput,
   ): Promise<WebhookEndpointView> {
-    const { endpoint, secret } = await this.webhooks.create(caller.apiKeyId, input);
+    const { endpoint, secret } = await this.endpoints.create(caller.apiKeyId, input);
     return toEndpointView(endpoint, secret);
   }
 
@@ -53,10 +39,11 @@ export class EndpointsController {
     @CurrentCaller() caller: Caller,
     @Query() { limit = 100, after }: ListWebhookEndpointsQuery,
   ): Promise<WebhookEndpointListView> {
-    const { endpoints, hasMore } = await this.webhooks.list(caller.apiKeyId, { limit, after });
-    return toListView(
+    const { endpoints, hasMore } = await this.endpoints.list(caller.apiKeyId, { limit, after });
+    return toList(
       endpoints.map((endpoint) => toEndpointView(endpoint)),
       hasMore,
+      ({ id }) => id,
     );
   }
 
@@ -64,7 +51,7 @@ export class EndpointsController {
   @ApiOperation({ summary: 'Read an endpoint', operationId: 'getWebhookEndpoint' })
   @ApiOkResponse({ type: WebhookEndpointView })
   async find(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookEndpointView> {
-    return toEndpointView(await this.webhooks.find(caller.apiKeyId, id));
+    return toEndpointView(await this.endpoints.find(caller.apiKeyId, id));
   }
 
   @Patch(':id')
@@ -75,59 +62,34 @@ export class EndpointsController {
     @Param('id') id: string,
     @Body() input: UpdateWebhookEndpointInput,
   ): Promise<WebhookEndpointView> {
-    return toEndpointView(await this.webhooks.update(caller.apiKeyId, id, input));
+    return toEndpointView(await this.endpoints.update(caller.apiKeyId, id, input));
   }
 
   @Delete(':id')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an endpoint and its log', operationId: 'deleteWebhookEndpoint' })
+  @ApiOperation({ summary: 'Delete an endpoint and its delivery log', operationId: 'deleteWebhookEndpoint' })
   @ApiNoContentResponse()
   async delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
-    await this.webhooks.delete(caller.apiKeyId, id);
+    await this.endpoints.delete(caller.apiKeyId, id);
   }
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Give an endpoint a new secret, shown this once', operationId: 'rotateWebhookSecret' })
+  @ApiOperation({
+    summary: 'Give an endpoint a new secret; only this response contains it',
+    operationId: 'rotateWebhookSecret',
+  })
   @ApiOkResponse({ type: WebhookEndpointView })
   async rotateSecret(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Body() input: RotateWebhookSecretInput,
   ): Promise<WebhookEndpointView> {
-    const { endpoint, secret } = await this.webhooks.rotateSecret(caller.apiKeyId, id, input.keep_old_secret_for_hours);
+    const { endpoint, secret } = await this.endpoints.rotateSecret(
+      caller.apiKeyId,
+      id,
+      input.keep_old_secret_for_hours,
+    );
     return toEndpointView(endpoint, secret);
-  }
-
-  @Post(':id/test')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Send a test event, once', operationId: 'testWebhookEndpoint' })
-  @ApiOkResponse({ type: WebhookTestView })
-  async test(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookTestView> {
-    return { event_id: await this.deliveries.test(caller.apiKeyId, id) };
-  }
-
-  @Get(':id/deliveries')
-  @ApiOperation({ summary: 'List the attempts, newest first', operationId: 'listWebhookDeliveries' })
-  @ApiOkResponse({ type: WebhookDeliveryListView })
-  async listDeliveries(
-    @CurrentCaller() caller: Caller,
-    @Param('id') id: string,
-    @Query() { limit = 20, after }: ListWebhookDeliveriesQuery,
-  ): Promise<WebhookDeliveryListView> {
-    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, id, { limit, after });
-    return toListView(deliveries.map(toDeliveryView), hasMore);
-  }
-
-  @Post(':id/recover')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Send again what failed since a time', operationId: 'recoverWebhookEndpoint' })
-  @ApiOkResponse({ type: WebhookRecoveryView })
-  async recover(
-    @CurrentCaller() caller: Caller,
-    @Param('id') id: string,
-    @Body() { since }: RecoverWebhookEndpointInput,
-  ): Promise<WebhookRecoveryView> {
-    return { events: await this.deliveries.recover(caller.apiKeyId, id, since) };
   }
 }

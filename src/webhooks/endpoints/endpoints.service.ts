@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, LessThan } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, LessThan, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { newEndpointSecret, seal, secretHint } from './endpoint-secret.ts';
 import { EVENT_TYPES, type EventType } from '../events/event-type.ts';
-import { type EndpointStatus, WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { lockEndpointsOfKey } from '../sql/lock-endpoints-of-key.ts';
+import { stopWaiting } from '../sql/stop-waiting.ts';
 import { isEndpointId, newEndpointId } from '../webhook-id.ts';
+import { newEndpointSecret, seal, secretHint } from './endpoint-secret.ts';
+import { type EndpointStatus, WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export const MAX_ENDPOINTS = 10;
 
@@ -19,7 +22,7 @@ export interface NewEndpoint {
 
 export type EndpointChange = Partial<NewEndpoint> & { status?: EndpointStatus | undefined };
 
-/** The one moment in which a secret is known. */
+/** An endpoint right after creation or rotation, the only time its secret is available in plain text. */
 export interface IssuedEndpoint {
   endpoint: WebhookEndpoint;
   secret: string;
@@ -28,32 +31,32 @@ export interface IssuedEndpoint {
 export interface Page {
   /** 1 to 100. */
   limit: number;
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   after?: string | undefined;
 }
 
-/** A key's webhook endpoints. Every call is bound to the key. */
+/** Manages the webhook endpoints of a key. Every call is bound to the key. */
 @Injectable()
 export class EndpointsService {
   constructor(
-    private readonly dataSource: DataSource,
+    @InjectRepository(WebhookEndpoint) private readonly endpoints: Repository<WebhookEndpoint>,
     private readonly config: Config,
     private readonly secrets: Secrets,
   ) {}
 
   /** @throws ApiError invalid_url, url_not_allowed, too_many_items */
-  async create(apiKeyId: string, wanted: NewEndpoint): Promise<IssuedEndpoint> {
-    const url = this.checked(wanted.url);
+  async create(apiKeyId: string, input: NewEndpoint): Promise<IssuedEndpoint> {
+    const url = this.checkedUrl(input.url);
     const secret = newEndpointSecret();
     const id = newEndpointId();
-    return this.dataSource.transaction(async (tx) => {
-      await this.assertRoom(tx, apiKeyId);
+    return this.endpoints.manager.transaction(async (tx) => {
+      await this.assertBelowLimit(tx, apiKeyId);
       await tx.insert(WebhookEndpoint, {
         id,
         api_key_id: apiKeyId,
         url,
-        events: wanted.events ?? [...EVENT_TYPES],
-        description: wanted.description ?? '',
+        events: input.events ?? [...EVENT_TYPES],
+        description: input.description ?? '',
         status: 'enabled',
         secret: this.sealed(secret, id),
         secret_hint: secretHint(secret),
@@ -65,7 +68,7 @@ export class EndpointsService {
 
   /** Newest first. */
   async list(apiKeyId: string, page: Page): Promise<{ endpoints: WebhookEndpoint[]; hasMore: boolean }> {
-    const endpoints = await this.dataSource.manager.find(WebhookEndpoint, {
+    const endpoints = await this.endpoints.find({
       where: { api_key_id: apiKeyId, ...(page.after !== undefined && { id: LessThan(page.after) }) },
       order: { id: 'desc' },
       take: page.limit + 1,
@@ -73,21 +76,22 @@ export class EndpointsService {
     return { endpoints: endpoints.slice(0, page.limit), hasMore: endpoints.length > page.limit };
   }
 
-  /** @throws ApiError webhook_endpoint_not_found: unknown, malformed and another key's alike */
+  /** @throws ApiError webhook_endpoint_not_found: unknown, malformed, or owned by another key */
   find(apiKeyId: string, id: string): Promise<WebhookEndpoint> {
-    return this.findIn(this.dataSource.manager, apiKeyId, id);
+    return this.findIn(this.endpoints, apiKeyId, id);
   }
 
   /**
-   * Another URL, or enabling, begins anew: the endpoint counts as healthy. What waited when it was disabled stays
-   * undelivered until `recover`.
+   * A new URL, or a change of the status, resets the failure count: the endpoint counts as healthy. What was waiting when
+   * the endpoint was disabled stays undelivered until `recover`.
    * @throws ApiError webhook_endpoint_not_found, invalid_url, url_not_allowed
    */
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
-    const url = change.url === undefined ? undefined : this.checked(change.url);
-    return this.dataSource.transaction(async (tx) => {
-      const found = await this.findIn(tx, apiKeyId, id, 'for_no_key_update');
-      const moved = change.status !== undefined && change.status !== found.status;
+    const url = change.url === undefined ? undefined : this.checkedUrl(change.url);
+    return this.endpoints.manager.transaction(async (tx) => {
+      const found = await this.findIn(tx.getRepository(WebhookEndpoint), apiKeyId, id, 'for_no_key_update');
+      const statusChanges = change.status !== undefined && change.status !== found.status;
+      const urlChanges = url !== undefined && url !== found.url;
       await tx.update(
         WebhookEndpoint,
         { id },
@@ -97,40 +101,46 @@ export class EndpointsService {
           description: change.description ?? found.description,
           url: url ?? found.url,
           ...(change.status && { disabled_reason: null }),
-          ...((moved || (url !== undefined && url !== found.url)) && { failing_since: null }),
+          ...((statusChanges || urlChanges) && { failing_since: null }),
         },
       );
-      if (moved) await this.stopWaiting(tx, id);
+      // Enabling clears the queue too: otherwise disabling and enabling again would send what had been waiting.
+      if (statusChanges) await stopWaiting(tx, id);
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
   }
 
-  /** Its deliveries go with it. @throws ApiError webhook_endpoint_not_found */
+  /** Also deletes its deliveries. @throws ApiError webhook_endpoint_not_found */
   async delete(apiKeyId: string, id: string): Promise<void> {
     await this.find(apiKeyId, id);
-    await this.dataSource.manager.delete(WebhookEndpoint, { id, api_key_id: apiKeyId });
+    await this.endpoints.delete({ id, api_key_id: apiKeyId });
   }
 
   /**
-   * The new secret signs from the next attempt on; the old one signs too for so long. An older one is forgotten.
+   * The new secret signs from the next attempt on. The old one signs as well for `keepOldForHours`. An older one is deleted.
    * @throws ApiError webhook_endpoint_not_found
    */
   async rotateSecret(apiKeyId: string, id: string, keepOldForHours = 0): Promise<IssuedEndpoint> {
     const secret = newEndpointSecret();
-    return this.dataSource.transaction(async (tx) => {
-      await this.findIn(tx, apiKeyId, id, 'for_no_key_update');
-      await tx.query(
-        `update webhook_endpoints
-         set secret = $2, secret_hint = $3, old_secret = case when $4::float8 > 0 then secret end,
-             old_secret_until = now() + $4::float8 * interval '1 hour'
-         where id = $1`,
-        [id, this.sealed(secret, id), secretHint(secret), keepOldForHours],
-      );
+    return this.endpoints.manager.transaction(async (tx) => {
+      await this.findIn(tx.getRepository(WebhookEndpoint), apiKeyId, id, 'for_no_key_update');
+      await tx
+        .createQueryBuilder()
+        .update(WebhookEndpoint)
+        .set({
+          secret: this.sealed(secret, id),
+          secret_hint: secretHint(secret),
+          old_secret: () => 'case when cast(:hours as float8) > 0 then secret end',
+          old_secret_until: () => `now() + cast(:hours as float8) * interval '1 hour'`,
+        })
+        .where({ id })
+        .setParameter('hours', keepOldForHours)
+        .execute();
       return { endpoint: await tx.findOneByOrFail(WebhookEndpoint, { id }), secret };
     });
   }
 
-  private checked(url: string): string {
+  private checkedUrl(url: string): string {
     checkOutboundUrl(url, this.config, { https: true, param: 'url' });
     return url;
   }
@@ -139,38 +149,25 @@ export class EndpointsService {
     return seal(secret, this.secrets.derive('webhook-secrets'), endpointId);
   }
 
-  /** Holds creations of one key in line until the commit, so that two cannot both be the tenth. */
-  private async assertRoom(tx: EntityManager, apiKeyId: string): Promise<void> {
-    await tx.query(`select pg_advisory_xact_lock(hashtextextended('webhook_endpoints ' || $1, 0))`, [apiKeyId]);
+  private async assertBelowLimit(tx: EntityManager, apiKeyId: string): Promise<void> {
+    await lockEndpointsOfKey(tx, apiKeyId);
     if ((await tx.countBy(WebhookEndpoint, { api_key_id: apiKeyId })) < MAX_ENDPOINTS) return;
     throw new ApiError('too_many_items', { message: `An API key has at most ${MAX_ENDPOINTS} webhook endpoints.` });
   }
 
   private async findIn(
-    tx: EntityManager,
+    endpoints: Repository<WebhookEndpoint>,
     apiKeyId: string,
     id: string,
     lock?: 'for_no_key_update',
   ): Promise<WebhookEndpoint> {
     const found = isEndpointId(id)
-      ? await tx.findOne(WebhookEndpoint, {
+      ? await endpoints.findOne({
           where: { id, api_key_id: apiKeyId },
           ...(lock && { lock: { mode: lock } }),
         })
       : null;
     if (!found) throw new ApiError('webhook_endpoint_not_found', { param: 'id' });
     return found;
-  }
-
-  /** At both turns, so that a switch off and on does not let loose what had been waiting. */
-  private async stopWaiting(tx: EntityManager, id: string): Promise<void> {
-    await tx.query(
-      `update webhook_dispatches set due_at = null where endpoint_id = $1 and due_at is not null and trigger <> 'test'`,
-      [id],
-    );
-    await tx.query(
-      'update webhook_deliveries set next_attempt_at = null where endpoint_id = $1 and next_attempt_at > now()',
-      [id],
-    );
   }
 }

@@ -7,10 +7,10 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 export const EndpointStatusChoice = defineChoice(
   'WebhookEndpointStatus',
   ENDPOINT_STATUSES,
-  'Whether events are sent to an endpoint.',
+  'Whether the service sends events to an endpoint.',
 );
 
-/** `gone`: it answered 410. `failing`: nothing but failures for WEBHOOK_DISABLE_AFTER_HOURS. */
+/** `gone`: it answered 410. `failing`: every attempt failed for WEBHOOK_DISABLE_AFTER_HOURS. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 export const DisabledReasonChoice = defineChoice(
@@ -19,7 +19,7 @@ export const DisabledReasonChoice = defineChoice(
   'Why the service disabled an endpoint.',
 );
 
-/** Who is told when tasks of an API key end. Property and column names are the same. */
+/** A URL that receives the events of one API key. */
 @Entity('webhook_endpoints')
 export class WebhookEndpoint {
   @PrimaryColumn('text') id: string;
@@ -33,10 +33,10 @@ export class WebhookEndpoint {
   /** Sealed (endpoint-secret.ts). */
   @Column('bytea', { select: false }) secret: Buffer;
   @Column('text') secret_hint: string;
-  /** The secret before the last rotation, signs too until then. */
+  /** The secret before the last rotation. It signs as well until `old_secret_until`. */
   @Column('bytea', { nullable: true, select: false }) old_secret: Buffer | null;
   @Column('timestamptz', { nullable: true }) old_secret_until: Date | null;
-  /** The first failure since the last success; while set, one attempt at a time. */
+  /** The first failure since the last success. While it is set, the endpoint gets one attempt at a time. */
   @Column('timestamptz', { nullable: true }) failing_since: Date | null;
   @Column('timestamptz') created_at: Date;
 }

@@ -13,7 +13,7 @@ const task = (more: object = {}) =>
 const dataOf = (body: string) => JSON.parse(body).data as Partial<TaskView>;
 
 describe('the body of a webhook', () => {
-  it('shows one moment on both clocks, and the data as given', () => {
+  it('contains the same time as unix seconds and as a timestamp, and the data as given', () => {
     expect(JSON.parse(eventBody('evt_1', 'webhook.test', { a: 1 }, at))).toEqual({
       id: 'evt_1',
       object: 'event',
@@ -29,14 +29,14 @@ describe('the body of a webhook', () => {
     expect(eventTypeOf({ status: 'failed' })).toBe('task.failed');
   });
 
-  it('holds the whole task up to exactly 20 kB', () => {
+  it('contains the whole task up to exactly 20 kB', () => {
     const empty = Buffer.byteLength(taskEventBody('evt_1', task({ input: { prompt: '' } }), at));
     const fits = task({ input: { prompt: 'x'.repeat(MAX_BODY_BYTES - empty) } });
     expect(Buffer.byteLength(taskEventBody('evt_1', fits, at))).toBe(MAX_BODY_BYTES);
     expect(dataOf(taskEventBody('evt_1', fits, at))).toEqual(fits);
     const tooLong = task({ input: { prompt: 'x'.repeat(MAX_BODY_BYTES - empty + 1) } });
     expect(dataOf(taskEventBody('evt_1', tooLong, at))).not.toHaveProperty('input');
-    expect(tooLong).toHaveProperty('input'); // the task itself stays whole
+    expect(tooLong).toHaveProperty('input'); // the task itself is not changed
   });
 
   it('counts bytes, not characters', () => {
@@ -46,7 +46,7 @@ describe('the body of a webhook', () => {
     expect(dataOf(body)).toMatchObject({ metadata: { order: '7' } });
   });
 
-  it('leaves out the metadata too when that is needed', () => {
+  it('leaves out the metadata too when the body would still be too long', () => {
     const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, nth) => [`k${nth}`, '漢'.repeat(512)]));
     const data = dataOf(taskEventBody('evt_1', task({ metadata }), at));
     expect(data).toEqual({ task_id: 'task_1', status: 'failed' });

@@ -1,22 +1,22 @@
 import type { TaskView } from '../../tasks/task.view.ts';
 import type { AnyEventType, EventType } from './event-type.ts';
 
-/** Contract 5: receivers may rely on it. */
+/** Public contract: receivers may rely on this limit. */
 export const MAX_BODY_BYTES = 20_000;
 
-/** Left out, in this order, where the task is too long for a webhook; the receiver reads the task for them. */
-const LEFT_OUT_FIRST = ['input', 'metadata'] as const;
+/** Fields removed, in this order, from a task that is too long for a webhook. The receiver reads them from the API. */
+const REMOVED_FIRST = ['input', 'metadata'] as const;
 
-/** The event that the end of a task is. */
+/** The event type for the final state of a task. */
 export const eventTypeOf = (task: Pick<TaskView, 'status'>): EventType =>
   task.status === 'succeeded' ? 'task.completed' : 'task.failed';
 
-/** The body of a webhook about a task: the bytes of every attempt, at most 20 kB of them. */
+/** The body of a task's webhook, at most 20 kB. Every attempt sends the same bytes. */
 export function taskEventBody(id: string, task: TaskView, at: Date): string {
   const data: Partial<TaskView> = { ...task };
   const type = eventTypeOf(task);
   let body = eventBody(id, type, data, at);
-  for (const field of LEFT_OUT_FIRST) {
+  for (const field of REMOVED_FIRST) {
     if (Buffer.byteLength(body) <= MAX_BODY_BYTES) break;
     delete data[field];
     body = eventBody(id, type, data, at);
@@ -24,7 +24,7 @@ export function taskEventBody(id: string, task: TaskView, at: Date): string {
   return body;
 }
 
-/** @param at when it came to be; both clocks of the body show it */
+/** @param at creation time of the event; the body contains it as unix seconds and as an ISO timestamp */
 export function eventBody(id: string, type: AnyEventType, data: object, at: Date): string {
   const created_at = Math.floor(at.getTime() / 1000);
   return JSON.stringify({ id, object: 'event', type, created_at, timestamp: at.toISOString(), data });

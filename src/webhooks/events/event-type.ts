@@ -1,16 +1,20 @@
 import { defineChoice } from '../../platform/schema/choice.ts';
 
-/** What an endpoint can ask to be told: the two ends of a task. */
+/** The events that an endpoint can subscribe to: the two final states of a task. */
 export const EVENT_TYPES = ['task.completed', 'task.failed'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Sent on demand only, to one endpoint, so that nobody takes it for the end of a task. */
+/** Sent on demand to one endpoint. A type of its own, so that no receiver mistakes it for the end of a task. */
 export const TEST_EVENT = 'webhook.test';
 export type AnyEventType = EventType | typeof TEST_EVENT;
 
-export const EventTypeChoice = defineChoice('WebhookEventType', EVENT_TYPES, 'What a webhook endpoint can be told.');
+export const EventTypeChoice = defineChoice(
+  'WebhookEventType',
+  EVENT_TYPES,
+  'An event that a webhook endpoint can receive.',
+);
 export const AnyEventTypeChoice = defineChoice(
   'WebhookDeliveryEventType',
   [...EVENT_TYPES, TEST_EVENT],
-  'What a delivery told.',
+  'The type of a delivered event.',
 );

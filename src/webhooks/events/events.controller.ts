@@ -3,12 +3,12 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
-import { toEventView, WebhookEventView } from '../webhook.view.ts';
+import { toEventView, WebhookEventView } from './event.view.ts';
 
 @ApiTags('webhooks')
 @Controller('v1/webhook_events')
 @Scope('webhooks:manage')
-export class WebhookEventsController {
+export class EventsController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post(':id/redeliver')

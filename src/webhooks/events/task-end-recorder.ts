@@ -1,33 +1,33 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { type Addition, EndTasks } from '../../tasks/sql/end-tasks.ts';
+import { DAY_S } from '../../platform/time.ts';
+import type { EndWrite } from '../../tasks/queue/ending.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
 import type { Task } from '../../tasks/task.entity.ts';
 import { toTaskView } from '../../tasks/task.view.ts';
-import { DispatchEvents, type NewEvent } from '../sql/dispatch-events.ts';
+import { InsertEvents, type NewEvent } from '../sql/insert-events.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
 import { newEventId } from '../webhook-id.ts';
 
-const DAY_S = 86_400;
-
 /**
- * Writes the event of a task's end, and who is to be told, in the transaction that ends it: whoever sees the one sees
- * the other, and no crash can part them.
+ * Writes the event of an ended task and its dispatches in the transaction that ends the task. So a reader that sees one sees
+ * the other, and a crash cannot separate them.
  */
 @Injectable()
 export class TaskEndRecorder implements OnModuleInit {
   /**
-   * The bytes of a body never change, and the last attempt comes long after FILE_URL_TTL_S. So the links in it work as
-   * long as the files are there.
+   * The body never changes, and the last attempt comes long after FILE_URL_TTL_S. So the links in it stay valid as long as
+   * the files exist.
    */
   private readonly links: FileLinks;
 
   constructor(
-    private readonly ends: EndTasks,
-    private readonly acts: DispatchEvents,
-    private readonly bell: DeliverySignal,
+    private readonly queue: TaskQueue,
+    private readonly insert: InsertEvents,
+    private readonly signal: DeliverySignal,
     config: Config,
     secrets: Secrets,
   ) {
@@ -39,18 +39,18 @@ export class TaskEndRecorder implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.ends.accompany(async (tx, apiKeyIds) => {
-      const taken = await this.acts.taken(tx, apiKeyIds);
-      return taken.size === 0 ? null : (ended) => this.additionTo(ended, taken);
+    this.queue.registerEndHook(async (tx, apiKeyIds) => {
+      const subscriptions = await this.insert.subscriptions(tx, apiKeyIds);
+      return subscriptions.size === 0 ? null : (ended) => this.additionTo(ended, subscriptions);
     });
   }
 
-  private additionTo(ended: Task[], taken: Set<string>): Addition | null {
-    const told = ended.filter((task) => taken.has(`${task.api_key_id} ${eventTypeOf(task)}`));
-    if (told.length === 0) return null;
+  private additionTo(ended: Task[], subscriptions: Set<string>): EndWrite | null {
+    const tasks = ended.filter((task) => subscriptions.has(`${task.api_key_id} ${eventTypeOf(task)}`));
+    if (tasks.length === 0) return null;
     return {
-      statement: this.acts.dispatch(told.map((task) => this.eventOf(task))),
-      afterCommit: (endpoints) => this.bell.notify((endpoints as { id: string }[]).map(({ id }) => id)),
+      statement: this.insert.statement(tasks.map((task) => this.eventOf(task))),
+      afterCommit: (endpoints) => this.signal.notify((endpoints as { id: string }[]).map(({ id }) => id)),
     };
   }
 

@@ -1,8 +1,8 @@
 import type { Statement } from '../../platform/database/sql.ts';
 import type { DeliveryTrigger } from '../deliveries/webhook-delivery.entity.ts';
-import { freePlaces } from './free-places.ts';
+import { freeSlots } from './free-slots.ts';
 
-/** One attempt that this process is to make, with all it needs. */
+/** One attempt that this process must make, with everything it needs. */
 export interface ClaimedDispatch {
   event_id: string;
   body: string;
@@ -10,7 +10,7 @@ export interface ClaimedDispatch {
   url: string;
   /** Sealed. */
   secret: Buffer;
-  /** Sealed; null when it signs no longer. */
+  /** Sealed; null when it no longer signs. */
   old_secret: Buffer | null;
   attempt: number;
   /** Failed attempts of the schedule before this one. */
@@ -18,29 +18,30 @@ export interface ClaimedDispatch {
   trigger: DeliveryTrigger;
   /** By the database's clock. */
   attempted_at: Date;
-  /** The endpoint has done nothing but fail lately. */
+  /** The endpoint has failed since its last success. */
   probe: boolean;
 }
 
 /**
- * Takes what is due, as far as its endpoint has places. The endpoints are locked by a statement before it: only then does its
- * snapshot show what the claim before took. $2 attempts in all, $3 of them at endpoints that fail, $4 seconds of lease.
+ * Claims due dispatches, as far as their endpoints have free slots. Hot, and one multi-CTE statement.
+ * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous claims.
+ * $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 seconds of lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',
   text: `
-    with places as (
-      select e.id, e.status, e.failing_since is not null as failing, ${freePlaces('e')} as free
+    with slots as (
+      select e.id, e.status, e.failing_since is not null as failing, ${freeSlots('e')} as free
       from webhook_endpoints e where e.id = any($1::text[])
     ), due as (
-      select d.event_id, d.endpoint_id, p.failing, d.due_at,
-             row_number() over (partition by p.failing order by d.due_at) as place
-      from places p, lateral (
+      select d.event_id, d.endpoint_id, s.failing, d.due_at,
+             row_number() over (partition by s.failing order by d.due_at) as nth
+      from slots s, lateral (
         select event_id, endpoint_id, due_at from webhook_dispatches
-        where endpoint_id = p.id and due_at <= now() and (p.status = 'enabled' or trigger = 'test')
-        order by due_at limit greatest(p.free, 0)) d
+        where endpoint_id = s.id and due_at <= now() and (s.status = 'enabled' or trigger = 'test')
+        order by due_at limit greatest(s.free, 0)) d
     ), granted as (
-      select * from due where not failing or place <= $3 order by failing, due_at limit $2
+      select * from due where not failing or nth <= $3 order by failing, due_at limit $2
     ), claimed as (
       update webhook_dispatches d
       set attempt = d.attempt + 1, due_at = null, lease_until = now() + make_interval(secs => $4)

@@ -3,10 +3,10 @@ import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
 import { newDeliveryId } from '../webhook-id.ts';
-import { freePlaces } from './free-places.ts';
+import { freeSlots } from './free-slots.ts';
 
-/** Rows of one look. */
-const SWEEP_ROWS = 500;
+/** Rows per statement. */
+const MAX_ROWS = 500;
 
 const LAPSED: Statement = {
   name: 'webhooks.lapsed',
@@ -14,19 +14,19 @@ const LAPSED: Statement = {
 };
 
 /**
- * Attempts whose process is gone: due again at once, without using up the schedule, for nobody knows how they went. In the
- * log they count as broken connections, which they were to the receiver.
+ * Releases attempts whose process has died. They are due again at once and keep their place in the retry schedule, because
+ * their result is unknown. The log shows them as broken connections, as the receiver saw them.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',
   text: `
-    with wanted as (
+    with found as (
       select * from json_to_recordset($1::json) as w(delivery_id text, event_id text, endpoint_id text, attempt int)
     ), lapsed as (
-      select d.event_id, d.endpoint_id, d.lease_until, w.delivery_id
-      from wanted w join webhook_dispatches d using (event_id, endpoint_id, attempt)
+      select d.event_id, d.endpoint_id, d.lease_until, f.delivery_id
+      from found f join webhook_dispatches d using (event_id, endpoint_id, attempt)
       where d.lease_until < now() for update of d skip locked
-    ), again as (
+    ), released as (
       update webhook_dispatches d
       set lease_until = null, due_at = case when d.trigger <> 'test' and e.status = 'enabled' then now() end
       from lapsed l join webhook_endpoints e on e.id = l.endpoint_id
@@ -35,17 +35,20 @@ const RELEASE: Statement = {
     ), logged as (
       insert into webhook_deliveries (id, endpoint_id, event_id, event_type, attempt, trigger, attempted_at, duration_ms, error,
                                       next_attempt_at)
-      select a.delivery_id, a.endpoint_id, a.event_id, v.type, a.attempt, a.trigger, a.attempted_at,
-             1000 * extract(epoch from now() - a.attempted_at), 'connect_failed', a.due_at
-      from again a join webhook_events v on v.id = a.event_id
+      select r.delivery_id, r.endpoint_id, r.event_id, v.type, r.attempt, r.trigger, r.attempted_at,
+             1000 * extract(epoch from now() - r.attempted_at), 'connect_failed', r.due_at
+      from released r join webhook_events v on v.id = r.event_id
       on conflict (event_id, endpoint_id, attempt) do update
         set duration_ms = excluded.duration_ms, error = excluded.error, next_attempt_at = excluded.next_attempt_at
         where webhook_deliveries.duration_ms is null
     )
-    select distinct endpoint_id as id from again where due_at is not null`,
+    select distinct endpoint_id as id from released where due_at is not null`,
 };
 
-/** Endpoints that have something due and a place for it: from one that has something waiting to the next, however much it is. */
+/**
+ * Endpoints that have something due and a free slot. The recursion jumps from one waiting endpoint to the next in the index,
+ * so its cost does not depend on the length of their backlogs.
+ */
 const DUE: Statement = {
   name: 'webhooks.due',
   text: `
@@ -58,16 +61,17 @@ const DUE: Statement = {
     )
     select e.id from waiting w join webhook_endpoints e on e.id = w.endpoint_id
     where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= now())
-      and ${freePlaces('e')} > 0`,
+      and ${freeSlots('e')} > 0`,
 };
 
-/** Cascades to dispatches and deliveries. */
+/** Cascades to dispatches and deliveries. Raw SQL because a TypeORM delete has no limit. */
 const PURGE: Statement = {
   name: 'webhooks.purge',
   text: `delete from webhook_events where id in (select id from webhook_events where expires_at < now() limit $1)
          returning id`,
 };
 
+/** The periodic statements. Raw SQL because they skip locked rows, recurse, or write several tables at once. */
 @Injectable()
 export class SweepDispatches {
   constructor(
@@ -75,22 +79,22 @@ export class SweepDispatches {
     private readonly config: Config,
   ) {}
 
-  /** @returns ids of the endpoints to look at */
+  /** @returns ids of the endpoints to poll */
   async due(): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(DUE)).map(({ id }) => id);
   }
 
-  /** @returns ids of the endpoints to look at */
+  /** @returns ids of the endpoints to poll */
   async releaseLapsed(): Promise<string[]> {
-    const lapsed = await this.sql.run<object>(LAPSED, [SWEEP_ROWS]);
+    const lapsed = await this.sql.run<object>(LAPSED, [MAX_ROWS]);
     if (lapsed.length === 0) return [];
-    const named = lapsed.map((dispatch) => ({ ...dispatch, delivery_id: newDeliveryId() }));
-    const released = await this.sql.run<{ id: string }>(RELEASE, [JSON.stringify(named), deliveryLeaseS(this.config)]);
+    const found = lapsed.map((dispatch) => ({ ...dispatch, delivery_id: newDeliveryId() }));
+    const released = await this.sql.run<{ id: string }>(RELEASE, [JSON.stringify(found), deliveryLeaseS(this.config)]);
     return released.map(({ id }) => id);
   }
 
-  /** @returns whether there may be more */
+  /** @returns whether more rows may be left */
   async purge(): Promise<boolean> {
-    return (await this.sql.run(PURGE, [SWEEP_ROWS])).length === SWEEP_ROWS;
+    return (await this.sql.run(PURGE, [MAX_ROWS])).length === MAX_ROWS;
   }
 }

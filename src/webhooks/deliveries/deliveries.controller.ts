@@ -1,0 +1,50 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { DeliveriesService } from './deliveries.service.ts';
+import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
+import { toDeliveryView, WebhookDeliveryListView, WebhookRecoveryView, WebhookTestView } from './delivery.view.ts';
+import { toList } from '../../platform/schema/list-of.ts';
+
+@ApiTags('webhooks')
+@Controller('v1/webhook_endpoints/:id')
+@Scope('webhooks:manage')
+export class DeliveriesController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Post('test')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Send one test event', operationId: 'testWebhookEndpoint' })
+  @ApiOkResponse({ type: WebhookTestView })
+  async test(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookTestView> {
+    return { event_id: await this.deliveries.test(caller.apiKeyId, id) };
+  }
+
+  @Get('deliveries')
+  @ApiOperation({ summary: 'List the delivery attempts, newest first', operationId: 'listWebhookDeliveries' })
+  @ApiOkResponse({ type: WebhookDeliveryListView })
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { limit = 20, after }: ListWebhookDeliveriesQuery,
+  ): Promise<WebhookDeliveryListView> {
+    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, id, { limit, after });
+    return toList(deliveries.map(toDeliveryView), hasMore, ({ id }) => id);
+  }
+
+  @Post('recover')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Resend the events since a given time that the endpoint has not accepted',
+    operationId: 'recoverWebhookEndpoint',
+  })
+  @ApiOkResponse({ type: WebhookRecoveryView })
+  async recover(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() { since }: RecoverWebhookEndpointInput,
+  ): Promise<WebhookRecoveryView> {
+    return { events: await this.deliveries.recover(caller.apiKeyId, id, since) };
+  }
+}

@@ -1,0 +1,46 @@
+import { Args, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
+import { checkArguments } from '../check-arguments.ts';
+import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
+import { DeliveriesService } from './deliveries.service.ts';
+import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
+import { toDeliveryView, WebhookDeliveryView, WebhookRecoveryView, WebhookTestView } from './delivery.view.ts';
+
+const WebhookDeliveryConnection = connectionOf(WebhookDeliveryView, 'WebhookDelivery');
+
+@Resolver()
+@Scope('webhooks:manage')
+export class DeliveriesResolver {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Query(() => WebhookDeliveryConnection, { description: 'The delivery attempts to an endpoint, newest first.' })
+  async webhookDeliveries(
+    @CurrentCaller() caller: Caller,
+    @EndpointId('endpointId') endpointId: string,
+    @First() first: number,
+    @After() after: string | null | undefined,
+  ): Promise<Connection<WebhookDeliveryView>> {
+    const page = checkArguments(ListWebhookDeliveriesQuery, { after });
+    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, endpointId, { ...page, limit: first });
+    return toConnection(deliveries.map(toDeliveryView), ({ id }) => id, { hasMore, after });
+  }
+
+  @Mutation(() => WebhookTestView, { description: 'Sends the endpoint one test event.' })
+  async testWebhookEndpoint(@CurrentCaller() caller: Caller, @EndpointId() id: string): Promise<WebhookTestView> {
+    return { event_id: await this.deliveries.test(caller.apiKeyId, id) };
+  }
+
+  @Mutation(() => WebhookRecoveryView, {
+    description: 'Resends the events since a given time that the endpoint has not accepted.',
+  })
+  async recoverWebhookEndpoint(
+    @CurrentCaller() caller: Caller,
+    @EndpointId() id: string,
+    @Args('since', { type: () => Int, description: 'unix seconds' }) since: number,
+  ): Promise<WebhookRecoveryView> {
+    checkArguments(RecoverWebhookEndpointInput, { since });
+    return { events: await this.deliveries.recover(caller.apiKeyId, id, since) };
+  }
+}

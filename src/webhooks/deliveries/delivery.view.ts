@@ -1,0 +1,58 @@
+import { ObjectType } from '@nestjs/graphql';
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import { type AnyEventType, AnyEventTypeChoice } from '../events/event-type.ts';
+import {
+  type DeliveryError,
+  DeliveryErrorChoice,
+  type DeliveryTrigger,
+  TriggerChoice,
+  type WebhookDelivery,
+} from './webhook-delivery.entity.ts';
+
+@ObjectType('WebhookDelivery', { description: 'One attempt to deliver an event to an endpoint.' })
+export class WebhookDeliveryView {
+  @ApiField.string('identifier', { example: 'dlv_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.string('always "webhook_delivery"') object: 'webhook_delivery';
+  @ApiField.string('identifier of the event, sent to the receiver as `webhook-id`') event_id: string;
+  @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') event_type: AnyEventType;
+  @ApiField.integer('1 for the first attempt of this event') attempt: number;
+  @ApiField.oneOf(TriggerChoice, 'why the attempt was made') trigger: DeliveryTrigger;
+  @ApiField.integer('unix seconds', { nullable: true }) attempted_at: number | null;
+  @ApiField.integer('milliseconds', { nullable: true }) duration_ms: number | null;
+  @ApiField.integer('HTTP status of the response; null if none arrived', { nullable: true })
+  status_code: number | null;
+  @ApiField.oneOf(DeliveryErrorChoice, 'null on success', { nullable: true })
+  error: DeliveryError | null;
+  @ApiField.integer('unix seconds; null if no further attempt is scheduled after this one', { nullable: true })
+  next_attempt_at: number | null;
+  @ApiField.string('at most the first 4 kB of the response', { nullable: true }) response_snippet: string | null;
+}
+
+export class WebhookDeliveryListView extends listOf(WebhookDeliveryView, 'newest first') {}
+
+@ObjectType('WebhookTest', { description: 'A test event sent to one endpoint.' })
+export class WebhookTestView {
+  @ApiField.string('identifier of the test event') event_id: string;
+}
+
+@ObjectType('WebhookRecovery', { description: 'The result of sending failed events to an endpoint again.' })
+export class WebhookRecoveryView {
+  @ApiField.integer('number of events queued for another attempt') events: number;
+}
+
+export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView => ({
+  id: delivery.id,
+  object: 'webhook_delivery',
+  event_id: delivery.event_id,
+  event_type: delivery.event_type,
+  attempt: delivery.attempt,
+  trigger: delivery.trigger,
+  attempted_at: unixSeconds(delivery.attempted_at),
+  duration_ms: delivery.duration_ms,
+  status_code: delivery.status_code,
+  error: delivery.error,
+  next_attempt_at: delivery.next_attempt_at && unixSeconds(delivery.next_attempt_at),
+  response_snippet: delivery.response_snippet,
+});

@@ -1,0 +1,21 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { DeliveryTrigger } from './webhook-delivery.entity.ts';
+
+/**
+ * One event on its way to one endpoint, and its own entry in the queue: waiting while `due_at` is set, in flight while
+ * `lease_until` is set, otherwise finished. Written by the statements in webhooks/sql.
+ */
+@Entity('webhook_dispatches')
+export class WebhookDispatch {
+  @PrimaryColumn('text') event_id: string;
+  @PrimaryColumn('text') endpoint_id: string;
+  @Column('timestamptz', { nullable: true }) due_at: Date | null;
+  @Column('timestamptz', { nullable: true }) lease_until: Date | null;
+  /** Attempts so far. */
+  @Column('integer') attempt: number;
+  /** Failed attempts of the current retry schedule. */
+  @Column('integer') failures: number;
+  @Column('text') trigger: DeliveryTrigger;
+  /** When the endpoint accepted the event. */
+  @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
+}

@@ -1,0 +1,55 @@
+import { ObjectType } from '@nestjs/graphql';
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import { type EventType, EventTypeChoice } from '../events/event-type.ts';
+import {
+  type DisabledReason,
+  DisabledReasonChoice,
+  type EndpointStatus,
+  EndpointStatusChoice,
+  type WebhookEndpoint,
+} from './webhook-endpoint.entity.ts';
+
+@ObjectType('WebhookEndpoint', {
+  description: 'A URL that receives the events of your tasks. Only creation and rotation return the secret.',
+})
+export class WebhookEndpointView {
+  @ApiField.string('identifier', { example: 'we_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.string('always "webhook_endpoint"') object: 'webhook_endpoint';
+  @ApiField.string('the URL that receives events') url: string;
+  @ApiField.list(EventTypeChoice, 'the events it receives') events: EventType[];
+  @ApiField.string('a note for people') description: string;
+  @ApiField.oneOf(EndpointStatusChoice, 'whether the service sends it events') status: EndpointStatus;
+  @ApiField.oneOf(DisabledReasonChoice, 'why the service disabled it; null if the service did not', { nullable: true })
+  disabled_reason: DisabledReason | null;
+  @ApiField.string('the last characters of the current secret, to recognise it', { example: '…x9Qd' })
+  secret_hint: string;
+  @ApiField.integer('unix seconds') created_at: number;
+  @ApiField.string('the signing secret; only in the response to creation or rotation', { optional: true })
+  secret?: string;
+}
+
+export class WebhookEndpointListView extends listOf(WebhookEndpointView, 'newest first') {}
+
+@ObjectType('DeletedWebhookEndpoint', { description: 'A deleted webhook endpoint.' })
+export class DeletedWebhookEndpointView {
+  @ApiField.string('identifier of the deleted endpoint') id: string;
+}
+
+/** @param secret only in the response to creation or rotation */
+export function toEndpointView(endpoint: WebhookEndpoint, secret?: string): WebhookEndpointView {
+  const { id, url, events, description, status, disabled_reason, secret_hint, created_at } = endpoint;
+  return {
+    id,
+    object: 'webhook_endpoint',
+    url,
+    events,
+    description,
+    status,
+    disabled_reason,
+    secret_hint,
+    created_at: unixSeconds(created_at),
+    ...(secret !== undefined && { secret }),
+  };
+}

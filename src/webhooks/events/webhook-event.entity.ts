@@ -1,0 +1,17 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { AnyEventType } from './event-type.ts';
+
+/** An event with the body that every attempt sends. Written by sql/insert-events.ts and sql/resend-events.ts. */
+@Entity('webhook_events')
+export class WebhookEvent {
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  /** null for a test event. */
+  @Column('text', { nullable: true }) task_id: string | null;
+  @Column('text') type: AnyEventType;
+  /** Text, not JSON, so that every attempt sends the same bytes. */
+  @Column('text') body: string;
+  @Column('timestamptz') created_at: Date;
+  /** When the event is deleted, together with its dispatches and deliveries. */
+  @Column('timestamptz') expires_at: Date;
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { HOUR_S } from '../../platform/time.ts';
+import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
+import { CLAIM, type ClaimedDispatch } from './claim-dispatches.ts';
+import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
+import { STOP_WAITING } from './stop-waiting.ts';
+
+/**
+ * Serialises batches that concern the same endpoint. `for no key update` instead of `for update`, because transactions that
+ * end tasks insert rows that reference these endpoints at the same time.
+ */
+const LOCK: Statement = {
+  name: 'webhooks.lock_endpoints',
+  text: `select from webhook_endpoints where id = any($1::text[]) order by id for no key update`,
+};
+
+/** What this process can still start. */
+export interface Capacity {
+  /** Attempts; 0 claims nothing. */
+  free: number;
+  /** How many of them may go to failing endpoints. */
+  probes: number;
+}
+
+/** Records the finished attempts of a batch and claims what is due, in one commit and one round trip. */
+@Injectable()
+export class FinishAndClaim {
+  constructor(
+    private readonly sql: Sql,
+    private readonly config: Config,
+  ) {}
+
+  /** @param endpointIds endpoints that may have something due, besides those of the finished attempts */
+  async run(finished: FinishedDelivery[], endpointIds: string[], capacity: Capacity): Promise<ClaimedDispatch[]> {
+    const { free, probes } = capacity;
+    const ids = [...new Set([...endpointIds, ...finished.map(({ endpoint_id }) => endpoint_id)])];
+    const disableAfterS = this.config.webhookDisableAfterHours * HOUR_S;
+    const [disabled, claimed] = await this.sql.transaction(async (tx, commit) => {
+      const locked = tx.query({ ...LOCK, values: [ids] });
+      const finish = finished.length > 0 && { ...FINISH, values: [JSON.stringify(finished), disableAfterS] };
+      const claim = free > 0 && { ...CLAIM, values: [ids, free, probes, deliveryLeaseS(this.config)] };
+      const results = [finish && tx.query<{ id: string }>(finish), claim && tx.query<ClaimedDispatch>(claim)] as const;
+      commit();
+      const [, disabled, claimed] = await Promise.all([locked, ...results]);
+      return [disabled ? disabled.rows : [], claimed ? claimed.rows : []] as const;
+    });
+    if (disabled.length > 0) await this.sql.run(STOP_WAITING, [disabled.map(({ id }) => id)]);
+    return claimed;
+  }
+}

@@ -1,0 +1,12 @@
+/** Attempts in flight at one endpoint, over all processes. */
+const MAX_PER_ENDPOINT = 10;
+
+/**
+ * SQL expression: how many more attempts may start at an endpoint now. At most ten are in flight, or one while the endpoint
+ * fails, so a dead endpoint costs one connection, however long its backlog. Exact only if an earlier statement of the
+ * transaction has locked the endpoint.
+ * @param endpoint alias of the endpoint's row in the statement
+ */
+export const freeSlots = (endpoint: string): string => `(
+    case when ${endpoint}.failing_since is null then ${MAX_PER_ENDPOINT} else 1 end
+    - (select count(*) from webhook_dispatches u where u.endpoint_id = ${endpoint}.id and u.lease_until > now()))`;

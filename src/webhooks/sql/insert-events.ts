@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { Statement, Tx } from '../../platform/database/sql.ts';
+import type { EventType } from '../events/event-type.ts';
+
+export interface NewEvent {
+  id: string;
+  api_key_id: string;
+  task_id: string;
+  type: EventType;
+  body: string;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** The event types that the endpoints of these keys subscribe to: one index scan, which nearly always finds no row. */
+const SUBSCRIPTIONS: Statement = {
+  name: 'webhooks.taken',
+  text: `
+    select distinct api_key_id || ' ' || unnest(events) as subscription
+    from webhook_endpoints where api_key_id = any($1::text[])`,
+};
+
+/**
+ * Inserts the events and dispatches of many ended tasks in one statement. Hot: it runs in every transaction that ends tasks.
+ * The dispatch row doubles as its queue entry. A disabled endpoint gets a dispatch too, without a due time: `recover` sends
+ * it once the endpoint is enabled again.
+ */
+const INSERT_EVENTS: Statement = {
+  name: 'webhooks.dispatch',
+  text: `
+    with new_events as (
+      select * from json_to_recordset($1::json) as n(
+        id text, api_key_id text, task_id text, type text, body text, created_at timestamptz, expires_at timestamptz)
+    ), subscribers as (
+      select n.id as event_id, e.id as endpoint_id, e.status = 'enabled' as enabled
+      from new_events n join webhook_endpoints e on e.api_key_id = n.api_key_id and n.type = any(e.events)
+    ), events as (
+      insert into webhook_events (id, api_key_id, task_id, type, body, created_at, expires_at)
+      select id, api_key_id, task_id, type, body, created_at, expires_at from new_events
+      where id in (select event_id from subscribers)
+    ), dispatches as (
+      insert into webhook_dispatches (event_id, endpoint_id, due_at)
+      select event_id, endpoint_id, case when enabled then now() end from subscribers
+    )
+    select distinct endpoint_id as id from subscribers where enabled`,
+};
+
+/** Statements that run inside the transaction that ends tasks. */
+@Injectable()
+export class InsertEvents {
+  /** @returns the subscriptions of these keys, each as `<key> <event type>` */
+  async subscriptions(tx: Tx, apiKeyIds: string[]): Promise<Set<string>> {
+    const { rows } = await tx.query<{ subscription: string }>({ ...SUBSCRIPTIONS, values: [apiKeyIds] });
+    return new Set(rows.map(({ subscription }) => subscription));
+  }
+
+  /** @returns a statement whose rows are the ids of the endpoints that have something due */
+  statement(events: NewEvent[]): Statement & { values: unknown[] } {
+    return { ...INSERT_EVENTS, values: [JSON.stringify(events)] };
+  }
+}

@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { DeliverySignal } from '../deliveries/delivery-signal.ts';
+import { type AnyEventType, TEST_EVENT } from '../events/event-type.ts';
+
+export interface ResentEvent {
+  id: string;
+  type: AnyEventType;
+  created_at: Date;
+  /** The endpoints that receive it. */
+  endpoint_ids: string[];
+}
+
+export interface TestEvent {
+  id: string;
+  apiKeyId: string;
+  body: string;
+  createdAt: Date;
+  retentionS: number;
+}
+
+/** A test is due before everything else that waits, because a person watches it. A disabled endpoint can be tested too. */
+const TEST: Statement = {
+  name: 'webhooks.test',
+  text: `
+    with event as (
+      insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+      select $1, $2, '${TEST_EVENT}', $3, $4::timestamptz, $4::timestamptz + make_interval(secs => $5)
+      returning id
+    )
+    insert into webhook_dispatches (event_id, endpoint_id, due_at, trigger)
+    select id, $6, to_timestamp(0), 'test' from event`,
+};
+
+/** To every endpoint that now subscribes to the event. An attempt in flight is left alone and counts as the redelivery. */
+const REDELIVER: Statement = {
+  name: 'webhooks.redeliver',
+  text: `
+    with event as (
+      select id, type, created_at from webhook_events where id = $1 and api_key_id = $2 and expires_at > now()
+    ), subscribers as (
+      select e.id as endpoint_id from webhook_endpoints e, event v
+      where e.api_key_id = $2 and e.status = 'enabled'
+        and (v.type = any(e.events) or (v.type = '${TEST_EVENT}' and exists (
+              select 1 from webhook_dispatches d where d.event_id = v.id and d.endpoint_id = e.id)))
+      order by e.id for no key update of e
+    ), requeued as (
+      insert into webhook_dispatches as d (event_id, endpoint_id, due_at, trigger)
+      select $1, endpoint_id, now(), 'manual' from subscribers
+      on conflict (event_id, endpoint_id) do update set due_at = now(), trigger = 'manual', failures = 0
+        where d.lease_until is null
+    )
+    select id, type, created_at, array(select endpoint_id from subscribers) as endpoint_ids from event`,
+};
+
+/** Oldest first, queued behind what is already due. */
+const RECOVER: Statement = {
+  name: 'webhooks.recover',
+  text: `
+    with given_up as (
+      select event_id from webhook_dispatches
+      where endpoint_id = $1 and delivered_at is null and due_at is null and lease_until is null
+    ), failing as (
+      select event_id from webhook_dispatches
+      where endpoint_id = $1 and delivered_at is null and due_at is not null and failures > 0
+    ), failed as (
+      select event_id, row_number() over (order by event_id) as nth
+      from (select * from given_up union all select * from failing) f join webhook_events v on v.id = f.event_id
+      where v.created_at >= to_timestamp($2) and v.type <> '${TEST_EVENT}'
+    ), requeued as (
+      update webhook_dispatches d
+      set due_at = now() - interval '1 second' + f.nth * interval '1 microsecond', trigger = 'manual', failures = 0
+      from failed f where d.endpoint_id = $1 and d.event_id = f.event_id and d.lease_until is null
+      returning 1
+    )
+    select count(*)::int as events from requeued`,
+};
+
+/**
+ * Sends events on demand. A redelivered event keeps its body and id.
+ * Raw SQL because each of these is one atomic statement over several tables.
+ */
+@Injectable()
+export class ResendEvents {
+  constructor(
+    private readonly sql: Sql,
+    private readonly signal: DeliverySignal,
+  ) {}
+
+  async test(endpointId: string, event: TestEvent): Promise<void> {
+    const { id, apiKeyId, body, createdAt, retentionS } = event;
+    await this.sql.run(TEST, [id, apiKeyId, body, createdAt, retentionS, endpointId]);
+    this.signal.notify([endpointId]);
+  }
+
+  /** @returns null when the key has no such event */
+  async redeliver(apiKeyId: string, eventId: string): Promise<ResentEvent | null> {
+    const [event] = await this.sql.run<ResentEvent>(REDELIVER, [eventId, apiKeyId]);
+    if (!event) return null;
+    this.signal.notify(event.endpoint_ids);
+    return event;
+  }
+
+  /**
+   * Sends all events created since then that the endpoint has not accepted, except those in flight or not yet attempted.
+   * @param since unix seconds
+   * @returns the number of events
+   */
+  async recover(endpointId: string, since: number): Promise<number> {
+    const [requeued] = await this.sql.run<{ events: number }>(RECOVER, [endpointId, since]);
+    this.signal.notify([endpointId]);
+    return requeued?.events ?? 0;
+  }
+}
