@@ -1,6 +1,6 @@
 import { Client, type Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { TaskQueue } from '../../src/tasks/queue/task-queue.ts';
+import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { aCat, aFailure, aHang, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
@@ -43,7 +43,6 @@ const BY_INDEX: Record<string, string[]> = {
     'webhook_events_pkey',
   ],
 };
-const TABLES = ['tasks', 'key_load', 'idempotency_keys', 'webhook_endpoints', 'webhook_events', 'webhook_dispatches'];
 const ROWS = 20_000;
 
 interface Plan {
@@ -71,8 +70,6 @@ describe('the statements of the hot path', () => {
     } as typeof query;
     service = await startApp({ TASK_HEARTBEAT_S: '0.2', TASK_SWEEP_S: '0.3' });
     pool = (service.app.get(DataSource).driver as unknown as { master: Pool }).master;
-    // Autovacuum may analyse the tables at any moment, and the first steps are about tables without statistics.
-    for (const table of TABLES) await pool.query(`alter table ${table} set (autovacuum_enabled = off)`);
     const hooks = new WebhookClient(service.api);
     const endpoint = await hooks.endpoint('http://127.0.0.1:1999/hook');
     const film = await service.api.create({ model: 'seedance-2', prompt: 'A river', duration: 4 });
@@ -95,7 +92,7 @@ describe('the statements of the hot path', () => {
     await service.api.call('POST', `/v1/webhook_endpoints/${endpoint.id}/recover`, { since: 1 });
     await eventually('the sweep', async () => sent.has('tasks.worn_out'));
     const nobody = { provider: 'openai', url: '', model: '', credential: null, approximations: [], concurrency: null };
-    await service.app.get(TaskQueue).submitIntent({ id: 'none', attempt: 1 }, nobody); // the sandbox costs nothing
+    await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, nobody); // the sandbox costs nothing
     for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
   });
   afterAll(async () => {

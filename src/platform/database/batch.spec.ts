@@ -103,7 +103,7 @@ describe('a batch', () => {
     const waiting = [batch.add(1), batch.add(2)];
     const refused = await batch.add(3).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ApiError);
-    expect(refused).toMatchObject({ code: 'service_unavailable' });
+    expect(refused).toMatchObject({ code: 'service_unavailable', retryAfterS: 1 });
     for (let done = 0; done < 3; done += 1) {
       flushes[done]!.go();
       await turn();

@@ -52,7 +52,7 @@ export class Batch<Item, Outcome> {
   /** @throws ApiError service_unavailable when `maxWaiting` is reached; otherwise the error of the flush or of this item */
   add(item: Item): Promise<Outcome> {
     if (this.waiting.length >= this.maxWaiting) {
-      return Promise.reject(new ApiError('service_unavailable'));
+      return Promise.reject(new ApiError('service_unavailable', { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });

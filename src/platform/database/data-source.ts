@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource, getMetadataArgsStorage } from 'typeorm';
+import { DataSource, type DataSourceOptions, getMetadataArgsStorage } from 'typeorm';
 import { WatchdogPool } from './watchdog-pool.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -27,18 +27,22 @@ const POOL: pg.PoolConfig = {
 };
 
 /**
- * Makes the data source of the service, the CLI and the tests. It is not connected yet: call `initialize()`, and `destroy()`
- * at the end. It has every entity whose file has been imported by now, whether or not a module lists it in
- * `TypeOrmModule.forFeature`, so this floor names no module above it.
+ * Makes a data source outside Nest: for the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
+ * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module above it.
  * @param pool overrides the pool's settings
  */
 export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSource {
-  return new DataSource({
+  const entities = getMetadataArgsStorage().tables.map((table) => table.target);
+  return new DataSource({ ...dataSourceOptions(url, pool), entities });
+}
+
+/** The options of every data source, without entities. */
+export function dataSourceOptions(url: string, pool: pg.PoolConfig = {}): DataSourceOptions {
+  return {
     type: 'postgres',
     url,
     // Passed explicitly, because TypeORM's own require() finds another copy of pg under Jest.
     driver: { ...pg, Pool: WatchdogPool },
-    entities: getMetadataArgsStorage().tables.map((table) => table.target),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',
@@ -46,5 +50,5 @@ export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSou
     logging: false, // statements carry prompts
     installExtensions: false,
     extra: { ...POOL, ...pool },
-  });
+  };
 }

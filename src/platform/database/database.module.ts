@@ -1,11 +1,11 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createDataSource } from './data-source.ts';
+import { dataSourceOptions } from './data-source.ts';
 import { Sql } from './sql.ts';
 
 /**
- * Provides TypeORM's DataSource and EntityManager, and `Sql`. Repositories come from `TypeOrmModule.forFeature` in the module
- * that owns the entity.
+ * Provides TypeORM's DataSource and EntityManager, and `Sql`. The module that owns an entity registers it with
+ * `TypeOrmModule.forFeature`, which also provides its repository.
  */
 @Global()
 @Module({})
@@ -13,9 +13,7 @@ export class DatabaseModule {
   /** @param url of a database that is already running and migrated, because the embedded server must start before Nest */
   static connect(url: string): DynamicModule {
     const typeOrm = TypeOrmModule.forRootAsync({
-      useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
-      // Runs after every module file has been imported, and with it every entity: autoLoadEntities would add nothing.
-      dataSourceFactory: () => createDataSource(url).initialize(),
+      useFactory: () => ({ ...dataSourceOptions(url), autoLoadEntities: true, retryAttempts: 0 }),
     });
     return { module: DatabaseModule, imports: [typeOrm], providers: [Sql], exports: [typeOrm, Sql] };
   }

@@ -18,7 +18,7 @@ import { WakeSignal } from './wake-signal.ts';
 const WAKE_DEBOUNCE_MS = 20;
 
 /**
- * The tasks as workers use them: claim, renew, submit, report progress, end, release. Every write that clients can see is
+ * The tasks as workers use them: claim, renew, submit, report progress, end, release. Every change that clients can see is
  * published to the feed after its commit, so callers publish nothing.
  */
 @Injectable()
@@ -46,7 +46,7 @@ export class TaskQueue {
   /**
    * Claims waiting tasks for this process.
    * @param limit most tasks to claim
-   * @param includeExpired also take tasks whose lease has expired over from their workers
+   * @param includeExpired also claim tasks whose lease has expired
    */
   async claim(limit: number, includeExpired: boolean): Promise<Claim> {
     const claim = await this.claims.claim(limit, includeExpired);
