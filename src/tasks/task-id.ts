@@ -25,7 +25,7 @@ export function idBoundAt(ms: number): string {
   return `task_${time}`;
 }
 
-export const isTaskId = (text: string): boolean => TASK_ID.test(text);
+export const isTaskId = typeIdTest('task');
 
 /** A file's id contains its task's id, so files need no table. */
 export const fileIdOf = (taskId: string, index: number): string => `file_${taskId.slice('task_'.length)}_${index}`;
