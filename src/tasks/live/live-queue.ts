@@ -74,7 +74,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     this.remember(id, sequence);
   }
 
-  /** Accepts no more states; the queued ones are still sent. */
+  /** Accepts no further states; the queued ones are still sent. */
   endWhenEmpty(): void {
     this.isEnding = true;
     this.wake?.();
