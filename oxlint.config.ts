@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { defineConfig } from 'oxlint';
 
 /**
@@ -21,8 +22,10 @@ export const ROOMS: Record<string, readonly string[]> = {
 /** Folders that may open connections themselves. Everything else calls out through platform/outbound. */
 const MAY_CALL_OUT = ['src/platform/outbound/**', 'src/platform/http/**', 'src/providers/**', 'src/cli/**'];
 
-/** Adapters of one provider never import another provider's folder. */
-const ADAPTERS = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'];
+/** The folders of src/providers that hold an adapter. An adapter never imports another provider's folder. */
+const ADAPTERS = globSync('src/providers/*/*.provider.ts', { cwd: import.meta.dirname }).map(
+  (path) => path.split('/')[2] ?? '',
+);
 
 /** How deep folders may nest below a room. An import path is checked by its exact number of `../`. */
 const DEPTHS = [0, 1, 2, 3];

@@ -39,7 +39,7 @@ export class Authenticator {
   private readonly inFlight = new Map<string, Promise<KeyCheck>>();
   private readonly lookups: Batch<Buffer, FoundApiKey | null>;
   /** Rises with every `forget`. A look-up that was in flight at that time is not cached. */
-  private generation = 0;
+  private cacheVersion = 0;
 
   constructor(
     private readonly config: Config,
@@ -79,7 +79,7 @@ export class Authenticator {
 
   /** Removes a key from the cache: its next use queries the database. */
   forget(apiKeyId: string): void {
-    this.generation++;
+    this.cacheVersion++;
     this.inFlight.clear();
     for (const cache of [this.accepted, this.refused]) {
       for (const [digest, check] of cache) if (check.apiKeyId === apiKeyId) cache.delete(digest);
@@ -100,9 +100,9 @@ export class Authenticator {
 
   private async lookUp(key: string, digest: string): Promise<KeyCheck> {
     const sentAt = performance.now();
-    const { generation } = this;
+    const { cacheVersion } = this;
     const check = this.check(await this.lookups.add(hashOf(key, this.secrets)), sentAt);
-    if (generation !== this.generation) return check;
+    if (cacheVersion !== this.cacheVersion) return check;
     this.accepted.delete(digest);
     this.refused.delete(digest);
     (check.caller ? this.accepted : this.refused).set(digest, check);

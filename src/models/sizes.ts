@@ -66,8 +66,8 @@ export function chooseSize(
 }
 
 /**
- * How far apart two ratios are, in thousandths of the natural logarithm: twice as wide is as far as twice as high. Rounding makes
- * those two distances equal in floating point too.
+ * How far apart two ratios are, in thousandths of the natural logarithm: a ratio twice as wide and a ratio twice
+ * as high are equally far apart. Rounding keeps these two distances equal in floating point.
  */
 function ratioDistance(a: Size, b: Size): number {
   return Math.round(1000 * Math.abs(Math.log((a.width * b.height) / (a.height * b.width))));

@@ -29,7 +29,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads everything that the operator can set. No other code reads `process.env`.
+ * Reads everything that the operator can set. No other code of the service reads `process.env`, except to find the
+ * user that runs the embedded PostgreSQL; the command line reads its own two variables.
  * @throws ConfigError with all faults at once; it never repeats the value of a secret
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {

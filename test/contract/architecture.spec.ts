@@ -42,4 +42,12 @@ describe('the rooms of src', () => {
     expect(statements.length).toBeGreaterThan(20);
     expect(statements.filter((path) => !path.includes('/sql/'))).toEqual([]);
   });
+
+  it('send no other SQL than that, besides the platform and the checks of an installation', () => {
+    const senders = globSync('src/**/*.ts', { cwd: root.pathname }).filter(
+      (path) => !path.endsWith('.spec.ts') && /\.query(<[^()]*>)?\(/.test(read(path)),
+    );
+    const rooms = senders.filter((path) => !path.startsWith('src/platform/') && !path.includes('/sql/'));
+    expect(rooms).toEqual(['src/cli/installation-checks.ts']);
+  });
 });

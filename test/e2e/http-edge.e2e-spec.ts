@@ -190,6 +190,7 @@ describe('bodies', () => {
       'application/json; charset=utf-16',
       'application/json; charset="utf-16"',
       'application/json; charset="latin1"',
+      'application/json; charset="utf-8',
     ]) {
       expectEnvelope(
         await call('POST', '/things', { headers: { 'content-type': type }, body }),

@@ -60,7 +60,7 @@ export class RateWindow {
 
   /**
    * @param requested the value of `pointsToLease`
-   * @param taken by all processes, `requested` included; points past the limit were not granted
+   * @param taken points that all processes have requested, including this request; points past the limit were not granted
    * @param endsAt not later than the end of the shared window, or points would be spent in the next one
    */
   lease(requested: number, taken: number, endsAt: number): void {

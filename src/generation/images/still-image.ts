@@ -7,7 +7,8 @@ const MAX_PIXELS = 33_500_000;
 
 /**
  * The memory a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced PNG (all pixels) come
- * near it. Refused are 33 megapixels of CMYK in several scans and of interlaced 16-bit RGBA: 276 and 284 MB measured.
+ * near it. The bound refuses 33 megapixels of CMYK in several scans (276 MB measured)
+ * and 33 megapixels of interlaced 16-bit RGBA (284 MB).
  */
 const MAX_DECODER_BYTES = 210_000_000;
 

@@ -147,7 +147,13 @@ export class ServeGeneration {
   ): Promise<void> {
     if (!isResultUnwanted(lease.signal.reason) || upstreamId === null || !provider.cancel) return;
     await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((err: unknown) => {
-      this.logger.warn({ event: 'upstream.cancel_failed', task_id: lease.id, provider: provider.name, err });
+      this.logger.warn({
+        event: 'upstream.cancel_failed',
+        task_id: lease.id,
+        provider: provider.name,
+        upstream_id: upstreamId,
+        err,
+      });
     });
   }
 

@@ -9,6 +9,8 @@ it.each([
   ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
   ['Friday, 20-Nov-26 12:00:30 GMT', 30_000],
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+  ['Fri Nov 20 12:00:30 2026', 30_000],
+  ['Sun Dec  6 12:00:00 2026', 16 * 86_400_000],
 ])('%j asks for %i ms', (header, ms) => expect(parseRetryAfter(header, NOW)).toBe(ms));
 
 it.each([
@@ -20,6 +22,7 @@ it.each([
   '2026-11-20T13:00:00Z',
   '99999999999999999999',
   'Fri, nonsense',
+  'Fri Nov 99 12:00:30 2026',
   undefined,
   ['7', '8'],
 ])('ignores %j', (header) => expect(parseRetryAfter(header, NOW)).toBeNull());

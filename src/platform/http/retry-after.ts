@@ -5,6 +5,8 @@ const SECONDS: Record<Precision, RegExp> = { seconds: /^[0-9]{1,9}$/, fractions:
 
 /** The start of an HTTP date. `Date.parse` alone accepts many other texts. */
 const WEEKDAY = /^[A-Z][a-z]{2,8}, /;
+/** The third date format that RFC 9110 requires of recipients, C's asctime. It names no time zone and is UTC. */
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4}$/;
 
 /**
  * How long a Retry-After header asks to wait: its seconds, or the time until its date (RFC 9110).
@@ -15,7 +17,8 @@ export function parseRetryAfter(header: unknown, nowMs: number, precision: Preci
   if (typeof header !== 'string') return null;
   const text = header.trim();
   if (SECONDS[precision].test(text)) return Math.ceil(Number(text) * 1000);
-  if (!WEEKDAY.test(text)) return null;
-  const at = Date.parse(text);
+  const isAsctime = ASCTIME.test(text);
+  if (!isAsctime && !WEEKDAY.test(text)) return null;
+  const at = Date.parse(isAsctime ? `${text} UTC` : text);
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 }

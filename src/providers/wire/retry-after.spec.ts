@@ -6,7 +6,12 @@ it.each([
   ['7', 7000],
   ['1.5', 1500],
   ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
-  ['soon', undefined],
+  ['Fri Nov 20 12:00:30 2026', 30_000],
+  ['2094-11-06', 0],
+  ['-1', 0],
+  ['9999999999', 0],
+  ['soon', 0],
+  [' ', undefined],
 ])('%j asks for %s ms', (value, ms) => expect(retryAfterMs({ 'retry-after': value }, NOW)).toBe(ms));
 
 it('is undefined without the header', () => expect(retryAfterMs({})).toBeUndefined());

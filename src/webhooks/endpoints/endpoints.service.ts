@@ -82,7 +82,7 @@ export class EndpointsService {
   }
 
   /**
-   * A new URL, or a change of the status, resets the failure count: the endpoint counts as healthy. What was waiting when
+   * A new URL, or a change of the status, clears `failing_since`: the endpoint counts as healthy. What was waiting when
    * the endpoint was disabled stays undelivered until `recover`.
    * @throws ApiError webhook_endpoint_not_found, invalid_url, url_not_allowed
    */

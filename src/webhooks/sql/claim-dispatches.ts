@@ -23,7 +23,8 @@ export interface ClaimedDispatch {
 }
 
 /**
- * Claims due dispatches, as far as their endpoints have free slots. Hot, and one multi-CTE statement.
+ * Claims due dispatches, as far as their endpoints have free slots. Raw SQL, because it is hot and one statement of
+ * several CTEs.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous claims.
  * $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 seconds of lease.
  */

@@ -20,7 +20,8 @@ export interface FinishedDelivery {
 }
 
 /**
- * Records many finished attempts: dispatch, delivery log and endpoint in one statement. Hot, and one multi-CTE statement.
+ * Records many finished attempts: dispatch, delivery log and endpoint in one statement. Raw SQL, because it
+ * is hot and one statement of several CTEs.
  * An earlier statement must have locked the endpoints.
  * A row matches only the attempt that it names. So an attempt that outlived its lease changes nothing but its own row in the
  * log, which the sweep has written already.

@@ -63,8 +63,8 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * Each process keeps this connection open from its start to its `leave()`. Another process that leaves counts it and so does
- * not stop the server, even while this process has no other connection.
+ * Each process keeps this connection open from its start to its `leave()`. The last process to leave stops the server, and it
+ * counts these connections to find out whether it is the last one.
  */
 type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 

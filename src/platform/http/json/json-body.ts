@@ -6,7 +6,7 @@ import { parseStrictJson } from './strict-json.ts';
 /**
  * Any charset but UTF-8, quoted or not. The quote is inside the lookahead, where the match cannot backtrack over it.
  */
-const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8\b)/i;
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:"utf-?8"|utf-?8\b))/i;
 
 /**
  * JSON is the only content type of bodies. An empty body counts as no body, whatever its content type: many clients
