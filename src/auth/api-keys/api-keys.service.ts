@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { Secrets } from '../../platform/secrets.ts';
@@ -119,7 +119,10 @@ export class ApiKeysService {
     await tx.insert(ApiKeySecret, { hash, api_key_id: apiKeyId, created_at: () => 'now()' });
   }
 
-  /** An expired secret is refused as expired for 30 days, and as unknown once it is deleted. So old rows do not pile up. */
+  /**
+   * Expired secrets are kept for ever. Bootstrap recognises a BOOTSTRAP_API_KEY that was rotated away by its hash, and without
+   * the hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
+   */
   private async expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
     await tx
       .createQueryBuilder()
@@ -128,10 +131,6 @@ export class ApiKeysService {
       .where({ api_key_id: apiKeyId })
       .setParameter('overlapHours', overlapHours)
       .execute();
-    await tx.delete(ApiKeySecret, {
-      api_key_id: apiKeyId,
-      expires_at: Raw((column) => `${column} < now() - interval '30 days'`),
-    });
   }
 
   private async findUnrevoked(
