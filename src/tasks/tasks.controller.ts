@@ -1,8 +1,10 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
+import { KeyWatch } from '../auth/key-watch.ts';
 import { MediaKindChoice } from '../models/media-kind.ts';
 import { Config } from '../platform/config.ts';
 import { parseListTasks, readWait } from './list/list-tasks.query.ts';
@@ -24,6 +26,7 @@ export const POLL_AFTER_S = { image: 2, video: 5 } as const;
 export class TasksController {
   constructor(
     private readonly config: Config,
+    private readonly keys: KeyWatch,
     private readonly tasks: TasksService,
     private readonly lists: ListTasks,
     private readonly views: TaskViews,
@@ -85,15 +88,17 @@ export class TasksController {
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
     @Query() query: Record<string, unknown>,
-    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Headers() { authorization, 'if-none-match': ifNoneMatch }: IncomingHttpHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TaskView | undefined> {
     const waitS = readWait(query);
-    const options = { changedFrom: sequenceIn(ifNoneMatch), gone: waitS > 0 ? hungUp(reply) : undefined };
+    const wait = (refused: AbortSignal) =>
+      this.tasks.findWhenFinal(caller.apiKeyId, taskId, waitS, {
+        changedFrom: sequenceIn(ifNoneMatch),
+        gone: AbortSignal.any([hungUp(reply), refused]),
+      });
     const task =
-      waitS > 0
-        ? await this.tasks.findWhenFinal(caller.apiKeyId, taskId, waitS, options)
-        : await this.tasks.find(caller.apiKeyId, taskId);
+      waitS > 0 ? await this.keys.whileAdmitted(authorization, wait) : await this.tasks.find(caller.apiKeyId, taskId);
     const etag = this.describe(task, reply);
     if (!matches(ifNoneMatch, etag)) return this.views.of(task);
     reply.code(304);

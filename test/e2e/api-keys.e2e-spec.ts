@@ -515,7 +515,7 @@ describe('the command line', () => {
     expect([await codeOf(key), await codeOf(rotated)]).toEqual([200, 200]);
 
     await revokeKey(caller.apiKeyId);
-    service.app.get(Authenticator).forget(caller.apiKeyId); // or wait for 5 s
+    service.app.get(Authenticator).forget([caller.apiKeyId]); // or wait for 5 s
     expect([await codeOf(key), await codeOf(rotated)]).toEqual(['api_key_revoked', 'api_key_revoked']);
   });
 

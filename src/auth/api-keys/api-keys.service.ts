@@ -102,7 +102,7 @@ export class ApiKeysService {
       await tx.update(ApiKey, { id }, { hint: hintOf(key) });
       return tx.findOneByOrFail(ApiKey, { id });
     });
-    this.authenticator.forget(id);
+    this.authenticator.forget([id]);
     return { apiKey, key };
   }
 
@@ -111,7 +111,7 @@ export class ApiKeysService {
     if (!ID.test(id)) notFound();
     const revoked = await this.apiKeys.update({ id, revoked_at: IsNull() }, { revoked_at: () => 'now()' });
     if (revoked.affected === 0) notFound();
-    this.authenticator.forget(id);
+    this.authenticator.forget([id]);
   }
 
   private async addSecret(tx: EntityManager, apiKeyId: string, key: string): Promise<void> {

@@ -26,6 +26,7 @@ export async function untilFinal(
   });
   const timer = setTimeout(news.resolve, seconds * 1000);
   gone?.addEventListener('abort', () => news.resolve(), { once: true });
+  if (gone?.aborted) news.resolve(); // before the listener was there
   try {
     const present = await read();
     if (enough(present)) return present;
