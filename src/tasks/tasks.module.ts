@@ -17,6 +17,7 @@ import { SweepTasks } from './sql/sweep-tasks.ts';
 import { WakeParked } from './sql/wake-parked.ts';
 import { FileLinks } from './files/file-links.ts';
 import { FilesController } from './files/files.controller.ts';
+import { KeyChanges } from './key-changes.ts';
 import { ListTasks } from './list/list-tasks.ts';
 import { FollowTasks } from './live/follow.ts';
 import { OpenStreams } from './live/open-streams.ts';
@@ -60,6 +61,7 @@ const fileLinks = {
     fileLinks,
     ListTasks,
     FollowTasks,
+    KeyChanges,
     OpenStreams,
     Purge,
     Sweep,

@@ -1,8 +1,13 @@
+import { Logger } from '@nestjs/common';
 import { newApiKey } from '../../auth/api-keys/api-key-format.ts';
 import { CreateApiKeyInput, RotateApiKeyInput } from '../../auth/api-keys/api-key.inputs.ts';
+import { UpdateApiKeyInput } from '../../auth/api-keys/api-key-changes.inputs.ts';
 import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
 import { type ApiKeyView, toApiKeyView } from '../../auth/api-keys/api-key.view.ts';
 import { ApiKeysService, type IssuedApiKey } from '../../auth/api-keys/api-keys.service.ts';
+import { COMMAND_LINE } from '../../auth/audit/actor.ts';
+import { AuditEvent } from '../../auth/audit/audit-event.entity.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { Authenticator } from '../../auth/authenticator.ts';
 import { SCOPES } from '../../auth/caller.ts';
 import { LastUse } from '../../auth/last-use.ts';
@@ -10,18 +15,31 @@ import type { Config } from '../../platform/config.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
 import { loadSecretKey, Secrets } from '../../platform/secrets.ts';
+import { TASKS_HOOK } from '../../tasks/key-changes.ts';
 import { withDatabase } from '../database.ts';
 import { table } from '../table.ts';
 
-interface CreateOptions {
+interface LimitOptions<Limit> {
+  createsPerMinute?: Limit;
+  readsPerMinute?: Limit;
+  maxRunning?: Limit;
+  maxQueued?: Limit;
+}
+
+interface CreateOptions extends LimitOptions<number> {
   scopes?: string[];
   allScopes?: true;
   expires?: number;
-  createsPerMinute?: number;
-  readsPerMinute?: number;
-  maxRunning?: number;
-  maxQueued?: number;
   printOnly?: true;
+  json?: true;
+}
+
+/** null removes what the key has of its own. */
+interface UpdateOptions extends LimitOptions<number | null> {
+  name?: string;
+  scopes?: string[];
+  allScopes?: true;
+  expires?: number | null;
   json?: true;
 }
 
@@ -32,16 +50,11 @@ export async function createKey(name: string, options: CreateOptions): Promise<v
     console.log(newApiKey());
     return;
   }
-  const limits = definedOnly({
-    creates_per_minute: options.createsPerMinute,
-    reads_per_minute: options.readsPerMinute,
-    max_running: options.maxRunning,
-    max_queued: options.maxQueued,
-  });
+  const limits = definedOnly(limitsOf(options));
   const scopes = options.allScopes ? SCOPES : options.scopes;
   const input = checked(CreateApiKeyInput, definedOnly({ name, scopes, limits, expires_at: options.expires }));
   await withApiKeys(async (apiKeys, config) =>
-    printIssued(await apiKeys.create(input.toNewApiKey(), null), config, options),
+    printIssued(await apiKeys.create(input.toNewApiKey(), COMMAND_LINE), config, options),
   );
 }
 
@@ -63,21 +76,49 @@ export async function listKeys(options: { json?: true }): Promise<void> {
 export async function rotateKey(id: string, options: { overlapHours: number; json?: true }): Promise<void> {
   const { overlap_hours = 0 } = checked(RotateApiKeyInput, { overlap_hours: options.overlapHours });
   await withApiKeys(async (apiKeys, config) =>
-    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, null), config, options),
+    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, COMMAND_LINE), config, options),
   );
 }
 
-export async function revokeKey(id: string): Promise<void> {
-  await withApiKeys((apiKeys) => apiKeys.revoke(id));
-  console.error(`${id} is revoked.`);
+export async function revokeKey(id: string, { keepTasks = false }: { keepTasks?: boolean } = {}): Promise<void> {
+  await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks }, COMMAND_LINE));
+  console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
 }
 
+export async function updateKey(id: string, options: UpdateOptions): Promise<void> {
+  const limits = definedOnly(limitsOf(options));
+  const input = checked(
+    UpdateApiKeyInput,
+    definedOnly({
+      name: options.name,
+      scopes: options.allScopes ? SCOPES : options.scopes,
+      expires_at: options.expires,
+      ...(Object.keys(limits).length > 0 && { limits }),
+    }),
+  );
+  await withApiKeys(async (apiKeys, config) => {
+    const view = toApiKeyView(await apiKeys.update(id, input.toChanges(), COMMAND_LINE), config);
+    console.log(options.json ? JSON.stringify(view, null, 2) : table([row(view)]));
+  });
+}
+
+const limitsOf = <Limit>(options: LimitOptions<Limit>) => ({
+  creates_per_minute: options.createsPerMinute,
+  reads_per_minute: options.readsPerMinute,
+  max_running: options.maxRunning,
+  max_queued: options.maxQueued,
+});
+
 async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
+  Logger.overrideLogger(false); // it would write to stdout, which is for the key alone
   await withDatabase(async (dataSource, config) => {
     const secrets = new Secrets(await loadSecretKey(config));
     const sql = new Sql(dataSource);
     const authenticator = new Authenticator(config, secrets, new LastUse(sql), sql);
-    await work(new ApiKeysService(dataSource.getRepository(ApiKey), secrets, authenticator), config);
+    const audit = new AuditLog(dataSource.getRepository(AuditEvent));
+    const apiKeys = new ApiKeysService(dataSource.getRepository(ApiKey), secrets, authenticator, config, audit);
+    apiKeys.registerHook(TASKS_HOOK);
+    await work(apiKeys, config);
   });
 }
 
