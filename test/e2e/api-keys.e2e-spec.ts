@@ -458,6 +458,18 @@ describe('the first key', () => {
     }
   });
 
+  it.each([{ NODE_ENV: 'production' }, { ROLE: 'worker' }])('is neither made nor printed with %o', async (env) => {
+    const fresh = await cloneDatabase();
+    const started = await start(env, fresh.url);
+    try {
+      expect(await started.app.get(Bootstrap).run()).toBeNull();
+      expect(await sqlOf(started).query('select id from api_keys')).toEqual([]);
+    } finally {
+      await started.app.close();
+      await fresh.drop();
+    }
+  });
+
   it('is BOOTSTRAP_API_KEY where set: at every start the same, never told, never brought back', async () => {
     const fresh = await cloneDatabase();
     const key = newApiKey();

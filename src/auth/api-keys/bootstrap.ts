@@ -12,6 +12,8 @@ import { ApiKey } from './api-key.entity.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 import { hashOf } from './key-hash.ts';
 
+const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `darkroom keys create --all-scopes`.';
+
 /** Ensures that a new installation has a first key. */
 @Injectable()
 export class Bootstrap {
@@ -25,7 +27,8 @@ export class Bootstrap {
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never been one.
+   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never been one,
+   * but not in production, where containers keep the standard output, and not in a process that has no API.
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */
@@ -42,7 +45,11 @@ export class Bootstrap {
         await this.ensurePreset(tx, record, preset);
         return null;
       }
-      if (await tx.existsBy(ApiKey, {})) return null;
+      if (this.config.role === 'worker' || (await tx.existsBy(ApiKey, {}))) return null;
+      if (this.config.production) {
+        this.logger.warn({ event: 'bootstrap.key_missing', hint: NO_KEY_HINT });
+        return null;
+      }
       const { key } = await this.service.issue(tx, record, { name: 'first key', scopes: SCOPES }, newApiKey());
       return key;
     });
