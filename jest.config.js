@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-// The build's compiler settings, but with the specs, and with imports that go on naming the .ts files.
+// The compiler settings of the build, but with the specs, and with imports that keep the .ts extension.
 const {
   exclude: _specs,
   $schema: _schema,
@@ -17,6 +17,6 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
-  testTimeout: 120_000, // bounds what hangs; a busy machine may take its time
-  maxWorkers: 3, // most tests wait for a server; two cores serve three of them
+  testTimeout: 120_000, // only for tests that hang; a busy machine is slow
+  maxWorkers: 3, // most tests wait for a server, so two cores can run three
 };

@@ -1,19 +1,20 @@
 /**
- * Does it become slower as the tasks become many?
+ * Does the service become slower as the number of tasks grows?
  *
  *     npm run bench -- growth [finished tasks of the largest step, 5000000] [seconds a round, 2] [rounds, 5]
  *
- * Two databases with one API process (ROLE=api) each. One keeps 1,000 finished tasks, the other grows: 1,000 (which shows how
- * much of a ratio is noise), 100,000, the largest, and the largest with 100,000 queued ones besides. Half of all are the
- * key's that asks, and the processes and their prepared statements stay the same throughout. Rounds alternate; medians; the
- * ratio is large / small in requests a second at 64 connections, below 1 is slower. `work` is the processor time of a request,
- * the process's own and PostgreSQL's, in microseconds; its ratio is small / large, below 1 is more of it.
+ * Two databases with one API process (ROLE=api) each. One keeps 1,000 finished tasks. The other grows: 1,000 (which shows how
+ * much of a ratio is noise), 100,000, the largest step, and the largest step plus 100,000 queued tasks. Half of all tasks
+ * belong to the API key of the requests. The processes and their prepared statements stay the same throughout. Rounds alternate.
+ * The results are medians; the ratio is large / small in requests a second at 64 connections, and below 1 is slower. `work` is
+ * the processor time of a request, of the process and of PostgreSQL, in microseconds. Its ratio is small / large, and below 1 is
+ * more work.
  *
- * "GET finished" asks for one task again and again, "any" for up to 100,000 in turn: more than a process remembers, so it is
- * answered from the database where there are as many, and from memory where there are 1,000.
+ * "GET finished" requests one task again and again, "any" up to 100,000 tasks in turn. That is more than a process caches, so
+ * the database answers where there are as many, and memory answers where there are 1,000.
  *
- * At the end both get a worker whose provider answers at once, and a key without tasks posts one at a time: tasks a second
- * from POST to the end of the task.
+ * At the end both sides get a worker whose provider answers at once, and an API key without tasks posts one at a time: tasks a
+ * second from POST to the end of the task.
  */
 import type autocannon from 'autocannon';
 import { execFile } from 'node:child_process';
@@ -33,7 +34,7 @@ const ROUNDS = Number(process.argv[4] ?? 5);
 const SMALL = 1_000;
 const QUEUED = 100_000;
 const CONNECTIONS = 64;
-/** Many times what a process remembers (src/tasks/tasks.service.ts). */
+/** Many times what a process caches (src/tasks/tasks.service.ts). */
 const ANY = 100_000;
 const STRANGERS = 30;
 const INSTANT = new URL('support/instant-provider.ts', import.meta.url).href;
@@ -41,7 +42,7 @@ const INSTANT = new URL('support/instant-provider.ts', import.meta.url).href;
 const json = { 'content-type': 'application/json' };
 const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
 
-/** A database that is filled by hand, and the program on it. */
+/** A database that this benchmark fills, and the program on it. */
 class Side {
   private finished: string[] = [];
   private readonly unfinished: string;
@@ -109,7 +110,7 @@ class Side {
     return this.load({ url: `${this.url}/v1/generations`, method: 'POST', headers, idReplacement: true, body });
   }
 
-  /** Deletes what `post` has created since, so that a side stays as large as its step says. */
+  /** Deletes what `post` has created since, so that a side keeps the size of its step. */
   async forgettingPosts<Result>(work: () => Promise<Result>): Promise<Result> {
     const first = await post<{ task_id: string }>(`${this.url}/v1/generations`, this.bench.apiKey, generation);
     const result = await work();
@@ -120,7 +121,7 @@ class Side {
     return result;
   }
 
-  /** @returns one round: a task of a key that has no other, from POST to its end; such tasks a second */
+  /** One round: a task of an API key that has no other, from POST to its end. @returns such tasks a second */
   async stranger(): Promise<() => Promise<number>> {
     await this.bench.service({ ROLE: 'worker', NODE_OPTIONS: `--import ${INSTANT}` });
     const { key } = await post<{ key: string }>(`${this.url}/v1/api_keys`, this.bench.apiKey, { name: 'stranger' });
@@ -147,7 +148,7 @@ class Side {
     return load({ headers: this.auth, ...options, connections: CONNECTIONS, duration: SECONDS }, ...pids);
   }
 
-  /** What autovacuum and the system's writing back do in their own time. */
+  /** Does now what autovacuum and the system's write-back would do later. */
   private async settle(): Promise<void> {
     await this.db.query('vacuum (analyze) tasks');
     await promisify(execFile)('sync');

@@ -1,12 +1,12 @@
 /**
- * How many requests a second against bare Fastify and pg (benchmarks/baseline/), in the same run and alternating?
+ * How many requests a second, compared with bare Fastify and pg (benchmarks/baseline/), alternating in the same run?
  *
  *     npm run bench -- http [seconds a round, 2] [rounds, 5]
  *
- * One API process (ROLE=api) of the real program: API key, validation, a place in the queue in the same commit, and in a row of
- * its own an Idempotency-Key as well. The finished task has a picture, whose link is signed at each read. Medians; the ratio is
- * service / baseline, above 1 is faster. `work` is the processor time of a request, the process's own and PostgreSQL's, in
- * microseconds, and its ratio baseline / service: the machine's other work touches it least.
+ * One API process (ROLE=api) of the real program: API key, validation, the queue entry in the same commit, and in a separate row
+ * an Idempotency-Key as well. The finished task has an image, whose link is signed at each read. The results are medians; the
+ * ratio is service / baseline, and above 1 is faster. `work` is the processor time of a request, of the process and of
+ * PostgreSQL, in microseconds; its ratio is baseline / service. Other work of the machine affects `work` least.
  */
 import type autocannon from 'autocannon';
 import pg from 'pg';
@@ -58,7 +58,7 @@ try {
         idReplacement: true,
         body,
       },
-      // The key means nothing to it, but the client's work is the same.
+      // The baseline ignores the key, but the client does the same work.
       {
         url: `${baseline}/tasks`,
         method: 'POST',
@@ -86,7 +86,7 @@ try {
 }
 await report('http', rows, { seconds: SECONDS, rounds: ROUNDS });
 
-/** As a worker would leave it. */
+/** Ends the task as a worker would. */
 async function finish(taskId: string): Promise<void> {
   const client = new pg.Client({ connectionString: bench.databaseUrl });
   await client.connect();

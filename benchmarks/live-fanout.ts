@@ -1,13 +1,13 @@
 /**
- * How long from a change of a task to the client that subscribes to it, with 1,000 subscriptions open; and what do 10,000
- * idle ones cost in memory?
+ * How long does it take from a change of a task to the client that subscribes to it, with 1,000 open subscriptions? And how
+ * much memory do 10,000 idle subscriptions need?
  *
  *     npm run bench -- live-fanout
  *
- * Two API processes (ROLE=api) on one database, and a fresh one for the idle ones; no worker, so only what is measured
- * happens. A change is a cancel, sent over HTTP: every delay is from before the request is written to the moment the event is
- * parsed by the client, so it holds the whole request, the commit and the way back. As the baseline a bare `ws` server tells
- * an equal message to as many.
+ * Two API processes (ROLE=api) on one database, and a fresh process for the idle subscriptions. There is no worker, so nothing
+ * else happens. A change is a cancel, sent over HTTP: every delay starts before the request is written and ends when the client
+ * has parsed the event. So it includes the whole request, the commit and the way back. As the baseline, a bare `ws` server sends
+ * a message of equal size to as many clients.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -33,14 +33,14 @@ const SETTINGS = { ROLE: 'api', NODE_ENV: 'production' };
 
 const bench = await Bench.open();
 const rows: Record<string, object> = {};
-/** Whoever else uses the machine is measured along. */
+/** Other work on the machine affects the result, so the report shows the load. */
 const loadBefore = loadavg()[0];
 try {
   const [here, there] = [await bench.service(SETTINGS), await bench.service(SETTINGS)];
   rows['baseline: bare ws, one message to 1,000'] = await bareFanout();
 
   const follower = await Follower.open(here, await anotherKey(here), SUBSCRIPTIONS);
-  await oneChangeEach(here, follower, 200); // warm
+  await oneChangeEach(here, follower, 200); // warm-up
   rows['each its own task, changed in the same process'] = await oneChangeEach(here, follower, SUBSCRIPTIONS);
   rows['each its own task, changed in the other process'] = await oneChangeEach(there, follower, SUBSCRIPTIONS);
   rows['all the same task, changed in the same process'] = await allOneTask(here, follower);
@@ -85,7 +85,7 @@ async function allOneTask(changer: string, follower: Follower): Promise<object> 
   return summaryOf(delays, BURSTS * SUBSCRIPTIONS);
 }
 
-/** The floor: a WebSocket server that has the message ready, and writes it once for each subscription. */
+/** The baseline: a WebSocket server that has the message ready and writes it once for each subscription. */
 async function bareFanout(): Promise<object> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await once(server, 'listening');
@@ -124,7 +124,7 @@ async function bareFanout(): Promise<object> {
   return summary;
 }
 
-/** @param creator another process: what creating the tasks costs is not counted */
+/** @param creator another process, so that the cost of creating the tasks is not counted */
 async function idle(service: string, creator: string): Promise<object> {
   const before = residentMb(bench.pidOf(service));
   const followers: Follower[] = [];
@@ -133,7 +133,7 @@ async function idle(service: string, creator: string): Promise<object> {
     await follower.subscribe(await createTasks(creator, follower.key, PER_SOCKET * SOCKETS_PER_KEY));
     followers.push(follower);
   }
-  await sleep(30_000); // two pings, two looks of the feed
+  await sleep(30_000); // two pings, two polls of the feed
   const after = residentMb(bench.pidOf(service));
   const [{ key }] = followers as [Follower];
   const [probe] = (await createTasks(creator, key, 1)) as [string];

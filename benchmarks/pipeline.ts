@@ -1,15 +1,15 @@
 /**
- * How many tasks a second come from their 201 to their final state, and to the arrival of their webhook, when the provider answers at
- * once? How long does a single one take? Against the same by hand with BullMQ and a Redis that is as durable (baseline/pipeline.ts),
- * and against pgbench running the service's own statements for one task at a time.
+ * How many tasks a second get from their 201 to their final state, and to the arrival of their webhook, if the provider answers
+ * at once? How long does a single task take? The baselines are the same work written by hand with BullMQ and an equally durable
+ * Redis (baseline/pipeline.ts), and pgbench with the service's own statements for one task at a time.
  *
  *     npm run bench -- pipeline [tasks a round, 4000] [rounds, 5]
  *
- * One process with ROLE=all. Rates are by the rows' own times: tasks / (last completed_at - first created_at); webhooks by their
- * arrival here. Needs Debian's redis-server; without pgbench its row is left out. The ratio is service / baseline.
+ * One process with ROLE=all. Rates use the times in the rows: tasks / (last completed_at - first created_at). Webhooks are timed
+ * when they arrive here. Needs Debian's redis-server; without pgbench its row is missing. The ratio is service / baseline.
  *
- * `work` is the processor time of one task: the process's, PostgreSQL's, and Redis's where it takes part. Both sides look at the
- * picture and store it durably with the same code, which is measured alone too: what both do alike bounds how far apart they can be.
+ * `work` is the processor time of one task: of the process, of PostgreSQL, and of Redis where it is used. Both sides inspect the
+ * image and store it durably with the same code, which is also measured alone: it bounds how far apart the two can be.
  */
 import autocannon from 'autocannon';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { tasksPerSecond } from './support/pgbench.ts';
-import { lookAndStore } from './support/look-and-store.ts';
+import { inspectAndStore } from './support/inspect-and-store.ts';
 import { post } from './support/post.ts';
 import { processorClock } from './support/processor-time.ts';
 import { startRedis } from './support/redis.ts';
@@ -32,7 +32,7 @@ const TASKS = Number(process.argv[2] ?? 4000);
 const ROUNDS = Number(process.argv[3] ?? 5);
 const CONNECTIONS = 64;
 const SINGLES = 100;
-/** Between two single tasks, so that the second finds everything idle. */
+/** Pause between two single tasks, so that everything is idle when the second starts. */
 const IDLE_MS = 15;
 
 let arrived = 0;
@@ -82,14 +82,14 @@ try {
   const finals = { ours: [] as Burst[], theirs: [] as Burst[] };
   const hooks = { ours: [] as Burst[], theirs: [] as Burst[] };
   const alike: number[] = [];
-  await burst({ ...ours, headers: as(bench.apiKey) }, false); // warm
+  await burst({ ...ours, headers: as(bench.apiKey) }, false); // warm-up
   await burst(theirs, false);
   for (let round = 1; round <= ROUNDS; round += 1) {
     finals.theirs.push(await burst(theirs, false));
     finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, false));
     hooks.theirs.push(await burst(theirsTelling, true));
     hooks.ours.push(await burst({ ...ours, headers: as(key) }, true));
-    alike.push(await lookAndStore(files));
+    alike.push(await inspectAndStore(files));
     console.log(
       `round ${round} of ${ROUNDS}`,
       [finals.theirs, finals.ours, hooks.theirs, hooks.ours].map((side) => Math.round(side.at(-1)!.rate)),
@@ -153,7 +153,7 @@ await report('pipeline', rows, { tasks: TASKS, rounds: ROUNDS, redis: 'appendfsy
 interface Burst {
   /** Tasks a second. */
   rate: number;
-  /** Milliseconds of processor time for one. */
+  /** Milliseconds of processor time for one task. */
   work: number;
 }
 

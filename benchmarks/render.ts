@@ -1,12 +1,12 @@
 /**
- * How fast, and in how much memory, does the sandbox make pictures and films, against the least possible for the same size?
+ * How fast, and in how much memory, does the sandbox render images and videos, compared with the least work for the same size?
  *
- *     npm run bench -- render [rounds of a picture, 7] [rounds of a film, 3]
+ *     npm run bench -- render [rounds of an image, 7] [rounds of a video, 3]
  *
- * The least is a picture of one colour packed by sharp, and a film of one colour encoded by ffmpeg (libx264 ultrafast), where it
- * is installed. Each in a process of its own, at the priority of the sandbox's render threads, one after another and
- * alternating; the film of 15 s in 4K once. Medians, a second; the ratio is sandbox / least. Memory is the peak of the whole
- * process, Node and its libraries included (Linux only).
+ * The least work is an image of one colour encoded by sharp, and a video of one colour encoded by ffmpeg (libx264 ultrafast),
+ * if it is installed. Each runs in its own process, at the priority of the sandbox's render threads, one after the other and
+ * alternating; the video of 15 s in 4K only once. The results are medians, per second; the ratio is sandbox / least. Memory is
+ * the peak of the whole process, including Node and its libraries (Linux only).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { median, report } from './support/report.ts';
 
 const PICTURE_ROUNDS = Number(process.argv[2] ?? 7);
 const FILM_ROUNDS = Number(process.argv[3] ?? 3);
-/** Scenes differ in what they cost, and the prompt chooses the scene. */
+/** Scenes differ in cost, and the prompt chooses the scene. */
 const PROMPTS = [
   'A lighthouse at dusk',
   'Ocean waves under a red sky',
@@ -28,9 +28,11 @@ const PROMPTS = [
   'Flowers in a spring meadow',
 ];
 
+const RATIO = '16:9';
+
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
-const [{ imageSize, videoSize }, { FRAMES_PER_SECOND }] = await Promise.all([
-  built('providers/families/sizes.js'),
+const [{ findModel }, { FRAMES_PER_SECOND }] = await Promise.all([
+  built('models/catalog.js'),
   built('sandbox/film.js'),
 ]);
 
@@ -52,7 +54,7 @@ const loadBefore = loadavg()[0];
 
 for (const resolution of ['1K', '2K', '4K']) {
   const request = (prompt: string) => requestOf('image', 'gpt-image-2', { prompt, resolution, n: 1 });
-  const size: Size = imageSize('gpt-image-2', request('').input);
+  const size: Size = findModel('gpt-image-2').sizes[RATIO][resolution];
   const name = `picture ${resolution}, ${size.width} x ${size.height}`;
   rows[name] = await versus(
     PICTURE_ROUNDS,
@@ -67,7 +69,7 @@ const films: [string, number, number][] = [
 ];
 for (const [resolution, duration, rounds] of films) {
   const request = (prompt: string) => requestOf('video', 'sora-2', { prompt, resolution, duration });
-  const size: Size = videoSize(request('').input);
+  const size: Size = findModel('sora-2').sizes[RATIO][resolution];
   const name = `film ${resolution}, ${size.width} x ${size.height}, ${duration} s`;
   rows[name] = await versus(rounds, await sandbox(request), hasFfmpeg() ? ffmpeg(size, duration) : null);
 }
@@ -115,18 +117,18 @@ function requestOf(
     taskId: 'task_bench',
     model,
     kind,
-    input: { aspect_ratio: '16:9', ...input },
+    input: { aspect_ratio: RATIO, ...input },
     images: { references: [], firstFrame: null },
     upstream: { model: '', baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null },
   };
 }
 
-/** A process that answers each message with the seconds its work took. */
+/** A process that replies to each message with the seconds its work took. */
 async function answering(file: string, nextMessage: () => object): Promise<Maker> {
   const path = new URL(file, import.meta.url).pathname;
   const child = spawnNicely(process.execPath, [path], true);
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
-  failed.catch(() => undefined); // it is also how the process ends when all is done
+  failed.catch(() => undefined); // the process also ends this way when everything is done
   const answer = async () => ((await Promise.race([once(child, 'message'), failed])) as [number])[0];
   const make = async () => {
     child.send(nextMessage());
@@ -143,7 +145,7 @@ async function answering(file: string, nextMessage: () => object): Promise<Maker
   };
 }
 
-/** Each film is a process of its own. */
+/** Each video has its own process. */
 function ffmpeg({ width, height }: Size, seconds: number): Maker {
   let peak: number | null = null;
   const make = async () => {
@@ -152,10 +154,10 @@ function ffmpeg({ width, height }: Size, seconds: number): Maker {
     const encoding = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', join(folder, 'film.mp4')];
     const startedAt = performance.now();
     const child = spawnNicely('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', source, ...encoding], false);
-    const look = setInterval(() => (peak = Math.max(peak ?? 0, peakMb(child.pid as number) ?? 0) || null), 10);
+    const sampler = setInterval(() => (peak = Math.max(peak ?? 0, peakMb(child.pid as number) ?? 0) || null), 10);
     const [code] = (await once(child, 'exit')) as [number];
     const took = (performance.now() - startedAt) / 1000;
-    clearInterval(look);
+    clearInterval(sampler);
     await rm(folder, { recursive: true });
     if (code !== 0) throw new Error(`ffmpeg ended with ${code}`);
     return took;

@@ -1,15 +1,16 @@
 /**
- * What does a second process bring?
+ * How much does a second process add?
  *
  *     npm run bench -- scale [seconds a round, 2] [rounds, 5] [tasks of a backlog, 10000]
  *
- * One and two API processes (ROLE=api) on one database, 64 connections in all, split evenly; one and two workers (ROLE=worker)
- * whose provider answers at once, tasks a second by the database's own times. Rounds alternate; medians; the ratio is two / one.
+ * API: one and two processes (ROLE=api) on one database, 64 connections in total, split evenly. Workers: one and two processes
+ * (ROLE=worker) whose provider answers at once, in tasks a second by the database's own times. Rounds alternate. The results are
+ * medians; the ratio is two / one.
  *
- * A backlog appears in one commit before workers that run already and have worked off a smaller one, so that neither the start
- * of a process nor its first, slow steps are counted. Every round of workers has a database of its own.
+ * A backlog is committed at once, for workers that already run and have finished a smaller backlog. So neither the start of a
+ * process nor its first, slow steps are counted. Every round of workers has its own database.
  *
- * Processes, PostgreSQL and the client share one machine: with few cores a second process has nowhere to run.
+ * Processes, PostgreSQL and the client share one machine: with few cores, a second process has no core to run on.
  */
 import type autocannon from 'autocannon';
 import { cpus, loadavg } from 'node:os';

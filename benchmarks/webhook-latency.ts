@@ -1,10 +1,11 @@
 /**
- * How long after a task's final state does its webhook arrive, at 50 ends a second? Beside it the same with a dead
- * endpoint that has 1,000 events waiting, and as the baseline the same requests sent straight to the receiver.
+ * How long after the final state of a task does its webhook arrive, at 50 ends a second? Also with a dead endpoint that has
+ * 1,000 events waiting. The baseline sends the same requests directly to the receiver.
  *
  *     npm run bench -- webhook-latency [seconds, 20]
  *
- * One process with ROLE=all. The final state is the `timestamp` of the body, by the clock of the database on the same machine.
+ * One process with ROLE=all. The time of the final state is the `timestamp` of the body, by the clock of the database on the
+ * same machine.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -33,13 +34,13 @@ try {
   const service = await bench.service({
     OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
     OUTBOUND_ALLOW_HTTP: 'true',
-    SHUTDOWN_GRACE_S: '1', // more would only be spent on the dead endpoint
+    SHUTDOWN_GRACE_S: '1', // a longer grace period would only wait for the dead endpoint
   });
   rows['baseline: straight to the receiver'] = await measure(() =>
     post(urlOf(alive), null, { timestamp: new Date().toISOString() }),
   );
   const one = await tenant(service, alive);
-  await measure(one, 3); // warm
+  await measure(one, 3); // warm-up
   rows['one endpoint'] = await measure(one);
   const other = await tenant(service, dead);
   for (let left = WAITING; left > 0; left -= AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, other));
@@ -53,7 +54,7 @@ try {
 }
 await report('webhook-latency', rows, { unit: 'ms', per_second: PER_SECOND, seconds: SECONDS });
 
-/** Calls `create` at the rate, waits for all webhooks, and tells their delays. */
+/** Calls `create` at the rate, waits for all webhooks and returns their delays. */
 async function measure(create: () => Promise<unknown>, seconds = SECONDS): Promise<object> {
   delays.length = 0;
   const count = PER_SECOND * seconds;
@@ -61,14 +62,14 @@ async function measure(create: () => Promise<unknown>, seconds = SECONDS): Promi
   return summaryOf(delays, count, 60_000);
 }
 
-/** An API key with this endpoint. @returns how to create a task that ends at once */
+/** Creates an API key with this endpoint. @returns a function that creates a task which ends at once */
 async function tenant(service: string, receiver: Server): Promise<() => Promise<unknown>> {
   const { key } = await post<{ key: string }>(`${service}/v1/api_keys`, bench.apiKey, { name: 'bench' });
   await post(`${service}/v1/webhook_endpoints`, key, { url: urlOf(receiver) });
   return () => post(`${service}/v1/generations`, key, aFailure);
 }
 
-/** @param take null: takes every request and never answers */
+/** @param take null: accepts every request and never responds */
 async function listen(take: ((body: string) => void) | null): Promise<Server> {
   const server = createServer(async (request, response) => {
     let body = '';

@@ -4,16 +4,16 @@ import { loadConfig } from './platform/config.ts';
 import { startService } from './service.ts';
 import { welcome } from './welcome.ts';
 
-/** What is still open then is left behind. */
-const LINGER_MS = 3_000;
+/** After this time the process exits although handles are open. */
+const EXIT_TIMEOUT_MS = 3_000;
 
 /**
- * Ends with the last open handle. `process.exit` at once would hang for ever where a compilation in the background waits for
- * the garbage collector: Node joins that thread without letting it go on (seen once, for nine minutes).
+ * Ends the process when its last handle closes. An immediate `process.exit` can hang forever: Node joins the thread of
+ * a background compilation that waits for the garbage collector, which never runs (seen once, for nine minutes).
  */
-function leave(): void {
+function exitWhenIdle(): void {
   process.exitCode = 0;
-  setTimeout(() => process.exit(), LINGER_MS).unref();
+  setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 }
 
 if (existsSync('.env')) process.loadEnvFile('.env');
@@ -26,9 +26,9 @@ try {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(1); // asked twice: at once
+      if (stopping) process.exit(1); // second signal: exit at once
       stopping = true;
-      void service.stop().finally(leave);
+      void service.stop().finally(exitWhenIdle);
     });
   }
 } catch (error) {

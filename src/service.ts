@@ -13,21 +13,22 @@ import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
 export interface Service {
   app: NestFastifyApplication;
-  /** The key made at the very first start, to be shown once; otherwise null. */
+  /** The API key that the first start created, to be shown once; otherwise null. */
   firstKey: string | null;
-  /** Finishes what is under way, hands over what is not, leaves the database in order. */
+  /** Finishes the tasks and deliveries in flight or releases their leases, then closes all connections. */
   stop(): Promise<void>;
 }
 
-/** The workers first: Nest would end what they stand on while they still run. */
+/** Stops the workers first: Nest would close the connections that they still use. */
 async function stop(app: NestFastifyApplication): Promise<void> {
   await Promise.all([app.get(TaskClaimer).stop(), app.get(DeliverWorker).stop()]);
   await app.close();
 }
 
 /**
- * database -> migrations -> modules -> first key -> port. What was started is stopped again when a later step fails.
- * @throws Error whose message is for the operator
+ * Starts the database, migrates it, creates the modules and the first API key, then listens. If a step fails, stops
+ * what the earlier steps started.
+ * @throws Error with a message for the operator
  */
 export async function startService(config: Config): Promise<Service> {
   const secrets = new Secrets(await loadSecretKey(config));

@@ -1,13 +1,13 @@
 import type { Config } from './platform/config.ts';
 
-/** What a newcomer needs to make the first picture. The key is shown this once. */
+/** Text for the terminal after a start: all that a first request needs. The API key is shown only here. */
 export function welcome(config: Config, firstKey: string | null): string {
   const { publicUrl } = config;
   const lines = [`Darkroom is ready at ${publicUrl}`, `  reference   ${publicUrl}/docs`];
   if (firstKey) {
     lines.push(
       `  API key     ${firstKey}`,
-      '              (shown this once; `npm run darkroom -- keys create` makes another)',
+      '              (shown only once; `npm run darkroom -- keys create` creates another)',
       '',
       'Your first picture:',
       '',

@@ -1,4 +1,4 @@
-// The least a picture can cost: one colour, packed as PNG by sharp. A message is a size, the answer the seconds it took.
+// The cheapest possible image: one colour, encoded as PNG by sharp. A message is a size; the reply is the seconds it took.
 import sharp from 'sharp';
 
 process.on('message', async ({ width, height }: { width: number; height: number }) => {

@@ -1,6 +1,6 @@
-// The way of a task as one would write it by hand with BullMQ: bare Fastify and pg, a statement for each step of each task, the
-// queue in Redis. The provider that answers at once, the look at what it made and the storage are the same as the service's own.
-// No API key, no validation, no lease, no fence. Arguments: port, database, Redis, folder of the files, webhook receiver.
+// The pipeline of a task, written by hand with BullMQ: bare Fastify and pg, one statement for each step of each task, the queue in
+// Redis. The provider that answers at once, the inspection of the image and the storage are the service's own. No API key, no
+// validation, no lease, no fencing. Arguments: port, database, Redis, folder of the files, webhook receiver.
 import { type Job, Queue, QueueEvents, Worker } from 'bullmq';
 import { fastify } from 'fastify';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ await pool.query(`
     created_at timestamptz not null, completed_at timestamptz)`);
 
 const connection = { url: redisUrl };
-const redis = { connection, prefix: port }; // queues of its own, whoever else uses this Redis
+const redis = { connection, prefix: port }; // separates its queues from other users of this Redis
 const kept = { removeOnComplete: true, attempts: 8, backoff: { type: 'exponential', delay: 5000 } };
 const tasks = new Queue<{ id: string }>('tasks', redis);
 const webhooks = new Queue<{ id: string; body: string }>('webhooks', redis);

@@ -1,5 +1,5 @@
-// What one would write by hand: bare Fastify and pg on the same database, one prepared statement a request. No validation, no API
-// key, no queue, no limits. Arguments: port, connection string.
+// Written by hand: bare Fastify and pg on the same database, one prepared statement per request. No validation, no API key, no
+// queue, no limits. Arguments: port, connection string.
 import { fastify } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';

@@ -1,13 +1,13 @@
 import type { Load } from './load.ts';
 import { median } from './report.ts';
 
-/** How much a second, or more than that. */
+/** A rate, or a load with more figures. */
 type Measured = number | Load;
 
 /**
- * Alternates, so that whatever else the machine does hits both alike.
- * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster. Of loads it has
- * the work of a request too, where above 1 the first has less of it, and the time that half of them took at most
+ * Alternates, so that other work of the machine affects both alike.
+ * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster. For loads it
+ * also has the work of a request (above 1 the first needs less) and the median time
  */
 export async function compare<First extends string, Second extends string>(
   rounds: number,
@@ -47,5 +47,5 @@ const figureOf = (measured: Measured, figure: keyof Load): number => {
   return figure === 'rate' ? measured : Number.NaN;
 };
 
-/** Three digits: more would be noise. */
+/** Three significant digits: more would be noise. */
 export const brief = (value: number): number => Number(value.toPrecision(3));

@@ -1,7 +1,8 @@
 import { until } from './until.ts';
 
 /**
- * @param delays in milliseconds; may still grow, and is waited for until all have come
+ * Waits until all delays have been measured.
+ * @param delays in milliseconds; may still grow
  * @returns the row of a report
  */
 export async function summaryOf(delays: number[], count: number, patienceMs = 10_000): Promise<object> {

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { until } from './until.ts';
 
-/** As many as the service takes on one socket. */
+/** The service's limit for one socket. */
 export const PER_SOCKET = 50;
 
-/** Subscriptions of one key over as few sockets as may hold them, by the plain protocol: a client library would measure itself. */
+/** Subscriptions of one API key over as few sockets as possible. Speaks the protocol directly, so that no client library is measured. */
 export class Follower {
   onFinal: (taskId: string) => void = () => undefined;
-  /** Of the process it is connected to. */
+  /** The process that it is connected to. */
   readonly url: string;
   readonly key: string;
   private readonly sockets: WebSocket[];
-  private presentStates = 0;
+  private currentStates = 0;
   private nextId = 0;
   private refusal: string | undefined;
 
@@ -35,18 +35,18 @@ export class Follower {
     return new Follower(url, key, await Promise.all(opening));
   }
 
-  /** Resolves when each has its present state. */
+  /** Resolves when each subscription has received its current state. */
   async subscribe(taskIds: string[]): Promise<void> {
-    this.presentStates = 0;
+    this.currentStates = 0;
     for (const [at, taskId] of taskIds.entries()) {
       const query = `subscription { taskUpdated(taskId: "${taskId}") { taskId status progress completedAt } }`;
       const id = String((this.nextId += 1));
       this.sockets[at % this.sockets.length]!.send(JSON.stringify({ id, type: 'subscribe', payload: { query } }));
     }
-    await until(() => this.presentStates >= taskIds.length || this.refusal !== undefined, 60_000);
+    await until(() => this.currentStates >= taskIds.length || this.refusal !== undefined, 60_000);
     if (this.refusal !== undefined) throw new Error(this.refusal);
-    if (this.presentStates >= taskIds.length) return;
-    throw new Error(`Only ${this.presentStates} of ${taskIds.length} present states came.`);
+    if (this.currentStates >= taskIds.length) return;
+    throw new Error(`Only ${this.currentStates} of ${taskIds.length} current states arrived.`);
   }
 
   async close(): Promise<void> {
@@ -65,6 +65,6 @@ export class Follower {
     if (type !== 'next' || !payload?.data) return;
     const { taskId, status } = payload.data.taskUpdated;
     if (status === 'FAILED') this.onFinal(taskId);
-    else this.presentStates += 1;
+    else this.currentStates += 1;
   }
 }

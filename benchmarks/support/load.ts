@@ -4,16 +4,16 @@ import { processorClock } from './processor-time.ts';
 export interface Load {
   /** Requests a second. */
   rate: number;
-  /** Milliseconds that half of them took at most. */
+  /** Median, in milliseconds. */
   ms: number;
-  /** Microseconds of processor time for one. */
+  /** Microseconds of processor time for one request. */
   work: number;
 }
 
 /**
  * Keeps every connection busy.
- * @param pids whose work it is
- * @throws Error when any was refused or broke
+ * @param pids processes whose processor time is counted
+ * @throws Error when a request was refused or failed
  */
 export async function load(options: autocannon.Options, ...pids: number[]): Promise<Load> {
   const used = processorClock(...pids);

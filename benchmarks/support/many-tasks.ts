@@ -1,20 +1,20 @@
 import type { Client } from 'pg';
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 50_000;
-/** Keys that share a database with the one that is measured, which has every other task. */
+/** API keys that share the database with the measured one, which owns every second task. */
 const NEIGHBOURS = 9;
 const DAY_MS = 86_400_000;
-/** The finished ones are spread over so many days, within the 30 they are kept; their files were deleted after 7. */
+/** Days over which the finished tasks are spread, within the retention of 30; their files were deleted after 7. */
 const DAYS = 25;
 
-/** The first ten characters of a task's id are its time in milliseconds, five bits each; any sixteen more make it valid. */
+/** The first ten characters of a task's id are its time in milliseconds, five bits each. Any sixteen further characters make it valid. */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
   .map((shift) => `substr('${DIGITS}', (ms >> ${shift} & 31)::int + 1, 1)`)
   .join(' || ');
 
-/** $1 the key measured, $2 and $3 the first and last number, $4 and $5 the time of number 0 and from one to the next, in ms. */
+/** $1: the measured key; $2, $3: first and last number; $4, $5: time of number 0 and interval, in ms. */
 const NUMBERED = `
   select nth, to_timestamp(ms / 1000.0) as at, 'task_' || ${TIME} || 'e' || substr(md5(nth || '/' || ms), 1, 15) as id,
          case when nth % 2 = 0 then $1::text else 'key_neighbour_' || nth % ${NEIGHBOURS} end as api_key_id
@@ -51,7 +51,7 @@ const QUEUED = `
          least(row_number() over (partition by api_key_id order by nth), 32000)
   from (${NUMBERED}) as wanted`;
 
-/** Finished tasks by plain SQL, the newest of them a minute old; every other one is the given key's. */
+/** Inserts finished tasks with plain SQL. The newest is a minute old; every second one belongs to the given key. */
 export async function addFinished(db: Client, apiKeyId: string, count: number): Promise<void> {
   const [from, to] = [Date.now() - DAYS * DAY_MS, Date.now() - 60_000];
   const step = (to - from) / count;
@@ -62,8 +62,8 @@ export async function addFinished(db: Client, apiKeyId: string, count: number): 
 }
 
 /**
- * Queued tasks, all in one commit, with the counts that go with them. They are an hour old, so that whoever lists the newest
- * tasks reads the same as without them.
+ * Inserts queued tasks in one commit, with their counters. They are an hour old, so that a list of the newest tasks returns the
+ * same as without them.
  */
 export async function addQueued(db: Client, apiKeyId: string, count: number): Promise<void> {
   await db.query('begin');
@@ -72,7 +72,7 @@ export async function addQueued(db: Client, apiKeyId: string, count: number): Pr
   await db.query('commit');
 }
 
-/** Makes the counts of the queued tasks right again, after rows were added or deleted behind the program's back. */
+/** Corrects the counters of queued tasks after rows were inserted or deleted with plain SQL. */
 export async function countQueued(db: Client): Promise<void> {
   await db.query(`
     insert into key_load (api_key_id)

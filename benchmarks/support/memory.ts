@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The most memory a process has held so far, by the kernel's own account.
- * @returns megabytes; null where there is no such account (it is Linux's) or no such process any more
+ * The peak memory of a process so far, from the kernel.
+ * @returns megabytes; null if the process has ended, or on systems other than Linux
  */
 export const peakMb = (pid: number): number | null => megabytes('VmHWM', pid);
 
-/** What it holds now, by the same account. */
+/** Its memory now, from the same source. */
 export const residentMb = (pid: number): number | null => megabytes('VmRSS', pid);
 
 function megabytes(entry: string, pid: number): number | null {

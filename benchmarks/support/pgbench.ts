@@ -8,15 +8,15 @@ import { Bench } from './service.ts';
 
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 
-/** The statement that an act sends, caught on its way to the database. */
-async function statementOf(act: (sql: object) => Promise<unknown>): Promise<string> {
-  let caught = '';
+/** Captures the statement that a function of `sql/` sends. */
+async function statementOf(send: (sql: object) => Promise<unknown>): Promise<string> {
+  let captured = '';
   const run = async ({ text }: { text: string }) => {
-    caught = text;
+    captured = text;
     return [];
   };
-  await act({ run, transaction: (work: (tx: object) => unknown) => work({ query: run }) }).catch(() => undefined);
-  return caught;
+  await send({ run, transaction: (work: (tx: object) => unknown) => work({ query: run }) }).catch(() => undefined);
+  return captured;
 }
 
 const ONE_TASK = `json_build_array(json_build_object(
@@ -27,8 +27,8 @@ const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt'
   'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json))`;
 
 /**
- * The service's own statements (create, claim, end), one task in each and each its own commit, by pgbench.
- * @returns tasks a second; null where pgbench is not installed (Debian: postgresql)
+ * Runs the service's own statements (create, claim, end) with pgbench: one task in each, each with its own commit.
+ * @returns tasks a second; null if pgbench is not installed (Debian: postgresql)
  */
 export async function tasksPerSecond(clients: number, seconds: number): Promise<number | null> {
   const [{ CreateTasks }, { ClaimTasks }, { EndTasks }] = await Promise.all([
@@ -37,8 +37,8 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     built('tasks/sql/end-tasks.js'),
   ]);
   const create = await statementOf(async (sql) => {
-    const acts = new CreateTasks(sql, { open: async () => undefined });
-    await acts.create({ api_key_id: 'key_pgbench' });
+    const createTasks = new CreateTasks(sql, { open: async () => undefined });
+    await createTasks.create({ api_key_id: 'key_pgbench' });
   });
   const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true));
   const end = await statementOf((sql) => new EndTasks(sql, {}).end({ id: '', attempt: 1, outcome: {} }));

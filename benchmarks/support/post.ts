@@ -1,8 +1,8 @@
 /**
- * @param key null: to somebody who asks for none
+ * @param key null: the receiver needs none
  * @param more headers
- * @returns the answer's body; empty where there is none
- * @throws Error with what was answered instead of a success
+ * @returns the body of the response; empty if there is none
+ * @throws Error with the response if it is no success
  */
 export async function post<Answer>(
   url: string,

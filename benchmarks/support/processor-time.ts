@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * What processes use of the processors from here on, by the kernel's own account: unlike a rate it hardly depends on what else the
- * machine does. A process that ends meanwhile takes its share with it: an idle connection's, for one.
- * @param pids with all their children
- * @returns tells the milliseconds so far; NaN where there is no such account (it is Linux's)
+ * Counts the processor time of processes from now on, from the kernel. Unlike a rate, it hardly depends on other work of the
+ * machine. The time of a process that ends meanwhile is lost, for example that of an idle connection.
+ * @param pids processes, counted with all their children
+ * @returns a function that returns the milliseconds so far; NaN on systems other than Linux
  */
 export function processorClock(...pids: number[]): () => number {
   const before = usedBy(pids);
@@ -15,7 +15,7 @@ export function processorClock(...pids: number[]): () => number {
   };
 }
 
-/** Milliseconds by process. */
+/** Milliseconds per process. */
 function usedBy(pids: number[]): Map<number, number> {
   const parents = parentOf();
   const belongs = (pid: number): boolean => pids.includes(pid) || (parents.has(pid) && belongs(parents.get(pid)!));
@@ -31,7 +31,7 @@ function parentOf(): Map<number, number> {
   return parents;
 }
 
-/** The first number of schedstat: nanoseconds on a processor. */
+/** The first number in schedstat: nanoseconds on a processor. */
 function usedByOne(pid: number): number {
   const threads = numbersIn(`/proc/${pid}/task`);
   return (
@@ -44,7 +44,7 @@ function numbersIn(folder: string): number[] {
   try {
     return readdirSync(folder).map(Number).filter(Boolean);
   } catch {
-    return []; // ended meanwhile, or no Linux
+    return []; // the process has ended, or this is not Linux
   }
 }
 

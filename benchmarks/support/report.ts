@@ -12,7 +12,7 @@ export function round2(value: number): number {
 }
 
 /**
- * Prints the rows and writes them to benchmarks/results/, for programs (JSON) and for people (Markdown), with date, commit and machine.
+ * Prints the rows and writes them to benchmarks/results/ as JSON and as Markdown, with date, commit and machine.
  * @param notes how it was measured
  */
 export async function report(name: string, rows: Record<string, object>, notes: object = {}): Promise<void> {

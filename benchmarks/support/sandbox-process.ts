@@ -1,4 +1,4 @@
-// The sandbox alone, as a worker drives it: a message is a request, the answer the seconds it took.
+// The sandbox alone, called as a worker calls it: a message is a request, the reply is the seconds it took.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts';
 
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 
-/** A database of its own, with any number of processes on it; `npm run build` comes first. */
+/** One database with any number of processes on it. Run `npm run build` first. */
 export class Bench {
   private readonly children: ChildProcess[] = [];
   private readonly folder: string;
@@ -41,12 +41,12 @@ export class Bench {
     return Number.parseInt(readFileSync(join(this.folder, 'data/postgres/postmaster.pid'), 'utf8'));
   }
 
-  /** @param url as `service` or `baseline` gave it */
+  /** @param url as returned by `service` or `baseline` */
   pidOf(url: string): number {
     return this.pids.get(url) as number;
   }
 
-  /** dist/main.js on this database, without limits. @returns its address */
+  /** Starts dist/main.js on this database, without limits. @returns its URL */
   async service(settings: Record<string, string> = {}): Promise<string> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -82,7 +82,7 @@ export class Bench {
     return url;
   }
 
-  /** A file of benchmarks/baseline/ on the same database; what it needs besides are its further arguments. @returns its address */
+  /** Starts a file of benchmarks/baseline/ on the same database, with further arguments. @returns its URL */
   async baseline(file = 'server', ...rest: string[]): Promise<string> {
     const port = await freePort();
     const child = fork(new URL(`../baseline/${file}.ts`, import.meta.url), [String(port), this.database.url, ...rest]);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Looks every 10 ms. @returns whether it came true in time */
-export async function until(isSo: () => boolean, patienceMs: number): Promise<boolean> {
-  const giveUpAt = performance.now() + patienceMs;
-  while (!isSo() && performance.now() < giveUpAt) await sleep(10);
-  return isSo();
+/** Polls every 10 ms. @returns whether the condition became true in time */
+export async function until(condition: () => boolean, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (!condition() && performance.now() < deadline) await sleep(10);
+  return condition();
 }

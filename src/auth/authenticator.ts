@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
+import { Batch } from '../platform/database/batch.ts';
 import { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
@@ -37,7 +37,7 @@ export class Authenticator {
   private readonly accepted = new LRUCache<string, KeyCheck>({ max: CACHE_CAPACITY });
   private readonly refused = new LRUCache<string, KeyCheck>({ max: CACHE_CAPACITY });
   private readonly inFlight = new Map<string, Promise<KeyCheck>>();
-  private readonly lookups: DataLoader<Buffer, FoundApiKey | null>;
+  private readonly lookups: Batch<Buffer, FoundApiKey | null>;
   /** Rises with every `forget`. A look-up that was in flight at that time is not cached. */
   private generation = 0;
 
@@ -48,7 +48,8 @@ export class Authenticator {
     sql: Sql,
   ) {
     this.ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
-    this.lookups = new DataLoader((hashes) => findByHashes(sql, hashes), { cache: false, maxBatchSize: 1000 });
+    // Unlimited concurrency: one slow statement must not delay the look-ups of later requests.
+    this.lookups = new Batch((hashes) => findByHashes(sql, hashes), { maxItems: 1000, concurrency: Infinity });
   }
 
   /**
@@ -107,7 +108,7 @@ export class Authenticator {
   private async lookUp(key: string, digest: string): Promise<KeyCheck> {
     const sentAt = performance.now();
     const { generation } = this;
-    const check = this.check(await this.lookups.load(hashOf(key, this.secrets)), sentAt);
+    const check = this.check(await this.lookups.add(hashOf(key, this.secrets)), sentAt);
     if (generation !== this.generation) return check;
     this.accepted.delete(digest);
     this.refused.delete(digest);

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { GraphqlSockets } from '../platform/graphql/live-sockets.ts';
+import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
 import { KeyWatch } from './key-watch.ts';
 
 /** Authenticates GraphQL sockets with the same keys as HTTP. */

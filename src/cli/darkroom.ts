@@ -10,14 +10,14 @@ import { listenCommand } from './commands/listen.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { triggerCommand } from './commands/trigger.ts';
 
-// The service's own configuration, as it reads it. Before the commands, whose defaults depend on it.
+// Loads the service's configuration as the service does, before the commands take their defaults from it.
 if (existsSync('.env')) process.loadEnvFile('.env');
 
-/** Exit codes: 0 done, 1 failed, 2 wrong usage. */
-const WRONG_USAGE = 2;
+/** Exit codes: 0 done, 1 failed, 2 usage error. */
+const USAGE_ERROR = 2;
 
 const program = new Command('darkroom')
-  .description('Prompts into images and videos: the command line of a Darkroom service.')
+  .description('Turn prompts into images and videos: the command line of a Darkroom service.')
   .addCommand(generateCommand())
   .addCommand(listenCommand())
   .addCommand(triggerCommand())
@@ -26,16 +26,16 @@ const program = new Command('darkroom')
   .addCommand(migrateCommand())
   .addCommand(doctorCommand());
 
-// Commander would end the process itself, and with 1 for a wrong option.
+// By default Commander ends the process itself, with code 1 for a wrong option.
 for (const command of [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)]) {
-  command.exitOverride().showHelpAfterError('(--help shows what there is)');
+  command.exitOverride().showHelpAfterError('(use --help to list the options and commands)');
 }
 
 try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
+    process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
   } else {
     console.error(`error: ${failureText(error)}`);
     process.exitCode = 1;

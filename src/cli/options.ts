@@ -1,14 +1,15 @@
 import { InvalidArgumentError } from 'commander';
+import { DAY_MS, HOUR_MS } from '../platform/time.ts';
 
-/** A whole number; its range is judged by whoever takes it. */
+/** A whole number. The command checks its range. */
 export function wholeNumber(text: string): number {
-  if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
+  if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }
 
 /** A number of zero or more. */
 export function number(text: string): number {
-  if (!/^[0-9]+(\.[0-9]+)?$/.test(text)) throw new InvalidArgumentError('Not a number.');
+  if (!/^[0-9]+(\.[0-9]+)?$/.test(text)) throw new InvalidArgumentError('It must be a number.');
   return Number(text);
 }
 
@@ -17,12 +18,11 @@ export function list(text: string): string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '');
 }
 
-/** `30d`, `12h`, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z; answers unix seconds. */
+/** Unix seconds of `30d` or `12h` from now, or of a date such as 2027-01-31 or 2027-01-31T12:00:00Z. */
 export function moment(text: string): number {
   const [, amount, unit] = /^([0-9]{1,6})([dh])$/.exec(text) ?? [];
-  const ms =
-    amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === 'd' ? 86_400_000 : 3_600_000);
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('Neither a date nor a time from now, such as 30d or 12h.');
+  const ms = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === 'd' ? DAY_MS : HOUR_MS);
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be a date, or a time from now such as 30d or 12h.');
   return Math.floor(ms / 1000);
 }
 

@@ -1,33 +1,38 @@
-import { ERRORS, type ErrorCode } from './catalog.ts';
+import { type ErrorCode, type ErrorKind, ERRORS } from './catalog.ts';
 
 interface ApiErrorDetails {
-  /** The field at fault, as the client wrote it: `reference_images[2]`. */
+  /** The field that caused the error, as the client wrote it: `reference_images[2]`. */
   param?: string;
-  /** What was wrong and what is allowed; the catalogue's sentence when absent. Never an upstream's words. */
+  /** What is wrong and what is allowed; the catalogue's message if absent. Never a message of an upstream. */
   message?: string;
-  /** Differs from the catalogue's only for model_not_found, which is 400 in a body and 404 in a path. */
+  /** Overrides the catalogue: model_not_found is 400 for a body and 404 for a path; a rejected `Expect` is 417. */
   status?: number;
-  /** Extra response headers, such as Retry-After (seconds). */
+  /** Seconds after which a retry may succeed; the catalogue's number when absent. */
+  retryAfterS?: number;
+  /** Extra response headers. */
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** A failure with a public code. Services throw it; `error.filter.ts` alone renders it. */
+/** An error with a public code. Services throw it; only `error.filter.ts` renders it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: string;
   readonly param: string | null;
+  readonly retryAfterS: number | undefined;
   readonly headers: Record<string, string>;
 
   constructor(
     readonly code: ErrorCode,
     details: ApiErrorDetails = {},
   ) {
-    super(details.message ?? ERRORS[code].message, { cause: details.cause });
+    const kind: ErrorKind = ERRORS[code];
+    super(details.message ?? kind.message, { cause: details.cause });
     this.name = 'ApiError';
-    this.status = details.status ?? ERRORS[code].status;
-    this.type = this.status === 400 ? 'invalid_request_error' : ERRORS[code].type;
+    this.status = details.status ?? kind.status;
+    this.type = this.status === 400 ? 'invalid_request_error' : kind.type;
     this.param = details.param ?? null;
+    this.retryAfterS = details.retryAfterS ?? kind.retryAfterS;
     this.headers = details.headers ?? {};
   }
 }

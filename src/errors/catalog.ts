@@ -1,4 +1,4 @@
-/** The `type` of a failure, as the `openai` clients know it. */
+/** The `type` of an error, with the names that the `openai` clients use. */
 export type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
@@ -8,15 +8,17 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'server_error';
 
-interface ErrorKind {
-  /** HTTP status of the answer. */
+export interface ErrorKind {
+  /** HTTP status of the response. */
   status: number;
   type: ErrorType;
-  /** What the client reads when the thrower has nothing more exact to say. */
+  /** For the client, unless the code that throws gives a more exact message. */
   message: string;
+  /** Seconds after which a retry may succeed; sent as Retry-After. */
+  retryAfterS?: number;
 }
 
-/** Every failure a client can meet, one row a code. docs/api/errors.md and openapi.json say the same; a test compares. */
+/** Every error that a client can get, one row per code. A test compares it with docs/api/errors.md and openapi.json. */
 export const ERRORS = {
   invalid_json: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid JSON.' },
   invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body must be a JSON object.' },
@@ -32,7 +34,7 @@ export const ERRORS = {
     message: 'A parameter has a value that is not allowed.',
   },
   value_out_of_range: { status: 400, type: 'invalid_request_error', message: 'A number is outside its allowed range.' },
-  string_too_long: { status: 400, type: 'invalid_request_error', message: 'A text is longer than allowed.' },
+  string_too_long: { status: 400, type: 'invalid_request_error', message: 'A string is longer than allowed.' },
   too_many_items: {
     status: 400,
     type: 'invalid_request_error',
@@ -41,23 +43,23 @@ export const ERRORS = {
   invalid_unicode: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'A text holds a NUL character or half of a surrogate pair.',
+    message: 'A string contains a NUL character or half of a surrogate pair.',
   },
   unsupported_parameter: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'This model does not take this parameter.',
+    message: 'This model does not accept this parameter.',
   },
   unknown_parameter: { status: 400, type: 'invalid_request_error', message: 'There is no such parameter.' },
   model_not_found: { status: 404, type: 'not_found_error', message: 'There is no such model.' },
   invalid_url: { status: 400, type: 'invalid_request_error', message: 'This is not an absolute http(s) URL.' },
-  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'This address may not be called from here.' },
+  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'The service must not call this URL.' },
   invalid_idempotency_key: {
     status: 400,
     type: 'invalid_request_error',
     message: 'Idempotency-Key must be 1 to 255 printable ASCII characters.',
   },
-  duplicate_key: { status: 400, type: 'invalid_request_error', message: 'A JSON object names the same key twice.' },
+  duplicate_key: { status: 400, type: 'invalid_request_error', message: 'A JSON object contains the same key twice.' },
   json_too_deep: { status: 400, type: 'invalid_request_error', message: 'The JSON is nested deeper than 32 levels.' },
   bad_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid HTTP.' },
   request_timeout: { status: 408, type: 'invalid_request_error', message: 'The request did not arrive in time.' },
@@ -67,16 +69,17 @@ export const ERRORS = {
     type: 'authentication_error',
     message: 'Send your API key in the header "Authorization: Bearer <API_KEY>".',
   },
-  invalid_api_key: { status: 401, type: 'authentication_error', message: 'This API key is not known.' },
+  invalid_api_key: { status: 401, type: 'authentication_error', message: 'This API key is unknown.' },
   api_key_revoked: { status: 401, type: 'authentication_error', message: 'This API key was revoked.' },
   api_key_expired: { status: 401, type: 'authentication_error', message: 'This API key has expired.' },
 
   insufficient_scope: { status: 403, type: 'permission_error', message: 'This API key lacks the scope for this call.' },
+  /** Reserved: part of the public API, but no code throws it yet. */
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
   invalid_signature: {
     status: 403,
     type: 'permission_error',
-    message: 'This link is not signed by us or has expired.',
+    message: 'This link has no valid signature, or it has expired.',
   },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
@@ -87,11 +90,11 @@ export const ERRORS = {
     message: 'No webhook endpoint of yours has this id.',
   },
   webhook_event_not_found: { status: 404, type: 'not_found_error', message: 'No webhook event of yours has this id.' },
-  route_not_found: { status: 404, type: 'not_found_error', message: 'There is nothing at this address.' },
+  route_not_found: { status: 404, type: 'not_found_error', message: 'There is nothing at this URL.' },
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
-    message: 'This address does not take this method.',
+    message: 'This URL does not accept this method.',
   },
   file_expired: { status: 410, type: 'not_found_error', message: 'This file was deleted when its retention ended.' },
   payload_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is larger than 1 MiB.' },
@@ -110,7 +113,8 @@ export const ERRORS = {
   idempotency_in_progress: {
     status: 409,
     type: 'idempotency_error',
-    message: 'A request with this Idempotency-Key is still under way; try again shortly.',
+    message: 'A request with this Idempotency-Key is still in progress; try again shortly.',
+    retryAfterS: 1,
   },
   idempotency_key_reused: {
     status: 422,
@@ -119,13 +123,19 @@ export const ERRORS = {
   },
 
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', message: 'Too many requests; slow down.' },
-  queue_full: { status: 429, type: 'rate_limit_error', message: 'Too many tasks of yours are waiting already.' },
+  queue_full: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'Too many of your tasks are already waiting.',
+    retryAfterS: 5,
+  },
 
   internal_error: { status: 500, type: 'server_error', message: 'Something went wrong on our side.' },
   service_unavailable: {
     status: 503,
     type: 'server_error',
     message: 'The service cannot answer right now; try again.',
+    retryAfterS: 2,
   },
 } as const satisfies Record<string, ErrorKind>;
 

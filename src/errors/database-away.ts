@@ -1,5 +1,7 @@
-/** SQLSTATE classes and codes that a later try may not meet: connection lost, resources short, shutdown, failover, time-outs. */
-const PASSING_STATES = /^(?:08...|53...|57P0.|57014|25006|40001|40P01|55P03)$/;
+/**
+ * SQLSTATE codes of errors that a retry may not meet: connection lost, out of resources, shutdown, failover, timeouts.
+ */
+const TRANSIENT_STATES = /^(?:08...|53...|57P0.|57014|25006|40001|40P01|55P03)$/;
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -10,7 +12,7 @@ const SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** pg has no codes for these; compared with its sources, versions 8.11 to 8.23. */
+/** pg sets no code on these errors; checked against its sources, versions 8.11 to 8.23. */
 const PG_MESSAGES = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
@@ -19,20 +21,20 @@ const PG_MESSAGES = [
   'Cannot use a pool after calling end',
   'Query read timeout',
 ];
-/** Drivers wrap errors once or twice; past this it is no wrapper. */
+/** Drivers wrap errors once or twice; the limit ends a cycle of causes. */
 const MAX_WRAPPERS = 5;
 
-/** Whether a failure says "not now" of the database (or the file store), rather than "never". */
+/** Whether an error means that the database (or the file storage) is temporarily unavailable. */
 export function isDatabaseAway(thrown: unknown): boolean {
   let error = thrown;
   for (let wrapper = 0; wrapper < MAX_WRAPPERS && isObject(error); wrapper++) {
     const { code, message, driverError, cause } = error;
-    if (typeof code === 'string' && (SYSTEM_CODES.has(code) || PASSING_STATES.test(code))) return true;
+    if (typeof code === 'string' && (SYSTEM_CODES.has(code) || TRANSIENT_STATES.test(code))) return true;
     if (typeof message === 'string' && PG_MESSAGES.some((known) => message.startsWith(known))) return true;
     error = driverError ?? cause;
   }
   return false;
 }
 
-/** Not `instanceof Error`: an error may come from another realm. */
+/** Not `instanceof Error`, which is false for an error of another realm. */
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

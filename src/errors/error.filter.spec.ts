@@ -6,8 +6,8 @@ import { ErrorFilter, errorHeaders, toApiError, toErrorBody } from './error.filt
 
 const withCode = (message: string, code: string) => Object.assign(new Error(message), { code });
 
-describe('a failure on the wire', () => {
-  it('has one shape, and the words of the thrower', () => {
+describe('an error response', () => {
+  it('has one shape, with the message of the code that throws', () => {
     const error = new ApiError('invalid_value', { param: 'reference_images[2]', message: 'Not so.' });
     expect(toErrorBody(error, 'req_1')).toEqual({
       error: {
@@ -26,17 +26,19 @@ describe('a failure on the wire', () => {
     ['api_key_expired', { 'www-authenticate': 'Bearer' }],
     ['idempotency_key_reused', { 'x-should-retry': 'false' }],
     ['idempotency_in_progress', { 'retry-after': '1' }],
+    ['queue_full', { 'retry-after': '5' }],
     ['service_unavailable', { 'retry-after': expect.stringMatching(/^[1-5]$/) }],
     ['task_not_found', {}],
-  ] as const)('%s brings its headers', (code, headers) => expect(errorHeaders(new ApiError(code))).toEqual(headers));
+  ] as const)('%s has its headers', (code, headers) => expect(errorHeaders(new ApiError(code))).toEqual(headers));
 
-  it('lets the thrower say better', () => {
+  it('lets the code that throws override a header', () => {
     const error = new ApiError('service_unavailable', { headers: { 'retry-after': '5' } });
     expect(errorHeaders(error)).toEqual({ 'retry-after': '5' });
+    expect(errorHeaders(new ApiError('service_unavailable', { retryAfterS: 1 }))).toEqual({ 'retry-after': '1' });
   });
 });
 
-describe('whatever is thrown', () => {
+describe('anything thrown', () => {
   const wrapped = (cause: Error) => new HttpException('wrapped', 400, { cause });
   const fastify = (code: string, statusCode: number) => Object.assign(withCode('fastify', code), { statusCode });
 
@@ -64,18 +66,18 @@ describe('whatever is thrown', () => {
     ['a wrapped one', new QueryFailedError('select 1', [], withCode('x', '57P01')), 503, 'service_unavailable'],
     ['a cause', new Error('x', { cause: withCode('y', 'ECONNREFUSED') }), 503, 'service_unavailable'],
     ['a broken constraint', new QueryFailedError('insert', [], withCode('x', '23505')), 500, 'internal_error'],
-  ])('%s has its code', (_what, thrown, status, code) => {
+  ])('%s gets its code', (_what, thrown, status, code) => {
     expect(toApiError(thrown)).toMatchObject({ status, code });
   });
 
-  it('keeps the cause for the log, and out of the reply', () => {
+  it('keeps the cause for the log, not for the response', () => {
     const cause = new Error('password hunter2');
     const error = toApiError(cause);
     expect(error.cause).toBe(cause);
     expect(JSON.stringify(toErrorBody(error, 'req_1'))).not.toMatch(/hunter2|stack|at /);
   });
 
-  it('survives a cause that is its own cause', () => {
+  it('accepts a cause that is its own cause', () => {
     const error = new Error('x');
     error.cause = error;
     expect(toApiError(error).code).toBe('internal_error');
@@ -101,7 +103,7 @@ describe('the filter', () => {
     }) as unknown as ArgumentsHost;
   const logged = () => jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
 
-  it('logs an unknown failure once, with its cause and the request', () => {
+  it('logs an unexpected error once, with its cause and the request id', () => {
     const error = logged();
     const response = reply();
     const cause = new Error('boom');
@@ -111,14 +113,14 @@ describe('the filter', () => {
     error.mockRestore();
   });
 
-  it('does not log what the client did wrong', () => {
+  it('does not log errors of the client', () => {
     const error = logged();
     new ErrorFilter().catch(new ApiError('task_not_found'), host(reply()));
     expect(error).not.toHaveBeenCalled();
     error.mockRestore();
   });
 
-  it('cuts an answer that fails half-way', () => {
+  it('cuts the connection if half the response was sent', () => {
     const error = logged();
     const response = reply();
     response.raw.headersSent = true;
@@ -127,7 +129,7 @@ describe('the filter', () => {
     error.mockRestore();
   });
 
-  it('leaves GraphQL failures to its formatter, as our errors', () => {
+  it('returns GraphQL errors to the formatter as ApiError', () => {
     expect(new ErrorFilter().catch(new ApiError('task_not_found'), host(null, 'graphql'))).toMatchObject({
       code: 'task_not_found',
     });

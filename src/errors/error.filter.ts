@@ -4,19 +4,19 @@ import { ApiError } from './api-error.ts';
 import { isDatabaseAway } from './database-away.ts';
 import type { ErrorCode } from './catalog.ts';
 
-/** What every failure looks like on the wire. */
+/** The body of every error response. */
 export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: ErrorCode; request_id: string };
 }
 
-/** The one place that renders failures: ours, the framework's and the unforeseen alike. */
+/** Renders every error: those of this service, of the framework, and unexpected ones. No other code does. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('errors');
 
   catch(thrown: unknown, host: ArgumentsHost): unknown {
     const error = toApiError(thrown);
-    if (host.getType<string>() === 'graphql') return error; // its formatter renders, and logs, through the same functions
+    if (host.getType<string>() === 'graphql') return error; // the formatter of GraphQL uses the functions below
 
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -26,7 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Logs what an operator must know, once; a client's own mistakes are no news. */
+/** Logs the errors of the server, once. Errors of clients are not logged. */
 export function logServerError(logger: Logger, error: ApiError, requestId: string): void {
   if (error.status < 500) return;
   const line = { event: 'request.failed', code: error.code, request_id: requestId, err: error.cause ?? error };
@@ -36,7 +36,7 @@ export function logServerError(logger: Logger, error: ApiError, requestId: strin
 
 export function sendError(error: ApiError, requestId: string, reply: FastifyReply): void {
   if (reply.raw.headersSent) {
-    reply.raw.destroy(); // half an answer is out: only a broken connection can still say that it failed
+    reply.raw.destroy(); // after half a response only a broken connection can signal the error
     return;
   }
   if (reply.sent) return;
@@ -52,9 +52,14 @@ export function toErrorBody(error: ApiError, requestId: string): ErrorBody {
   return { error: { message, type, param, code, request_id: requestId } };
 }
 
-/** The headers that a code always brings, overlaid by those of the thrower. Seconds where a time is meant. */
+/** The headers of an error's status and code; those given with the error override them. */
 export function errorHeaders(error: ApiError): Record<string, string> {
-  return { ...headersByStatus(error.status), ...headersByCode[error.code], ...error.headers };
+  return {
+    ...headersByStatus(error.status),
+    ...headersByCode[error.code],
+    ...(error.retryAfterS !== undefined && { 'retry-after': String(error.retryAfterS) }),
+    ...error.headers,
+  };
 }
 
 function headersByStatus(status: number): Record<string, string> | undefined {
@@ -62,12 +67,10 @@ function headersByStatus(status: number): Record<string, string> | undefined {
 }
 
 const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
-  idempotency_in_progress: { 'retry-after': '1' },
   idempotency_key_reused: { 'x-should-retry': 'false' },
-  service_unavailable: { 'retry-after': '2' },
 };
 
-/** The failure a client may see for anything that was thrown; the thrown one stays on it as `cause`. */
+/** Converts anything thrown to the error that the client gets; what was thrown becomes its `cause`. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const cause = thrown instanceof HttpException && isFastifyError(thrown.cause) ? thrown.cause : thrown;
@@ -82,7 +85,7 @@ interface FastifyError extends Error {
   statusCode: number;
 }
 
-/** Fastify marks errors with `statusCode`, also those of a broken upload, whose `code` is a system one. */
+/** Fastify sets `statusCode` on its errors, also on those of a broken upload, whose `code` is a system error code. */
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && typeof (error as Partial<FastifyError>).statusCode === 'number';
 }

@@ -8,7 +8,6 @@ import { GenerateWorker } from './run/generate.worker.ts';
 import { GenerationsController } from './accept/generations.controller.ts';
 import { GenerationsResolver } from './accept/generations.resolver.ts';
 import { GenerationsService } from './accept/generations.service.ts';
-import { ProviderRuns } from './run/provider-runs.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { ReferenceImages } from './images/reference-images.ts';
@@ -25,7 +24,6 @@ import { StoreOutputs } from './run/store-outputs.ts';
     GenerateWorker,
     GenerationsResolver,
     GenerationsService,
-    ProviderRuns,
     ProviderRegistry,
     SandboxProvider,
     ReferenceImages,

@@ -1,28 +1,65 @@
-import type { FastifyInstance } from 'fastify';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Registry } from 'prom-client';
+import { Public } from '../auth/access.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { errorHeaders, toErrorBody } from '../errors/error.filter.ts';
 import { ANSWERED_WHILE_DRAINING } from '../platform/http/edge.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import type { Readiness } from '../platform/readiness.ts';
+import { HEALTH_PATHS } from '../platform/http/health-paths.ts';
+import { Metrics } from '../platform/metrics.ts';
+import { Readiness } from '../platform/readiness.ts';
 
-/** Plain routes of the server rather than a controller: the guard that asks for keys stands in front of controllers. */
-export function serveHealth(fastify: FastifyInstance, readiness: Readiness, metrics: Metrics): void {
-  fastify.get('/healthz', { config: ANSWERED_WHILE_DRAINING }, (_request, reply) => {
-    void reply.header('cache-control', 'no-store').send({ status: 'ok' });
-  });
+const JSON_BODY = { 'application/json': {} };
 
-  fastify.get('/readyz', async (request, reply) => {
-    const { ready, checks } = await readiness.report();
-    void reply.header('cache-control', 'no-store');
+/** For load balancers, orchestrators and Prometheus: no API key, no rate limit. */
+@ApiTags('Health')
+@Controller()
+@Public()
+export class HealthController {
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly metrics: Metrics,
+  ) {}
+
+  @Get(HEALTH_PATHS.liveness)
+  @RouteConfig(ANSWERED_WHILE_DRAINING)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Check that the process is running', operationId: 'getHealth', security: [] })
+  @ApiOkResponse({ description: 'The process is running.', content: JSON_BODY })
+  live(): object {
+    return { status: 'ok' };
+  }
+
+  @Get(HEALTH_PATHS.readiness)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Check that the database, the task queue and the file storage respond',
+    operationId: 'getReadiness',
+    security: [],
+  })
+  @ApiOkResponse({ description: 'The process is ready: all checks passed.', content: JSON_BODY })
+  @ApiServiceUnavailableResponse({
+    description: 'The process is not ready; `checks` names the checks that failed.',
+    content: JSON_BODY,
+  })
+  async ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+    const { ready, checks } = await this.readiness.report();
     if (ready) return { status: 'ok', checks };
-    const bad = Object.keys(checks).filter((name) => checks[name] !== 'ok');
-    const error = new ApiError('service_unavailable', { message: `Not ready: ${bad.join(', ')}.` });
+    const failed = Object.keys(checks).filter((name) => checks[name] !== 'ok');
+    const error = new ApiError('service_unavailable', { message: `Not ready: ${failed.join(', ')}.` });
     void reply.code(error.status).headers(errorHeaders(error));
     return { status: 'unavailable', checks, ...toErrorBody(error, request.id) };
-  });
+  }
 
-  fastify.get('/metrics', { config: ANSWERED_WHILE_DRAINING }, async (_request, reply) => {
-    void reply.type(metrics.registry.contentType).header('cache-control', 'no-store');
-    return metrics.registry.metrics();
-  });
+  @Get(HEALTH_PATHS.metrics)
+  @RouteConfig(ANSWERED_WHILE_DRAINING)
+  @Header('cache-control', 'no-store')
+  @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
+  @ApiOperation({ summary: 'Read the metrics of the process for Prometheus', operationId: 'getMetrics', security: [] })
+  @ApiOkResponse({ description: 'All metrics, in the text format of Prometheus.', content: { 'text/plain': {} } })
+  read(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
 }

@@ -6,7 +6,7 @@ import type { ParameterSchema } from './parameters.ts';
 const NANO_RATIOS = ['auto', '21:9', '16:9', '3:2', '4:3', '1:1', '3:4', '2:3', '9:16'];
 const VIDEO_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** The published table: allowed values with the default first, or bounds and default. Letter for letter. */
+/** The published table, letter for letter: allowed values, bounds and defaults. */
 const TABLE = {
   'gpt-image-2': {
     kind: 'image',
@@ -63,7 +63,7 @@ const TABLE = {
 };
 
 describe('the catalogue', () => {
-  it('holds the five models in the published order', () => {
+  it('lists the five models in the published order', () => {
     expect(MODELS.map(({ id }) => id)).toEqual(Object.keys(TABLE));
     expect(findModel('Sora-2')).toBeUndefined();
   });
@@ -72,7 +72,7 @@ describe('the catalogue', () => {
     const model = findModel(id)!;
     const { model: self, metadata, prompt, ...own } = model.parameters.properties;
 
-    it('says what it is', () => {
+    it('has the published kind, owner and required parameters', () => {
       expect(model).toMatchObject({ id, kind: row.kind, owned_by: row.owned_by, lifecycle: { status: 'active' } });
       expect(self!.const).toBe(id);
       expect(model.parameters.required).toEqual(['model', 'prompt']);
@@ -99,7 +99,7 @@ describe('the catalogue', () => {
       const validate = ajv.compile(model.parameters);
       expect(validate({ model: id, prompt: 'a cat', ...row.defaults })).toBe(true);
       expect(validate({ model: id, prompt: 'a cat', extra: 1 })).toBe(false);
-      expect(JSON.parse(JSON.stringify(model.parameters))).toEqual(model.parameters); // what clients get is all of it
+      expect(JSON.parse(JSON.stringify(model.parameters))).toEqual(model.parameters); // JSON loses nothing
     });
   });
 });
@@ -107,22 +107,22 @@ describe('the catalogue', () => {
 describe('docs/api/models.md', () => {
   const page = readFileSync(new URL('../../docs/api/models.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
 
-  it.each(MODELS.map((model) => [model.id, model] as const))('says what %s takes', (id, { parameters }) => {
+  it.each(MODELS.map((model) => [model.id, model] as const))('lists the parameters of %s', (id, { parameters }) => {
     const { model: _model, metadata: _metadata, prompt, ...own } = parameters.properties;
-    const cells = Object.entries(own).map(([name, schema]) => `\`${name}\`${inWords(schema)}`);
+    const cells = Object.entries(own).map(([name, schema]) => `\`${name}\`${cellOf(schema)}`);
     expect(page).toContain(`| ${id} | ${prompt!.maxLength} | ${cells.join('; ')} |`);
   });
 });
 
-/** As the table of the page puts it. */
-function inWords(schema: ParameterSchema): string {
+/** A parameter's cell in the table of the page. */
+function cellOf(schema: ParameterSchema): string {
   if (schema.enum)
     return ` ${schema.enum.map((value) => (value === schema.default ? `**${value}**` : value)).join(' ')}`;
   if (schema.type === 'integer') return ` ${schema.minimum} to ${schema.maximum}, **${schema.default}**`;
   return schema.maxItems ? ` up to ${schema.maxItems}` : '';
 }
 
-/** The facet of each parameter that has it. */
+/** The facet of each parameter that has one. */
 function pick(schemas: Record<string, ParameterSchema>, facet: (schema: ParameterSchema) => unknown): object {
   return Object.fromEntries(
     Object.entries(schemas).flatMap(([name, schema]) => (facet(schema) === undefined ? [] : [[name, facet(schema)]])),

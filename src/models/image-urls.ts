@@ -1,12 +1,12 @@
 import type { Model } from './model.ts';
 
-/** A field of a request that holds the address of an image, as `param` names it, and that address. */
+/** A request field that holds an image URL: `reference_images[2]`, `first_frame_image_url`. */
 export interface ImageUrl {
   param: string;
   url: string;
 }
 
-/** The image addresses in a request, in catalogue order. Which fields hold them, the model's schema says (`format: uri`). */
+/** The image URLs of a request in catalogue order. The model's schema marks their fields with `format: uri`. */
 export function imageUrlsOf(model: Model, input: object): ImageUrl[] {
   const found: ImageUrl[] = [];
   for (const [param, schema] of Object.entries(model.parameters.properties)) {

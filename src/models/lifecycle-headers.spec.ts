@@ -1,10 +1,10 @@
 import { lifecycleHeaders } from './lifecycle-headers.ts';
 import { ACTIVE } from './model.ts';
 
-describe('the end of a model', () => {
-  it('is not announced while there is none', () => expect(lifecycleHeaders({ lifecycle: ACTIVE })).toEqual({}));
+describe('lifecycleHeaders', () => {
+  it('announces nothing for an active model', () => expect(lifecycleHeaders({ lifecycle: ACTIVE })).toEqual({}));
 
-  it('is announced with its date and its successor', () => {
+  it('announces the dates and the replacement of a deprecated model', () => {
     const lifecycle = {
       status: 'deprecated',
       deprecated_at: 1795132800,
@@ -18,7 +18,7 @@ describe('the end of a model', () => {
     });
   });
 
-  it('keeps silent about a date that is not set', () => {
+  it('leaves out a date that is not set', () => {
     const lifecycle = { status: 'deprecated', deprecated_at: 1, sunset_at: null, replacement: null } as const;
     expect(lifecycleHeaders({ lifecycle })).toEqual({ deprecation: '@1' });
   });

@@ -1,7 +1,7 @@
 import type { Model } from './model.ts';
 
 /**
- * Announces the end of a model: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the replacement as `Link`.
+ * Announces a model's deprecation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the replacement as `Link`.
  * @returns no header for an active model
  */
 export function lifecycleHeaders({ lifecycle }: Pick<Model, 'lifecycle'>): Record<string, string> {

@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
 
-/** Tells whether a provider stands ready for a model. Answers at once, from memory. */
+/** Whether a provider can serve a model now. Answers synchronously, from memory. */
 export type IsAvailable = (modelId: string) => boolean;
 
-/** Who serves a model is known further up (generation), which registers its knowledge here. */
+/** Lets the provider registry, which this folder must not import, supply the availability of models. */
 @Injectable()
 export class ModelAvailability {
   private isAvailable: IsAvailable | undefined;
 
-  /** @throws Error when somebody else registered before: two answers would be none */
+  /** @throws Error on a second registration, because two sources could contradict each other */
   register(isAvailable: IsAvailable): void {
-    if (this.isAvailable) throw new Error('Somebody else already tells which models are available.');
+    if (this.isAvailable) throw new Error('Model availability is already registered.');
     this.isAvailable = isAvailable;
   }
 
+  /** Every model is available until a source is registered. */
   of(modelId: string): boolean {
     return this.isAvailable?.(modelId) ?? true;
   }

@@ -4,7 +4,7 @@ import { ModelsController } from './models.controller.ts';
 import { ModelsResolver } from './models.resolver.ts';
 import { ModelsService } from './models.service.ts';
 
-/** What can be made. Exports the service for GraphQL and the register for who knows the providers. */
+/** The catalogue of models. Exports ModelAvailability for the provider registry. */
 @Module({
   controllers: [ModelsController],
   providers: [ModelsService, ModelsResolver, ModelAvailability],

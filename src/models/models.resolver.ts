@@ -6,13 +6,13 @@ import { ModelsService } from './models.service.ts';
 export class ModelsResolver {
   constructor(private readonly service: ModelsService) {}
 
-  @Query(() => [ModelView], { description: 'What can be made, the first recommendation first.' })
+  @Query(() => [ModelView], { description: 'Every model that is not retired, the first recommendation first.' })
   models(): ModelView[] {
     return this.service.list();
   }
 
-  @Query(() => ModelView, { description: 'One model; an unknown one is the error model_not_found.' })
-  model(@Args('id', { description: 'what a creation request calls the model' }) id: string): ModelView {
+  @Query(() => ModelView, { description: 'One model. An unknown id fails with model_not_found.' })
+  model(@Args('id', { description: 'id of the model in a creation request' }) id: string): ModelView {
     return this.service.find(id);
   }
 }

@@ -3,8 +3,8 @@ import { MODELS } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { ModelsService } from './models.service.ts';
 
-describe('the catalogue as clients see it', () => {
-  it('lists every model, available until somebody knows better', () => {
+describe('the public catalogue', () => {
+  it('lists every model as available until a source is registered', () => {
     const service = new ModelsService(new ModelAvailability());
     const list = JSON.parse(service.listJson());
     expect(list.object).toBe('list');
@@ -23,7 +23,7 @@ describe('the catalogue as clients see it', () => {
     });
   });
 
-  it('follows a provider that comes and goes', () => {
+  it('follows the availability of the providers', () => {
     const availability = new ModelAvailability();
     const service = new ModelsService(availability);
     const down = new Set(['sora-2']);

@@ -4,29 +4,29 @@ import { findModel, MODELS } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { toModelView, type ModelListView, type ModelView } from './model.view.ts';
 
-/** The catalogue as clients see it. */
+/** The public catalogue. */
 @Injectable()
 export class ModelsService {
-  /** The last answer, for it changes only with a provider's state: which models it took as available, and its JSON. */
-  private last = { available: '', json: '' };
+  /** The last list as JSON. It changes only with the availability of the models. */
+  private cached = { available: '', json: '' };
 
   constructor(private readonly availability: ModelAvailability) {}
 
-  /** Every model that can be asked for; a retired one is only found by its id. */
+  /** Every model that is not retired. `find` also returns retired ones. */
   list(): ModelView[] {
     return listed().map(({ id }) => this.find(id));
   }
 
-  /** `list` in the form of REST, as text. */
+  /** The REST list as JSON text. */
   listJson(): string {
     const available = listed()
       .map(({ id }) => this.availability.of(id))
       .join();
-    if (this.last.available !== available) {
+    if (this.cached.available !== available) {
       const body: ModelListView = { object: 'list', data: this.list() };
-      this.last = { available, json: JSON.stringify(body) };
+      this.cached = { available, json: JSON.stringify(body) };
     }
-    return this.last.json;
+    return this.cached.json;
   }
 
   /** @throws ApiError model_not_found */

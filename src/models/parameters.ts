@@ -8,7 +8,7 @@ export interface ParameterSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
-  /** Code points, as JSON Schema counts. */
+  /** Code points, as JSON Schema defines. */
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: 'uri';
@@ -19,7 +19,7 @@ export interface ParameterSchema {
   readonly additionalProperties?: ParameterSchema;
 }
 
-/** A rule between parameters: when one has a certain value, others are needed or shut out. */
+/** A rule between parameters: when one has a certain value, others are required or excluded. */
 export interface ParameterRule {
   readonly if: {
     readonly properties: Readonly<Record<string, { const: string }>>;
@@ -38,10 +38,10 @@ export interface ParametersSchema extends Partial<ParameterRule> {
   readonly additionalProperties: false;
 }
 
-/** Longest URL taken, in characters. */
-const MAX_URL = 2048;
+/** Characters. */
+const MAX_URL_LENGTH = 2048;
 
-/** The whole request of one model; `model` and `metadata` are the same everywhere and need no mention. */
+/** The schema of one model's requests. Adds `model` and `metadata`, which all models share. */
 export function parametersOf(
   id: string,
   parameters: Record<string, ParameterSchema>,
@@ -64,43 +64,43 @@ export function parametersOf(
 
 const metadata: ParameterSchema = {
   type: 'object',
-  description: 'Up to 16 short notes of yours, kept with the task and returned unchanged.',
+  description: 'Up to 16 key-value pairs of text, stored with the task and returned unchanged.',
   maxProperties: 16,
-  propertyNames: { type: 'string', description: 'Name of a note.', minLength: 1, maxLength: 64 },
-  additionalProperties: { type: 'string', description: 'A note.', maxLength: 512 },
+  propertyNames: { type: 'string', description: 'A key.', minLength: 1, maxLength: 64 },
+  additionalProperties: { type: 'string', description: 'A value.', maxLength: 512 },
 };
 
-/** When `name` has `value`, `needs` must be there and `excludes` must not. */
+/** When `name` has `value`, `needs` is required and `excludes` is not allowed. */
 export function when(
   name: string,
   value: string,
   { needs, excludes }: { needs: string; excludes: string },
 ): ParameterRule {
-  const shutOut = { not: {}, description: `cannot be combined with ${name} "${value}"` };
+  const notAllowed = { not: {}, description: `cannot be combined with ${name} "${value}"` };
   return {
     if: { properties: { [name]: { const: value } }, required: [name] },
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-    then: { properties: { [needs]: true, [excludes]: shutOut }, required: [needs] },
+    then: { properties: { [needs]: true, [excludes]: notAllowed }, required: [needs] },
   };
 }
 
 /** @param maxLength code points */
 export const prompt = (maxLength: number): ParameterSchema => ({
   type: 'string',
-  description: 'What to make, in words. Not only white space.',
+  description: 'What to make, in words. It must not be blank.',
   minLength: 1,
   maxLength,
-  // U+0085 is Unicode white space that \s leaves out; written so that other regular expression engines agree.
+  // U+0085 is Unicode white space that \s does not include. Written so that other regular expression engines agree.
   pattern: '[^\\s\\u0085]',
 });
 
-/** One of a list of texts; letter case counts. */
+/** One of several texts; case-sensitive. */
 export const oneOf = (
   values: readonly string[],
   { byDefault, description }: { byDefault: string; description: string },
 ): ParameterSchema => ({ type: 'string', description, enum: values, default: byDefault });
 
-/** How many results one task makes. */
+/** The number of results of one task. */
 export const count = ({ max }: { max: number }): ParameterSchema => ({
   type: 'integer',
   description: 'How many images to make.',
@@ -118,16 +118,16 @@ export const seconds = ({ min, max, byDefault }: { min: number; max: number; byD
   default: byDefault,
 });
 
-/** The address of an image, which we fetch ourselves. */
+/** The URL of an image, which the service downloads. */
 export const imageUrl = (description: string): ParameterSchema => ({
   type: 'string',
   description,
   format: 'uri',
-  maxLength: MAX_URL,
+  maxLength: MAX_URL_LENGTH,
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://\\S+$',
 });
 
-/** @param max how many images the model looks at */
+/** @param max how many images the model accepts */
 export const imageUrls = (max: number): ParameterSchema => ({
   type: 'array',
   description: `Images to follow or to edit: up to ${max} http(s) URLs of JPEG, PNG or WebP files.`,

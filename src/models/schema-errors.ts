@@ -6,10 +6,10 @@ import { MODELS } from './catalog.ts';
 import type { Model } from './model.ts';
 import type { ParameterSchema } from './parameters.ts';
 
-/** How much of a client's own text a message repeats, in characters. */
+/** How much of the client's own text a message repeats, in characters. */
 const MAX_ECHO = 64;
 
-/** Turns a schema's complaint into the public failure: the code, the field as the client wrote it, what is allowed. */
+/** Translates a validation error into a public one: the code, the field as the client wrote it, and what is allowed. */
 export function toApiError(fault: ErrorObject, model: Model, body: object): ApiError {
   const param = paramOf(fault.instancePath, body);
   const schema = fault.parentSchema as ParameterSchema;
@@ -26,7 +26,7 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
     case 'required':
       return missing(fault, model);
     case 'additionalProperties':
-      return notTaken(fault.params.additionalProperty as string, model);
+      return unknownOrUnsupported(fault.params.additionalProperty as string, model);
     case 'type':
       return fail('invalid_type', `${param} must be ${TYPE_WORDS[schema.type]}, not ${describe(fault.data)}.`);
     case 'enum':
@@ -64,46 +64,46 @@ function missing(fault: ErrorObject, model: Model): ApiError {
   return new ApiError('missing_required_parameter', { param, message: `${param} is required${why}.` });
 }
 
-/** The `if` of a model's rule in words: `reference_mode "first_frame"`. */
+/** The condition of the model's rule in words: `reference_mode "first_frame"`. */
 function condition(model: Model): string {
   return Object.entries(model.parameters.if!.properties)
     .map(([name, { const: value }]) => `${name} "${value}"`)
     .join(' and ');
 }
 
-/** The client meant another model, misspelt a name, or made one up. */
-function notTaken(name: string, model: Model): ApiError {
-  const param = paramPath([short(name)]);
-  const taken = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
+/** The parameter belongs to another model, is misspelt, or does not exist. */
+function unknownOrUnsupported(name: string, model: Model): ApiError {
+  const param = paramPath([truncated(name)]);
+  const supported = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
   const takers = MODELS.filter((other) => Object.hasOwn(other.parameters.properties, name));
   if (takers.length > 0) {
-    const message = `${model.id} does not take ${param}; ${takers.map(({ id }) => id).join(', ')} does. ${taken}`;
+    const message = `${model.id} does not take ${param}; ${takers.map(({ id }) => id).join(', ')} does. ${supported}`;
     return new ApiError('unsupported_parameter', { param, message });
   }
-  const meant = Object.keys(model.parameters.properties).find((known) => bare(known) === bare(param));
-  const hint = meant ? ` Did you mean ${meant}?` : '';
-  return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${taken}` });
+  const similar = Object.keys(model.parameters.properties).find((known) => normalised(known) === normalised(param));
+  const hint = similar ? ` Did you mean ${similar}?` : '';
+  return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${supported}` });
 }
 
 function notAllowed(param: string, value: string, allowed: readonly string[], model: Model): string {
-  const meant = allowed.find((one) => one.toLowerCase() === value.toLowerCase());
-  const hint = meant ? ` Letter case counts: did you mean "${meant}"?` : '';
+  const similar = allowed.find((one) => one.toLowerCase() === value.toLowerCase());
+  const hint = similar ? ` Letter case counts: did you mean "${similar}"?` : '';
   return `${param} must be one of ${allowed.join(', ')} for ${model.id}, not ${describe(value)}.${hint}`;
 }
 
-/** A name without its case and separators, so that `aspectRatio` is seen to mean `aspect_ratio`. */
-const bare = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase();
+/** A name without case and separators, so that `aspectRatio` matches `aspect_ratio`. */
+const normalised = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase();
 
-const short = (text: string) => (text.length <= MAX_ECHO ? text : `${text.slice(0, MAX_ECHO).toWellFormed()}…`);
+const truncated = (text: string) => (text.length <= MAX_ECHO ? text : `${text.slice(0, MAX_ECHO).toWellFormed()}…`);
 
-/** A value of the client's, fit for a message: `null`, `"2"`, `an array`. */
+/** A value of the client's for use in a message: `null`, `"2"`, `an array`. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'string' ? JSON.stringify(short(value)) : String(value);
+  return typeof value === 'string' ? JSON.stringify(truncated(value)) : String(value);
 }
 
-/** The field that a JSON pointer leads to, as `param` names it: `/reference_images/2` is `reference_images[2]`. */
+/** Converts a JSON pointer to the form of `param`: `/reference_images/2` becomes `reference_images[2]`. */
 function paramOf(pointer: string, body: object): string {
   let at: unknown = body;
   const steps = pointer

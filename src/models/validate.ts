@@ -3,8 +3,8 @@ import { MODELS } from './catalog.ts';
 import type { Model } from './model.ts';
 
 /**
- * Says what is wrong, changes nothing: no coercion, no defaults, no removal. `verbose` puts the schema into an error,
- * for the message. `uri` is only a note to readers of the schema; parse-generation.ts judges addresses.
+ * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error, for the
+ * message. `uri` only documents the schema; parse-generation.ts checks URLs.
  */
 const ajv = new Ajv2020({
   strict: true,
@@ -13,19 +13,19 @@ const ajv = new Ajv2020({
   formats: { uri: true },
 });
 
-const compiled = new Map<Model, ValidateFunction>();
+const validators = new Map<Model, ValidateFunction>();
 
-/** Compiling takes milliseconds, so it happens at start, not in somebody's request. */
+/** Compiling takes milliseconds, so it happens at startup and not in a request. */
 for (const model of MODELS) validatorOf(model);
 
-/** @returns the first fault of a creation request for this model, or null */
+/** @returns the first error in a creation request for this model, or null */
 export function firstFault(model: Model, body: object): ErrorObject | null {
   const validate = validatorOf(model);
   return validate(body) ? null : validate.errors![0];
 }
 
 function validatorOf(model: Model): ValidateFunction {
-  let validate = compiled.get(model);
-  if (!validate) compiled.set(model, (validate = ajv.compile(model.parameters)));
+  let validate = validators.get(model);
+  if (!validate) validators.set(model, (validate = ajv.compile(model.parameters)));
   return validate;
 }

@@ -1,25 +1,25 @@
 /**
- * Does something again and again, one at a time, until stopped.
- * @param look does it once and says after how many seconds to do it again; it must not throw
+ * Repeats a task until it is stopped. Runs never overlap.
+ * @param run does the task once and returns the seconds until the next run; it must not throw
  */
 export class Interval {
   private timer: NodeJS.Timeout | undefined;
-  private under: Promise<void> = Promise.resolve();
+  private running: Promise<void> = Promise.resolve();
   private stopped = false;
 
-  constructor(private readonly look: () => Promise<number>) {}
+  constructor(private readonly run: () => Promise<number>) {}
 
   start(delayS = 0): void {
     if (this.stopped) return;
     this.timer = setTimeout(() => {
-      this.under = this.look().then((nextS) => this.start(nextS));
+      this.running = this.run().then((nextS) => this.start(nextS));
     }, delayS * 1000).unref();
   }
 
-  /** Resolves when what is under way has ended. */
+  /** Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.under;
+    await this.running;
   }
 }

@@ -3,13 +3,25 @@ import { DataSource } from 'typeorm';
 import { Config } from './config.ts';
 import { DatabaseModule } from './database/database.module.ts';
 import { EventsModule } from './events/events.module.ts';
-import { HealthModule } from '../health/health.module.ts';
+import { Metrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
 import { Secrets } from './secrets.ts';
 import { Storage } from './storage/storage.ts';
 import { StorageModule } from './storage/storage.module.ts';
 
-/** The ground under every module; it knows no word of the domain. */
+/** What exists before Nest starts. */
+export interface BootContext {
+  config: Config;
+  secrets: Secrets;
+  /** Of a running, migrated database. */
+  databaseUrl: string;
+}
+
+/**
+ * What every other module builds on: configuration, database, events, file storage, metrics. It imports none of them.
+ * Only its settings (settings.ts), its migrations and the purposes of its secrets (secrets.ts) name concepts of the
+ * domain.
+ */
 @Global()
 @Module({})
 export class PlatformModule implements OnModuleInit {
@@ -19,23 +31,12 @@ export class PlatformModule implements OnModuleInit {
     private readonly storage: Storage,
   ) {}
 
-  static forRoot({
-    config,
-    secrets,
-    databaseUrl,
-  }: {
-    config: Config;
-    secrets: Secrets;
-    databaseUrl: string;
-  }): DynamicModule {
+  static forRoot({ config, secrets, databaseUrl }: BootContext): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [DatabaseModule.connect(databaseUrl), EventsModule, HealthModule, StorageModule],
-      providers: [
-        { provide: Config, useValue: config },
-        { provide: Secrets, useValue: secrets },
-      ],
-      exports: [Config, Secrets, StorageModule],
+      imports: [DatabaseModule.connect(databaseUrl), EventsModule, StorageModule],
+      providers: [{ provide: Config, useValue: config }, { provide: Secrets, useValue: secrets }, Metrics, Readiness],
+      exports: [Config, Secrets, Metrics, Readiness, StorageModule],
     };
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 
-/** Resolves when the thing works; throws when it does not. */
+/** Resolves if the dependency works; rejects if it does not. */
 type Check = (signal: AbortSignal) => Promise<unknown>;
 type Outcome = 'ok' | 'failed' | 'timeout';
 
@@ -11,10 +11,10 @@ export interface ReadinessReport {
 
 /** A check that takes longer counts as failed. */
 const CHECK_TIMEOUT_MS = 2_000;
-/** The page needs no key, so asking it often must not cost the database anything. */
+/** A report is cached for this time: /readyz needs no API key, so frequent requests must not load the database. */
 const REPORT_TTL_MS = 500;
 
-/** Whether this process can do its work. Modules register what they depend on: database, queue, storage. */
+/** Whether this process can do its work. Modules register a check of each dependency: database, queue, storage. */
 @Injectable()
 export class Readiness {
   private readonly logger = new Logger('health');
@@ -26,7 +26,7 @@ export class Readiness {
     this.checks.set(name, check);
   }
 
-  /** Runs all checks at once, at most twice a second; whoever asks meanwhile shares the answer. */
+  /** Runs all checks in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
     if (this.latest === null || performance.now() > this.latest.until) {
       const report = this.runAll();

@@ -9,13 +9,13 @@ describe('the secret key', () => {
   beforeEach(async () => (parent = await mkdtemp(join(tmpdir(), 'secrets-'))));
   afterEach(() => rm(parent, { recursive: true }));
 
-  it('is the configured one, and nothing is written then', async () => {
+  it('is the configured one, without writing a file', async () => {
     const key = await loadSecretKey({ secretKey: 'ab'.repeat(32), dataDir: parent });
     expect(key.toString('hex')).toBe('ab'.repeat(32));
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('is made once and kept, readable by its owner only', async () => {
+  it('is created once and kept, readable by its owner only', async () => {
     const dataDir = join(parent, 'new', 'data');
     const made = await loadSecretKey({ secretKey: null, dataDir });
     expect(made).toHaveLength(32);
@@ -24,7 +24,7 @@ describe('the secret key', () => {
     expect(await readFile(join(dataDir, 'secret-key'), 'utf8')).toBe(`${made.toString('hex')}\n`);
   });
 
-  it('is the same for all who start at once, and no draft is left', async () => {
+  it('is the same for all processes that start at once, and leaves no temporary file', async () => {
     const keys = await Promise.all(
       Array.from({ length: 20 }, () => loadSecretKey({ secretKey: null, dataDir: join(parent, 'data') })),
     );
@@ -32,13 +32,13 @@ describe('the secret key', () => {
     expect(await readdir(join(parent, 'data'))).toEqual(['secret-key']);
   });
 
-  it('is never replaced when its file is damaged', async () => {
+  it('is never replaced if its file is damaged', async () => {
     await writeFile(join(parent, 'secret-key'), 'deadbeef');
     await expect(loadSecretKey({ secretKey: null, dataDir: parent })).rejects.toThrow(/32 bytes in hex/);
     expect(await readFile(join(parent, 'secret-key'), 'utf8')).toBe('deadbeef');
   });
 
-  it('gives every purpose a key of its own', () => {
+  it('derives a different key for every purpose', () => {
     const secretKey = Buffer.alloc(32, 7);
     const secrets = new Secrets(secretKey);
     const expected = Buffer.from(hkdfSync('sha256', secretKey, '', 'darkroom/file-links', 32));
@@ -47,5 +47,5 @@ describe('the secret key', () => {
     expect(secrets.derive('webhook-secrets')).not.toEqual(expected);
   });
 
-  it('refuses a key of another length', () => expect(() => new Secrets(Buffer.alloc(16))).toThrow(/32 bytes/));
+  it('rejects a key of another length', () => expect(() => new Secrets(Buffer.alloc(16))).toThrow(/32 bytes/));
 });

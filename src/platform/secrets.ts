@@ -3,35 +3,34 @@ import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 
-/** What a derived key is for. One purpose's key tells nothing about another's. */
+/** What a derived key is for. The key of one purpose reveals nothing about the others. */
 export type SecretPurpose = 'api-key-pepper' | 'file-links' | 'webhook-secrets';
 
 const KEY_BYTES = 32;
 
-/** Every secret this service uses itself, derived from the one SECRET_KEY. */
+/** Derives every secret of the service from the one SECRET_KEY. */
 export class Secrets {
-  readonly #secretKey: Buffer;
-  readonly #derived = new Map<SecretPurpose, Buffer>();
+  private readonly derived = new Map<SecretPurpose, Buffer>();
 
-  constructor(secretKey: Buffer) {
+  constructor(private readonly secretKey: Buffer) {
     if (secretKey.length !== KEY_BYTES) throw new Error(`SECRET_KEY must be ${KEY_BYTES} bytes`);
-    this.#secretKey = secretKey;
   }
 
-  /** 32 bytes for one purpose (HKDF-SHA256), always the same for the same SECRET_KEY. */
+  /** 32 bytes by HKDF-SHA256: always the same for one purpose and one SECRET_KEY. */
   derive(purpose: SecretPurpose): Buffer {
-    let key = this.#derived.get(purpose);
+    let key = this.derived.get(purpose);
     if (!key) {
-      key = Buffer.from(hkdfSync('sha256', this.#secretKey, '', `darkroom/${purpose}`, KEY_BYTES));
-      this.#derived.set(purpose, key);
+      key = Buffer.from(hkdfSync('sha256', this.secretKey, '', `darkroom/${purpose}`, KEY_BYTES));
+      this.derived.set(purpose, key);
     }
     return key;
   }
 }
 
 /**
- * SECRET_KEY of the environment, or the one kept in `DATA_DIR/secret-key`, made there at the first start.
- * @throws Error when the file holds anything but 32 bytes in hex: a new key would silently void every API key and link
+ * The SECRET_KEY of the environment, or else the one in `DATA_DIR/secret-key`, which the first start creates.
+ * @throws Error if the file holds anything but 32 bytes in hex: a new key would silently invalidate every API key and
+ * link
  */
 export async function loadSecretKey(config: Pick<Config, 'secretKey' | 'dataDir'>): Promise<Buffer> {
   if (config.secretKey) return Buffer.from(config.secretKey, 'hex');
@@ -54,11 +53,12 @@ async function readSecretKey(file: string): Promise<Buffer | null> {
 }
 
 /**
- * Written whole under a name of its own, then linked into place: a link fails where the name is taken, so of two
- * processes starting at once one wins and both read the winner's key, never half of one.
+ * Writes the key to a temporary file, then links it to its name. The link fails if the name exists, so when two
+ * processes start at once, one wins, both read the same key, and neither reads half a key.
  */
 async function makeSecretKey(file: string, dataDir: string): Promise<Buffer> {
-  // As root the database runs as another user, who has to pass through this directory; chmod, since umask cuts mkdir's mode.
+  // As root the database runs as another user, which needs to traverse this directory. chmod, because umask limits
+  // mkdir's mode.
   if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) {
     await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   }
@@ -78,6 +78,6 @@ async function makeSecretKey(file: string, dataDir: string): Promise<Buffer> {
     await rm(draft, { force: true });
   }
   const key = await readSecretKey(file);
-  if (!key) throw new Error(`${file} vanished while it was being made`);
+  if (!key) throw new Error(`${file} was deleted while it was being created`);
   return key;
 }

@@ -2,11 +2,11 @@ import { jest } from '@jest/globals';
 import { Circuit } from './circuit.ts';
 import { ProviderError } from './provider.ts';
 
-describe('the circuit before an upstream', () => {
+describe('the circuit of an upstream', () => {
   const away = () => Promise.reject(new ProviderError('provider_unavailable', { billing: 'none' }));
   const refused = () => Promise.reject(new ProviderError('provider_rejected', { billing: 'none' }));
 
-  it('opens after five failures in a row that say the upstream is away, and sends nothing more', async () => {
+  it('opens after five failures in a row of an upstream that is down, and then sends nothing', async () => {
     const changes: boolean[] = [];
     const circuit = new Circuit((open) => changes.push(open));
     for (let call = 0; call < 5; call += 1) {
@@ -19,7 +19,7 @@ describe('the circuit before an upstream', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('stays closed for answers, refusals and failed jobs among them', async () => {
+  it('stays closed for answers, including refusals and failed jobs', async () => {
     const circuit = new Circuit(() => undefined);
     const failed = () => Promise.reject(new ProviderError('provider_timeout'));
     for (let call = 0; call < 10; call += 1) await expect(circuit.execute(failed)).rejects.toBeDefined();
@@ -30,7 +30,7 @@ describe('the circuit before an upstream', () => {
     expect(await circuit.execute(async () => 'made again')).toBe('made again');
   });
 
-  it('counts failures in a row: an answer between them begins anew, an abort says nothing', async () => {
+  it('counts failures in a row: an answer resets the count, an abort does not change it', async () => {
     const changes: boolean[] = [];
     const circuit = new Circuit((open) => changes.push(open));
     const stopped = () => Promise.reject('ended');
@@ -42,7 +42,7 @@ describe('the circuit before an upstream', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('when its time is up lets all ask at once, while the first of them is still at work', async () => {
+  it('allows all calls after its time, while the first of them is still in flight', async () => {
     const now = jest.spyOn(performance, 'now');
     const changes: boolean[] = [];
     const circuit = new Circuit((open) => changes.push(open));

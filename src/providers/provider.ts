@@ -2,16 +2,16 @@ import type { MediaKind } from '../models/media-kind.ts';
 import { TASK_ERRORS, type TaskErrorCode } from '../tasks/task-error.ts';
 import type { Approximation } from '../tasks/task.entity.ts';
 
-/** An image the client referred to, fetched and checked by us (JPEG, PNG or WebP, still). */
+/** A reference image that we have fetched and checked: a still JPEG, PNG or WebP. */
 export interface InputImage {
   bytes: Buffer;
   contentType: 'image/jpeg' | 'image/png' | 'image/webp';
-  /** Pixels, as shown (EXIF orientation applied). */
+  /** Pixels after the EXIF orientation is applied. */
   width: number;
   height: number;
 }
 
-/** The parameters of a generation with every default filled in, in the names of the public API. */
+/** The parameters of a generation with every default filled in, under their public API names. */
 export interface ResolvedInput {
   prompt: string;
   aspect_ratio: string;
@@ -26,94 +26,104 @@ export interface ResolvedInput {
   reference_image_url?: string;
 }
 
-/** Where and as whom a provider is to be called for a model; one line of the PROVIDERS file. */
+/** The address, key and upstream model of one binding, with its policies. */
 export interface Upstream {
-  /** The provider's own name of the model. */
+  /** The upstream's own name of the model. */
   model: string;
-  /** Without a trailing slash; includes `/v1` or `/api/v3` where the provider's paths do. */
+  /** Without a trailing slash; includes `/v1` or `/api/v3` where the upstream's paths do. */
   baseUrl: string;
   apiKey: string | null;
-  /** `nearest`: a duration the model cannot do is rounded to one it can, and noted in the task. */
+  /** `nearest`: a duration that the model cannot make is rounded to one it can, and the task records it. */
   durationPolicy: 'exact' | 'nearest';
-  /** Milliseconds between polls; null: the adapter's own. */
+  /** Milliseconds between polls; null: the adapter's own interval. */
   pollIntervalMs: number | null;
 }
 
 export interface ProviderRequest {
-  /** Serves as idempotency token where the upstream knows one. */
+  /** Sent as the idempotency token where the upstream supports one. */
   taskId: string;
   /** Our logical model id. */
   model: string;
-  kind: 'image' | 'video';
+  kind: MediaKind;
   input: ResolvedInput;
-  /** The fetched counterparts of the URLs in `input`, in their order. */
+  /** The fetched images of the URLs in `input`, in the same order. */
   images: { references: InputImage[]; firstFrame: InputImage | null };
   upstream: Upstream;
 }
 
-/** What a run may tell the record, and what it needs to know of it. Each promise is kept once the record is committed. */
+/** Why a run was stopped. Only after `deadline` does the run still write to the task. */
+export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
+
+const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
+
+/**
+ * Whether the upstream job should be cancelled after a stop for this reason: no process will use its result. After any other
+ * reason the next claim of the task continues the job.
+ */
+export const isResultUnwanted = (reason: unknown): boolean => RESULT_UNWANTED.includes(reason);
+
+/** A provider's view of the task it works on. Each promise resolves once the database has committed the change. */
 export interface Run {
-  /** Known when an earlier attempt got as far as being accepted: go on polling it, do not submit again. */
+  /** Set when an earlier attempt's job was accepted: poll that job, do not submit another. */
   readonly upstreamId: string | null;
-  /** True when an earlier attempt committed its intent to submit: the fate of that call is unknown. */
+  /** True when an earlier attempt committed its intent to submit: the outcome of that call is unknown. */
   readonly submittedBefore: boolean;
-  /** A directory of this run alone for large files; removed afterwards. */
+  /** A directory for large files of this run only; deleted afterwards. */
   readonly scratchDir: string;
   /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
   readonly signal: AbortSignal;
-  /** Percent, 0 to 100. Call as often as you like: it is coalesced, and a lower value than before is ignored. */
+  /** Percent, 0 to 100. Any call rate is fine: writes are coalesced, and a lower value than before is ignored. */
   progress(percent: number): void;
   /** Await before a call that costs money. @throws LeaseLost */
   submitting(): Promise<void>;
-  /** Await as soon as the upstream has named its job, before the first poll. @throws LeaseLost */
+  /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
 }
 
-/** One picture or video: its bytes, or a file in the run's scratch directory where it may be large. */
+/** One image or video: its bytes, or a file in the run's scratch directory if it may be large. */
 export type ProviderOutput = Buffer | { path: string };
 
-/** A request that a provider has checked and translated, before anything was sent. */
+/** A request that a provider has checked and translated. Nothing has been sent yet. */
 export interface PreparedRequest {
-  /** Parameters the provider can only come near to; recorded in the task. */
+  /** Parameters that the provider can only approximate; the task records them. */
   approximations: Approximation[];
   /**
-   * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` where the
-   * upstream names a job, then the polls. With `run.upstreamId` known it goes straight to the polls.
-   * @returns `input.n` pictures, or one video, in order
-   * @throws ProviderError for every failure that has a public code; anything else counts as internal_error
+   * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the upstream
+   * returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
+   * @returns `input.n` images, or one video, in order
+   * @throws ProviderError for every failure that has a public code; any other error counts as internal_error
    * @throws the signal's reason once it has aborted
    */
   generate(run: Run): Promise<ProviderOutput[]>;
 }
 
-/** Who makes the content. One implementation a file in `providers/`; without state, so that any process may go on. */
+/** An adapter for one upstream API. It keeps no state, so any process can continue its work. */
 export interface Provider {
   readonly name: string;
-  /**
-   * What it makes within one call, so that there is no job to ask for after a crash: the call is made again then, within the
-   * task's attempts.
-   */
+  /** Every input parameter that the adapter uses, for at least one of its models; `prepareRequest` refuses all others. */
+  readonly takes: readonly (keyof ResolvedInput)[];
+  /** Kinds that it makes within one call. There is no job to find after a crash, so the call is repeated within the task's attempts. */
   readonly synchronousKinds?: readonly MediaKind[];
   /**
-   * Looks at a binding when the service starts: is the upstream's model name one that can work?
-   * @throws Error for the operator
+   * Checks a binding at service start: can the adapter use this upstream model name?
+   * @throws Error with a message for the operator
    */
   check?(upstreamModel: string, modelId: string): void;
   /**
-   * Checks a request and translates it into the provider's own terms. Sends nothing.
+   * Checks a request and translates it into the upstream's terms. Sends nothing. Call it through `prepareRequest`.
    * @throws UnsupportedRequest when the provider cannot express a value: the next binding is tried
    */
   prepare(request: ProviderRequest): PreparedRequest;
   /**
-   * After a crash between the paid call and its answer: finds the job by our task id, where the upstream can.
-   * @returns the upstream's id; null when there surely is none, so that nothing was spent
+   * After a crash between the paid call and its answer: finds the job by our task id, if the upstream allows it.
+   * @returns the upstream's id; null when the job certainly does not exist, so nothing was billed
    */
   find?(request: ProviderRequest, signal: AbortSignal): Promise<string | null>;
-  /** Tells the upstream, best-effort, that nobody wants the job any more: a user's cancel or the deadline. */
+  /** Cancels the job after a user's cancel or the deadline. Best effort. @throws when the upstream cannot be reached */
   cancel?(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** This provider cannot express a value of the request. Nothing was sent. */
+/** The provider cannot express a value of the request. Nothing was sent. */
 export class UnsupportedRequest extends Error {
   constructor(
     readonly param: string,
@@ -125,25 +135,26 @@ export class UnsupportedRequest extends Error {
 }
 
 /**
- * What a failed call left behind at the upstream: surely `nothing`, so that it may be repeated or another be asked;
- * `unknown`, so that it must not; or a job that was `accepted` and failed there.
+ * What a failed call may have cost. `none`: certainly nothing, so the call may be repeated or the next binding tried.
+ * `unknown`: the upstream may have accepted it, so it must not be repeated. `charged`: the upstream accepted the job, and the
+ * job failed there.
  */
 export type Billing = 'none' | 'unknown' | 'charged';
 
 interface ProviderErrorDetails {
-  /** For the client; never the upstream's words. */
+  /** Shown to the client; never text of the upstream. */
   message?: string;
-  /** The input field at fault. */
+  /** The invalid input field. */
   param?: string;
-  /** `accepted` when absent. */
+  /** `charged` when absent. */
   billing?: Billing;
-  /** How long the upstream asks us to wait, from Retry-After or its like; milliseconds. */
+  /** Milliseconds to wait, from Retry-After or an equivalent of it. */
   retryAfterMs?: number;
   /** For the operator's log only: the upstream's status, code and request id. */
   cause?: unknown;
 }
 
-/** A generation failed for a reason a client may know. The cause is for the operator's log only. */
+/** A generation failed for a reason that the client may see. The cause is for the operator's log only. */
 export class ProviderError extends Error {
   readonly param: string | undefined;
   readonly billing: Billing;

@@ -1,21 +1,21 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { MODELS } from '../models/catalog.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
-import { Config } from '../platform/config.ts';
-import { ConfigError } from '../platform/env-reader.ts';
+import { Config, ConfigError } from '../platform/config.ts';
+
 import { type Binding, defaultBindings, type ProviderName } from './bindings/binding.ts';
 import { readBindingsFile } from './bindings/bindings-file.ts';
 import { Circuit } from './circuit.ts';
 import type { Provider, Upstream } from './provider.ts';
-import { ArkProvider } from './ark/ark.provider.ts';
+import { arkProvider } from './ark/ark.provider.ts';
 import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
-import { FalProvider } from './fal/fal.provider.ts';
+import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
-import { ReplicateProvider } from './replicate/replicate.provider.ts';
+import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 
-/** A binding with all it takes to call. */
+/** A binding with everything that a call needs. */
 export interface ReadyBinding {
   name: ProviderName;
   provider: Provider;
@@ -23,16 +23,16 @@ export interface ReadyBinding {
   credential: string | null;
   concurrency: number | null;
   onUnknownOutcome: Binding['onUnknownOutcome'];
-  /** Open after a row of failures: then nothing is sent, and the next binding is asked. */
+  /** Open after several failures in a row: then nothing is sent, and the next binding is tried. */
   circuit: Circuit;
 }
 
-/** The bindings of each model, in order of preference: of the PROVIDERS file, or as the credentials ask for. */
+/** The bindings of each model, in order of preference: from the PROVIDERS file, otherwise chosen by the credentials. */
 @Injectable()
 export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');
   private readonly adapters: Record<ProviderName, Provider>;
-  private readonly named: Map<string, Binding[]>;
+  private readonly fromFile: Map<string, Binding[]>;
   private readonly ready = new Map<string, ReadyBinding[]>();
   private readonly circuits = new Map<string, Circuit>();
 
@@ -45,13 +45,13 @@ export class ProviderRegistry implements OnModuleInit {
     this.adapters = {
       openai: new OpenaiProvider(),
       gemini: new GeminiProvider(),
-      ark: new ArkProvider(),
-      fal: new FalProvider(),
-      replicate: new ReplicateProvider(),
+      ark: arkProvider,
+      fal: falProvider,
+      replicate: replicateProvider,
       comfyui: new ComfyuiProvider(),
       sandbox,
     };
-    this.named = config.providersFile ? readBindingsFile(config.providersFile, config.credentials) : new Map();
+    this.fromFile = config.providersFile ? readBindingsFile(config.providersFile, config.credentials) : new Map();
   }
 
   /** @throws ConfigError when a binding cannot work */
@@ -65,7 +65,7 @@ export class ProviderRegistry implements OnModuleInit {
   bindingsOf(modelId: string): ReadyBinding[] {
     let ready = this.ready.get(modelId);
     if (!ready) {
-      const bindings = this.named.get(modelId) ?? defaultBindings(modelId, this.config.credentials);
+      const bindings = this.fromFile.get(modelId) ?? defaultBindings(modelId, this.config.credentials);
       ready = bindings.map((binding) => this.makeReady(binding));
       this.ready.set(modelId, ready);
     }
@@ -105,11 +105,13 @@ export class ProviderRegistry implements OnModuleInit {
     };
   }
 
-  private circuitOf(place: string): Circuit {
-    let circuit = this.circuits.get(place);
+  private circuitOf(endpoint: string): Circuit {
+    let circuit = this.circuits.get(endpoint);
     if (!circuit) {
-      circuit = new Circuit((open) => this.logger.warn({ event: open ? 'circuit.open' : 'circuit.closed', place }));
-      this.circuits.set(place, circuit);
+      circuit = new Circuit((open) =>
+        this.logger.warn({ event: open ? 'circuit.opened' : 'circuit.closed', endpoint }),
+      );
+      this.circuits.set(endpoint, circuit);
     }
     return circuit;
   }

@@ -7,7 +7,7 @@ export interface Color {
 
 export const color = (l: number, c: number, h: number): Color => ({ l, c, h });
 
-/** `share` 0 is `a`, 1 is `b`. The straight way (OKLab): red into green passes through brown, not through yellow. */
+/** Mixes in a straight line through OKLab: red to green passes through brown, not yellow. @param share 0 is `a`, 1 is `b` */
 export function mix(a: Color, b: Color, share: number): Color {
   const [ax, ay] = [a.c * Math.cos(radians(a.h)), a.c * Math.sin(radians(a.h))];
   const [bx, by] = [b.c * Math.cos(radians(b.h)), b.c * Math.sin(radians(b.h))];
@@ -20,7 +20,7 @@ const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
 export const lighter = (a: Color, by: number): Color => ({ ...a, l: Math.min(0.98, Math.max(0.05, a.l + by)) });
 
-/** As a canvas takes it. What sRGB cannot show is brought in by clipping each channel. */
+/** The colour for a canvas. Values outside sRGB are clipped channel by channel. */
 export function css(a: Color, alpha = 1): string {
   const [r, g, b] = toSrgb(a);
   return `rgba(${r},${g},${b},${alpha})`;

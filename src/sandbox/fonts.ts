@@ -4,18 +4,18 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 
-/** A part of a typeface: one file with the characters of one range, registered when a text first needs it. */
+/** One file of a typeface with the characters of some ranges. It is registered when a text first needs it. */
 interface Face {
   family: string;
   file: string;
-  holds(codePoint: number): boolean;
+  covers(codePoint: number): boolean;
 }
 
-// Ideographs, kana and their punctuation; the file ranges of the package also claim emoji it has no glyphs for.
+// Ideographs, kana and their punctuation. The package's ranges also list emoji for which it has no glyphs.
 const EAST_ASIAN =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\u30fb\u30fc\uff01-\uff9f]$/u;
 
-// Fonts come with npm, for a bare machine has none. Variable fonts: `fontVariationSettings` sets the weight.
+// Fonts come from npm, because a minimal machine has none. They are variable: `fontVariationSettings` sets the weight.
 const FACES: Face[] = [
   ...faces('@fontsource-variable/inter', 'inter', () => true),
   ...faces('@fontsource-variable/noto-sans-sc', 'noto-sans-sc', (codePoint) =>
@@ -23,13 +23,13 @@ const FACES: Face[] = [
   ),
 ];
 
-/** The text as our fonts can write it: characters without a glyph (emoji, rarer scripts) are left out. */
+/** The text without the characters for which our fonts have no glyph (emoji, rarer scripts). */
 export function writable(text: string): string {
   const kept = [...text.normalize('NFC')].filter((character) => /\s/u.test(character) || faceOf(character));
   return kept.join('').replace(/\s+/gu, ' ').trim();
 }
 
-/** A list of families for the `font` property with every character of a writable text, registered. */
+/** Registers the fonts for a writable text. @returns their families, for the `font` property of a canvas */
 export function familiesFor(text: string): string {
   const needed = new Set([...`Ag ${text}`].map(faceOf).filter((face) => face !== undefined));
   for (const face of needed) {
@@ -40,17 +40,20 @@ export function familiesFor(text: string): string {
     .join(', ');
 }
 
-const known = new Map<string, Face | undefined>();
+const faceByCharacter = new Map<string, Face | undefined>();
 
 function faceOf(character: string): Face | undefined {
-  if (!known.has(character)) {
+  if (!faceByCharacter.has(character)) {
     const codePoint = character.codePointAt(0) ?? 0;
-    known.set(character, /\p{C}|\uFFFD/u.test(character) ? undefined : FACES.find((face) => face.holds(codePoint)));
+    faceByCharacter.set(
+      character,
+      /\p{C}|\uFFFD/u.test(character) ? undefined : FACES.find((face) => face.covers(codePoint)),
+    );
   }
-  return known.get(character);
+  return faceByCharacter.get(character);
 }
 
-/** The files of a @fontsource-variable package; `unicode.json` maps each to ranges like `U+0370-0377,U+037A`. */
+/** The files of a @fontsource-variable package. Its `unicode.json` maps each file to ranges like `U+0370-0377,U+037A`. */
 function faces(packageName: string, name: string, accepts: (codePoint: number) => boolean): Face[] {
   const ranges = rangesOf(packageName);
   return Object.entries(ranges).map(([subset, list]) => {
@@ -62,13 +65,13 @@ function faces(packageName: string, name: string, accepts: (codePoint: number) =
     return {
       family: `Darkroom ${name} ${part}`,
       file: require.resolve(`${packageName}/files/${name}-${part}-wght-normal.woff2`),
-      holds: (codePoint) =>
+      covers: (codePoint) =>
         spans.some(([first, last]) => codePoint >= first && codePoint <= last) && accepts(codePoint),
     };
   });
 }
 
-/** Without the package nothing of it can be written, and pictures go unlettered; they are still painted. */
+/** Without the package, pictures are painted without its characters. */
 function rangesOf(packageName: string): Record<string, string> {
   try {
     return JSON.parse(readFileSync(require.resolve(`${packageName}/unicode.json`), 'utf8')) as Record<string, string>;

@@ -5,54 +5,56 @@ import type { Palette } from './palette.ts';
 import type { Frame } from './scenes/scene.ts';
 
 const TITLE_WEIGHT = 760;
+const TITLE_SPACING = -0.018;
 const NOTE_WEIGHT = 560;
+const NOTE_SPACING = 0.14;
 const MAX_TITLE_CHARACTERS = 320;
 const LINE_HEIGHT = 1.14;
 
-/** The prompt in large letters and a small note below, on a shade that makes them readable over any scene. */
+/** The prompt in large letters with a small note below, on a shade that keeps them readable over any scene. */
 export interface Lettering {
   canvas: Canvas;
-  /** Where the canvas stands in the frame: its left edge is the frame's. */
+  /** Where the canvas starts in the frame, in pixels from the top. It is as wide as the frame. */
   top: number;
 }
 
-/** @param note model, size and number, in small capitals */
-export function letter(frame: Frame, palette: Palette, text: string, note: string): Lettering {
+/** @param text `note` is model, size and number, in capitals */
+export function drawLettering(frame: Frame, palette: Palette, text: { title: string; note: string }): Lettering {
   const { width, height, unit } = frame;
   const inset = unit * 0.065;
-  const title = [...writable(text)].slice(0, MAX_TITLE_CHARACTERS).join('');
-  const families = familiesFor(title + note);
+  const characters = [...writable(text.title)];
+  const shown = characters.slice(0, MAX_TITLE_CHARACTERS).join('');
+  const title = shown.length < characters.join('').length ? `${shown}…` : shown;
+  const families = familiesFor(shown + text.note);
   const measuring = createCanvas(8, 8).getContext('2d');
-  const { size, lines } = fit(
-    measuring,
-    families,
+  const { size, lines } = fitTitle(measuring, {
     title,
-    width - 2 * inset,
-    height * 0.36,
+    families,
+    width: width - 2 * inset,
+    height: height * 0.36,
     unit,
-    title.length < [...writable(text)].join('').length,
-  );
+  });
 
   const noteSize = Math.max(9, unit * 0.0185);
-  const block = lines.length * size * LINE_HEIGHT + noteSize * 2.4 + unit * 0.045;
-  const top = Math.max(0, Math.floor(height - inset - block - unit * 0.2));
+  const blockHeight = lines.length * size * LINE_HEIGHT + noteSize * 2.4 + unit * 0.045;
+  const top = Math.max(0, Math.floor(height - inset - blockHeight - unit * 0.2));
   const canvas = createCanvas(width, height - top);
   const context = canvas.getContext('2d');
 
   const shade = mix(palette.near, color(0.12, 0.03, palette.near.h), 0.75);
   const gradient = context.createLinearGradient(0, 0, 0, height - top);
-  // Eased by hand: a straight ramp shows its upper edge.
+  // Eased by hand: a linear ramp shows its upper edge.
   for (const [at, alpha] of [[0, 0], [0.18, 0.1], [0.36, 0.38], [0.55, 0.66], [1, 0.86]] as const) gradient.addColorStop(at, css(shade, alpha)); // prettier-ignore
   context.fillStyle = gradient;
   context.fillRect(0, 0, width, height - top);
 
   let baseline = height - top - inset;
-  style(context, families, noteSize, NOTE_WEIGHT, noteSize * 0.14);
+  setFont(context, { families, size: noteSize, weight: NOTE_WEIGHT, spacing: NOTE_SPACING });
   context.fillStyle = css(mix(palette.light, palette.accent, 0.25), 0.85);
-  context.fillText(note, inset, baseline);
+  context.fillText(text.note, inset, baseline);
 
   baseline -= noteSize * 1.6 + size * 0.22;
-  style(context, families, size, TITLE_WEIGHT, -size * 0.018);
+  setFont(context, { families, size, weight: TITLE_WEIGHT, spacing: TITLE_SPACING });
   context.fillStyle = css(color(0.975, 0.012, palette.light.h));
   for (const [i, line] of lines.toReversed().entries())
     context.fillText(line, inset, baseline - i * size * LINE_HEIGHT);
@@ -63,38 +65,50 @@ export function letter(frame: Frame, palette: Palette, text: string, note: strin
   return { canvas, top };
 }
 
-function style(context: SKRSContext2D, families: string, size: number, weight: number, spacing: number): void {
-  context.font = `${size}px ${families}`;
-  context.fontVariationSettings = `"wght" ${weight}`;
-  context.letterSpacing = `${spacing}px`;
+interface Font {
+  families: string;
+  /** Pixels. */
+  size: number;
+  weight: number;
+  /** Between letters, as a share of the size. */
+  spacing: number;
 }
 
-/** The largest letters in which the title keeps to its box without breaking a word; at the smallest it is cut short. */
-function fit(
-  context: SKRSContext2D,
-  families: string,
-  title: string,
-  width: number,
-  height: number,
-  unit: number,
-  cut: boolean,
-): { size: number; lines: string[] } {
+function setFont(context: SKRSContext2D, { families, size, weight, spacing }: Font): void {
+  context.font = `${size}px ${families}`;
+  context.fontVariationSettings = `"wght" ${weight}`;
+  context.letterSpacing = `${size * spacing}px`;
+}
+
+interface TitleBox {
+  title: string;
+  families: string;
+  width: number;
+  height: number;
+  /** The frame's shorter side. */
+  unit: number;
+}
+
+/** Finds the largest size at which the title fits its box without breaking a word. At the smallest size it is truncated. */
+function fitTitle(context: SKRSContext2D, box: TitleBox): { size: number; lines: string[] } {
+  const { title, families, width, height, unit } = box;
   const smallest = unit * 0.03;
   for (let size = unit * 0.17; ; size *= 0.93) {
-    style(context, families, size, TITLE_WEIGHT, -size * 0.018);
-    const whole = cut ? `${title}…` : title;
-    const { lines, broken } = wrap(context, whole, width);
-    const room = Math.floor(height / (size * LINE_HEIGHT));
-    const most = size > unit * 0.125 ? 1 : size > unit * 0.095 ? 2 : size > unit * 0.055 ? 6 : 10;
-    if (lines.length <= Math.min(room, most) && !broken) return { size, lines: balance(context, whole, width, lines) };
+    setFont(context, { families, size, weight: TITLE_WEIGHT, spacing: TITLE_SPACING });
+    const { lines, broken } = wrap(context, title, width);
+    const linesThatFit = Math.floor(height / (size * LINE_HEIGHT));
+    const maxLines = size > unit * 0.125 ? 1 : size > unit * 0.095 ? 2 : size > unit * 0.055 ? 6 : 10;
+    if (lines.length <= Math.min(linesThatFit, maxLines) && !broken) {
+      return { size, lines: balance(context, title, width, lines) };
+    }
     if (size > smallest) continue;
-    const kept = lines.slice(0, room);
-    if (lines.length > room) kept.push(`${kept.pop()?.replace(/.{0,2}$/u, '') ?? ''}…`);
+    const kept = lines.slice(0, linesThatFit);
+    if (lines.length > linesThatFit) kept.push(`${kept.pop()?.replace(/.{0,2}$/u, '') ?? ''}…`);
     return { size, lines: kept };
   }
 }
 
-/** As many lines, of more even length: no word should be left alone in the last one. */
+/** Keeps the number of lines and evens out their lengths, so that the last line is not a single word. */
 function balance(context: SKRSContext2D, text: string, width: number, lines: string[]): string[] {
   let even = lines;
   for (let narrower = width * 0.97; narrower > width * 0.4; narrower -= width * 0.03) {
@@ -105,10 +119,11 @@ function balance(context: SKRSContext2D, text: string, width: number, lines: str
   return even;
 }
 
-// A word with its spaces, or one ideograph or kana with the punctuation that may not begin a line.
+// A word, a run of spaces, or one ideograph or kana with the punctuation that may not begin a line.
 const PIECES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][\u3001-\u3003\u3009-\u301f\u30fc\uff01-\uff0f\uff1a-\uff1f]*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+|\s+/gu;
 
+/** @returns the lines, and whether a word had to be broken */
 function wrap(context: SKRSContext2D, text: string, width: number): { lines: string[]; broken: boolean } {
   const lines: string[] = [];
   let line = '';
@@ -121,7 +136,7 @@ function wrap(context: SKRSContext2D, text: string, width: number): { lines: str
     if (line.trim()) lines.push(line.trim());
     line = '';
     if (!piece.trim()) continue;
-    // A word wider than the box is broken where it must be.
+    // A word wider than the box is broken between characters.
     for (const character of piece) {
       if (line && context.measureText(line + character).width > width) {
         broken = true;

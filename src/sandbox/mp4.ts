@@ -1,6 +1,6 @@
-/** Boxes whose content is nothing but boxes. */
+/** Boxes that contain only boxes. */
 const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl']);
-// H.264 level 6.0: the encoder stops at 5.1, which ends at 36,864 macroblocks.
+// H.264 level 6.0. The encoder declares at most 5.1, which ends at 36,864 macroblocks.
 const LEVEL_6 = 60;
 const LEVEL_5_1_MACROBLOCKS = 36_864;
 
@@ -12,31 +12,33 @@ interface Box {
 }
 
 /**
- * Makes the encoder's MP4 fit to be served: index before the pictures, so that playing starts at once; the key frames listed
- * (it names none, so a player would take each for one and seek into garbage); colours declared as BT.709; no date of making,
- * so that the same film is the same bytes.
- * @returns the file in pieces, to be written one after another
+ * Prepares the encoder's MP4 for serving, by hand (docs/decisions/0013-mp4-boxes-by-hand.md):
+ * - The index moves before the media data, so that playback can start before the download ends.
+ * - Key frames are listed. The encoder lists none, so a player would treat every frame as one and seek into garbage.
+ * - Colours are declared as BT.709.
+ * - Dates are cleared, so that the same film has the same bytes.
+ * @returns the file in pieces, in order
  */
 export function finishMp4(raw: Uint8Array): Buffer[] {
   const file = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const top = parse(file);
-  const ftyp = demand(top, 'ftyp');
-  const moov = demand(top, 'moov');
-  const mdat = demand(top, 'mdat');
-  const mdia = demand(demand(moov.children, 'trak').children, 'mdia');
-  const stbl = demand(demand(mdia.children, 'minf').children, 'stbl');
+  const ftyp = requireBox(top, 'ftyp');
+  const moov = requireBox(top, 'moov');
+  const mdat = requireBox(top, 'mdat');
+  const mdia = requireBox(requireBox(moov.children, 'trak').children, 'mdia');
+  const stbl = requireBox(requireBox(mdia.children, 'minf').children, 'stbl');
 
-  for (const dated of [
-    demand(moov.children, 'mvhd'),
-    demand(demand(moov.children, 'trak').children, 'tkhd'),
-    demand(mdia.children, 'mdhd'),
+  for (const box of [
+    requireBox(moov.children, 'mvhd'),
+    requireBox(requireBox(moov.children, 'trak').children, 'tkhd'),
+    requireBox(mdia.children, 'mdhd'),
   ]) {
-    dated.data.fill(0, 4, 12); // version 0: created and modified, 32 bits each
+    box.data.fill(0, 4, 12); // version 0: creation and modification time, 32 bits each
   }
-  describe(demand(stbl.children, 'stsd'));
-  stbl.children.push(keyFrames(mdat.data, demand(stbl.children, 'stsz').data));
+  completeDescription(requireBox(stbl.children, 'stsd'));
+  stbl.children.push(keyFrameTable(mdat.data, requireBox(stbl.children, 'stsz').data));
 
-  const offsets = demand(stbl.children, 'stco').data;
+  const offsets = requireBox(stbl.children, 'stco').data;
   const shift = sizeOf(ftyp) + sizeOf(moov) + 8 - (mdat.data.byteOffset - file.byteOffset);
   for (let at = 8; at < offsets.length; at += 4) offsets.writeUInt32BE(offsets.readUInt32BE(at) + shift, at);
   return [...write(ftyp), ...write(moov), ...write(mdat)];
@@ -46,7 +48,7 @@ function parse(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= bytes.length;) {
     const size = bytes.readUInt32BE(at);
-    if (size < 8 || at + size > bytes.length) throw new Error('the encoder wrote a box we cannot read');
+    if (size < 8 || at + size > bytes.length) throw new Error('the encoder wrote an invalid box');
     const type = bytes.toString('latin1', at + 4, at + 8);
     const data = bytes.subarray(at + 8, at + size);
     const container = CONTAINERS.has(type);
@@ -56,19 +58,19 @@ function parse(bytes: Buffer): Box[] {
   return boxes;
 }
 
-function demand(boxes: Box[], type: string): Box {
+function requireBox(boxes: Box[], type: string): Box {
   const box = boxes.find((candidate) => candidate.type === type);
   if (!box) throw new Error(`the encoder wrote no ${type} box`);
   return box;
 }
 
-/** The sample description holds one entry, avc1: 78 bytes of fixed fields, then boxes. */
-function describe(stsd: Box): void {
+/** Sets level and colours in the sample description. It has one entry, avc1: 78 bytes of fixed fields, then boxes. */
+function completeDescription(stsd: Box): void {
   const entry = Buffer.from(stsd.data.subarray(8));
   const fields = 8 + 78;
   const macroblocks = Math.ceil(entry.readUInt16BE(8 + 24) / 16) * Math.ceil(entry.readUInt16BE(8 + 26) / 16);
-  const avcC = demand(parse(entry.subarray(fields)), 'avcC').data;
-  // Profile and level stand in avcC, and in the sequence parameter set after its 6 bytes of header, length and NAL type.
+  const avcC = requireBox(parse(entry.subarray(fields)), 'avcC').data;
+  // The level is in avcC, and again in the sequence parameter set, after 6 bytes of header, length and NAL type.
   if (macroblocks > LEVEL_5_1_MACROBLOCKS) avcC[3] = avcC[11] = LEVEL_6;
   const colr: Box = { type: 'colr', data: Buffer.from([...Buffer.from('nclx'), 0, 1, 0, 1, 0, 1, 0]), children: [] };
   const extended = Buffer.concat([entry, ...write(colr)]);
@@ -76,8 +78,8 @@ function describe(stsd: Box): void {
   stsd.data = Buffer.concat([stsd.data.subarray(0, 8), extended]);
 }
 
-/** stss: the numbers, from 1, of the samples that hold an IDR slice (NAL type 5). Samples follow each other without gaps. */
-function keyFrames(media: Buffer, stsz: Buffer): Box {
+/** Builds stss: the numbers, from 1, of the samples with an IDR slice (NAL type 5). Samples are stored without gaps. */
+function keyFrameTable(media: Buffer, stsz: Buffer): Box {
   const count = stsz.readUInt32BE(8);
   const numbers: number[] = [];
   let at = 0;
@@ -88,7 +90,7 @@ function keyFrames(media: Buffer, stsz: Buffer): Box {
       key ||= ((media[at + 4] ?? 0) & 31) === 5;
       at += 4 + media.readUInt32BE(at);
     }
-    if (at !== end) throw new Error('the encoder wrote samples we cannot read');
+    if (at !== end) throw new Error('the encoder wrote invalid samples');
     if (key) numbers.push(i + 1);
   }
   const data = Buffer.alloc(8 + 4 * numbers.length);

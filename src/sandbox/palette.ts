@@ -6,7 +6,7 @@ import { anyOf, mentioned } from './words.ts';
 export interface Palette {
   skyTop: Color;
   skyLow: Color;
-  /** What stands farthest and what stands nearest; all between is mixed. */
+  /** The most distant and the nearest layer; the layers between get a mix. */
   far: Color;
   near: Color;
   accent: Color;
@@ -108,21 +108,21 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
   },
 ];
 
-/** The mood the prompt names (else one by lot), in the colours it names (else the mood's own, turned a little). */
+/** The mood that the prompt names, or a random one, in the colours it names, or the mood's own with the hue shifted a little. */
 export function choosePalette(text: string, random: Random): Palette {
-  const lot = random.pick(MOODS);
-  const turn = random.between(-9, 9);
-  // Night falls over any other mood, wherever in the sentence it stands.
+  const fallback = random.pick(MOODS);
+  const shift = random.between(-9, 9);
+  // Night wins over any other mood, wherever in the prompt it is named.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
-  const base = turned(mood ?? lot, first ? 0 : turn);
-  // A second mood lends its brightest colours; its light and dark would fight the first one's.
-  const blend = other ? lent(base, other) : base;
+  const base = withHueShift(mood ?? fallback, first ? 0 : shift);
+  // A second mood contributes its brightest colours. Its light and dark ones would clash with the first mood's.
+  const blend = other ? withSecondMood(base, other) : base;
   if (!first) return blend;
-  return mood ? touched(blend, first, second) : dyed(blend, first, second);
+  return mood ? withAccent(blend, first, second) : recoloured(blend, first, second);
 }
 
-function lent(palette: Palette, other: Palette): Palette {
+function withSecondMood(palette: Palette, other: Palette): Palette {
   const { far, near } = palette;
   return {
     ...palette,
@@ -135,7 +135,7 @@ function lent(palette: Palette, other: Palette): Palette {
 
 type Dye = (typeof HUES)[number];
 
-function turned(palette: Palette, degrees: number): Palette {
+function withHueShift(palette: Palette, degrees: number): Palette {
   const turn = (a: Color): Color => ({ ...a, h: a.h + degrees });
   const { skyTop, skyLow, far, near, accent, second, light, night } = palette;
   return {
@@ -143,8 +143,8 @@ function turned(palette: Palette, degrees: number): Palette {
   }; // prettier-ignore
 }
 
-/** A named mood keeps its colours; the named colour stands out of it, and tints the light. */
-function touched(palette: Palette, first: Dye, second: Dye | null): Palette {
+/** A named mood keeps its colours. The named colour becomes the accent and tints the light. */
+function withAccent(palette: Palette, first: Dye, second: Dye | null): Palette {
   const accent = bright(first);
   return {
     ...palette,
@@ -156,8 +156,8 @@ function touched(palette: Palette, first: Dye, second: Dye | null): Palette {
   };
 }
 
-/** Without a mood the named colour is the picture's, a second one its ground. */
-function dyed(palette: Palette, first: Dye, second: Dye | null): Palette {
+/** Without a named mood, the named colour dominates the picture and a second one colours the foreground. */
+function recoloured(palette: Palette, first: Dye, second: Dye | null): Palette {
   const dye = (a: Color, { chroma, hue }: Dye, strength: number): Color =>
     mix(a, { l: a.l, c: Math.min(chroma, Math.max(a.c, chroma * 0.75)), h: hue }, strength);
   return {
@@ -173,6 +173,6 @@ function dyed(palette: Palette, first: Dye, second: Dye | null): Palette {
 }
 
 function bright({ chroma, hue }: Dye): Color {
-  // Yellows live in the light, blues and purples in the middle.
+  // Yellows look best light, blues and purples at medium lightness.
   return { l: hue > 50 && hue < 120 ? 0.8 : 0.64, c: Math.max(chroma, 0.02), h: hue };
 }

@@ -1,31 +1,31 @@
 import { type Canvas, createCanvas, ImageData } from '@napi-rs/canvas';
 import sharp from 'sharp';
 import type { Random } from './random.ts';
+import { UndecodableImage } from './render-errors.ts';
 import type { SourceImage } from './render-order.ts';
 import type { Frame, Layer } from './scenes/scene.ts';
-import { UndecodableImage } from './render-watch.ts';
 
-// Decoded pixels are used once; libvips' cache would only hold memory.
+// Decoded pixels are used once, so libvips' cache would only waste memory.
 sharp.cache(false);
 
-/** As shown (EXIF orientation applied), cropped to cover exactly this size. */
+/** Decodes as shown (EXIF orientation applied), cropped to cover exactly this size. @throws UndecodableImage */
 export function decodeToCover(image: SourceImage, width: number, height: number): Promise<Canvas> {
   return decode(image, { width, height, fit: 'cover' });
 }
 
-/** The client's images as prints, lying at a slant on the upper part of the picture. */
+/** Lays the client's images as tilted prints on the upper part of the picture. @throws UndecodableImage */
 export async function layPrints(frame: Frame, images: SourceImage[], random: Random): Promise<Layer[]> {
   if (images.length === 0) return [];
-  const places = spread(frame, images.length);
+  const places = placesFor(frame, images.length);
   const prints: { print: Canvas; x: number; y: number; turn: number; phase: number }[] = [];
   for (const [i, image] of images.entries()) {
     const place = places[i];
     if (!place) continue;
-    // One at a time, each reduced as it is decoded: sixteen of 33 megapixels would be 2 GB.
+    // One at a time, each scaled down while it is decoded: sixteen of 33 megapixels would take 2 GB.
     const side = Math.max(2, Math.round(place.side));
     const photo = await decode(image, { width: side, height: side, fit: 'inside' });
     const turn = random.between(0.025, 0.09) * (random.chance(0.5) ? 1 : -1);
-    prints.push({ print: framed(photo, frame.unit), x: place.x, y: place.y, turn, phase: random.between(0, 6.28) });
+    prints.push({ print: withBorder(photo, frame.unit), x: place.x, y: place.y, turn, phase: random.between(0, 6.28) });
   }
   return [
     {
@@ -63,8 +63,8 @@ async function decode(
   }
 }
 
-/** A white border and a soft shadow. */
-function framed(photo: Canvas, unit: number): Canvas {
+/** Adds a white border and a soft shadow. */
+function withBorder(photo: Canvas, unit: number): Canvas {
   const border = Math.max(2, Math.round(unit * 0.014));
   const shadow = Math.max(4, Math.round(unit * 0.03));
   const canvas = createCanvas(photo.width + 2 * (border + shadow), photo.height + 2 * (border + shadow));
@@ -79,8 +79,8 @@ function framed(photo: Canvas, unit: number): Canvas {
   return canvas;
 }
 
-/** Middles of the prints, row by row above the lettering, and the longest side each may have. */
-function spread({ width, height, unit }: Frame, count: number): { x: number; y: number; side: number }[] {
+/** Centres of the prints, row by row above the lettering, and the longest side each may have. */
+function placesFor({ width, height, unit }: Frame, count: number): { x: number; y: number; side: number }[] {
   const area = { x: width * 0.06, y: height * 0.06, width: width * 0.88, height: height * 0.54 };
   const cellSide = (columns: number) => Math.min(area.width / columns, area.height / Math.ceil(count / columns));
   const columns = Array.from({ length: count }, (_, i) => i + 1).reduce(

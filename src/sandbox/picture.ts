@@ -1,20 +1,21 @@
 import { createCanvas } from '@napi-rs/canvas';
 import sharp from 'sharp';
-import { compose, applyPose } from './composition.ts';
-import { letter } from './lettering.ts';
+import { applyPose, compose } from './composition.ts';
+import { drawLettering } from './lettering.ts';
+import { type RenderControl, yieldToEventLoop } from './render-control.ts';
 import type { PicturesOrder } from './render-order.ts';
 import { frameOf } from './scenes/scene.ts';
-import { turn, type Watch } from './render-watch.ts';
 
-// Painting's share of a picture's time, roughly; packing the PNG takes the rest.
-const PAINTED = 0.6;
+// Painting takes roughly this share of a picture's time; encoding the PNG takes the rest.
+const PAINTING_SHARE = 0.6;
 
-/** Paints the pictures of an order, one after another. @returns PNGs */
-export async function renderPictures(order: PicturesOrder, watch: Watch): Promise<Uint8Array[]> {
+/** Renders the pictures of an order one after another. @returns PNGs */
+export async function renderPictures(order: PicturesOrder, control: RenderControl): Promise<Uint8Array[]> {
   const pictures: Uint8Array[] = [];
   for (let index = 0; index < order.count; index++) {
-    pictures.push(await renderPicture(order, index, (share) => watch.reached((index + share) / order.count)));
-    await turn();
+    const reportProgress = (share: number) => control.reportProgress((index + share) / order.count);
+    pictures.push(await renderPicture(order, index, reportProgress));
+    await yieldToEventLoop();
   }
   return pictures;
 }
@@ -22,12 +23,12 @@ export async function renderPictures(order: PicturesOrder, watch: Watch): Promis
 async function renderPicture(
   order: PicturesOrder,
   index: number,
-  reached: (share: number) => void,
+  reportProgress: (share: number) => void,
 ): Promise<Uint8Array> {
   const { width, height } = order.size;
   const frame = frameOf(width, height);
   const { palette, layers } = await compose(frame, order, index);
-  reached(0);
+  reportProgress(0);
   const canvas = createCanvas(width, height);
   const context = canvas.getContext('2d');
   for (const [i, layer] of layers.entries()) {
@@ -35,19 +36,19 @@ async function renderPicture(
     applyPose(context, layer, 0);
     layer.paint(context, 0);
     context.restore();
-    // Skia notes strokes down and paints when asked for pixels: one pixel keeps the pieces of work small.
+    // Skia records strokes and paints them when pixels are read. Reading one pixel a layer keeps each step short.
     context.getImageData(0, 0, 1, 1);
-    reached((PAINTED * (i + 1)) / (layers.length + 1));
+    reportProgress((PAINTING_SHARE * (i + 1)) / (layers.length + 1));
   }
   const note = `${order.model}  ·  ${width} × ${height}${order.count > 1 ? `  ·  ${index + 1} / ${order.count}` : ''}`;
-  const { canvas: letters, top } = letter(frame, palette, order.text, note.toUpperCase());
-  context.drawImage(letters, 0, top);
+  const lettering = drawLettering(frame, palette, { title: order.text, note: note.toUpperCase() });
+  context.drawImage(lettering.canvas, 0, lettering.top);
   const { data } = context.getImageData(0, 0, width, height);
-  reached(PAINTED);
+  reportProgress(PAINTING_SHARE);
   const png = await sharp(data, { raw: { width, height, channels: 4 } })
     .removeAlpha()
     .png({ compressionLevel: 6 })
     .toBuffer();
-  reached(1);
+  reportProgress(1);
   return png;
 }

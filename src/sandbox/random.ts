@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 
-/** The only source of chance in a picture: the same words always throw the same dice. */
+/** The only source of randomness in a picture. The same seed gives the same sequence. */
 export interface Random {
-  /** 0 up to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number;
   between(low: number, high: number): number;
-  /** A whole number, both ends included. */
+  /** A whole number, both bounds included. */
   whole(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
 }
 
-/** Dice seeded by SHA-256 of the words (generator: sfc32, by Chris Doty-Humphrey, public domain). */
-export function seededRandom(...words: (string | number)[]): Random {
-  const digest = createHash('sha256').update(words.join('\0')).digest();
+/** Seeds sfc32 (by Chris Doty-Humphrey, public domain) with the SHA-256 of its arguments. */
+export function seededRandom(...seeds: (string | number)[]): Random {
+  const digest = createHash('sha256').update(seeds.join('\0')).digest();
   let [a, b, c, counter] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset)) as [
     number,
     number,

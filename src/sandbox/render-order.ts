@@ -1,10 +1,9 @@
-/** What the provider and a render thread say to one another. */
-import type { Size } from '../providers/families/sizes.ts';
+/** Messages between the render pool and its threads. */
 
-/** An image the client referred to. */
+/** An image of the client's. */
 export interface SourceImage {
   bytes: Uint8Array;
-  /** The field it came from, for the error when it cannot be decoded. */
+  /** The request field it came from, for the error when it cannot be decoded. */
   param: string;
 }
 
@@ -12,7 +11,8 @@ interface Order {
   model: string;
   /** What to paint: the prompt without directives. */
   text: string;
-  size: Size;
+  /** Pixels. */
+  size: { width: number; height: number };
   references: SourceImage[];
 }
 
@@ -24,22 +24,22 @@ export interface PicturesOrder extends Order {
 export interface FilmOrder extends Order {
   kind: 'film';
   durationSeconds: number;
-  /** Covers the first frame. */
+  /** Fills the opening frame. */
   firstFrame: SourceImage | null;
-  /** The MP4 is written here. */
+  /** Where the MP4 is written. The file must not exist yet. */
   path: string;
 }
 
 export type RenderOrder = PicturesOrder | FilmOrder;
 
-/** Main to thread. `stop` is one shared 32-bit flag: not 0 means that nobody wants the result any more. */
+/** Pool to thread. `stop` is one shared 32-bit flag: any value but 0 stops the render. */
 export interface RenderCall {
   order: RenderOrder;
   stop: SharedArrayBuffer;
 }
 
-/** Thread to main. `done` carries the PNGs, nothing for a film. */
-export type RenderNews =
+/** Thread to pool. `done` carries the PNGs; for a film it is empty. */
+export type RenderMessage =
   | { type: 'progress'; share: number }
   | { type: 'done'; pictures: Uint8Array[] }
   | { type: 'bad-image'; param: string; message: string }

@@ -2,15 +2,15 @@ import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { ProviderError } from '../providers/provider.ts';
-import type { RenderCall, RenderNews, RenderOrder } from './render-order.ts';
+import { RenderCrashed, UndecodableImage } from './render-errors.ts';
+import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 
-// Two at least, so that a picture need not wait behind a film; one core is left to those who answer requests.
+// At least two, so that a picture need not wait for a film. One core stays free for HTTP requests.
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
-// A thread looks at its flag between frames and layers; one that is deep in a long step is ended by force.
+// A thread checks its stop flag between frames and layers. One that is inside a longer step is terminated after this time.
 const STOP_GRACE_MS = 400;
-// JavaScript memory only; pixels are outside of it. A render holds some 30 MB.
+// JavaScript memory only; pixels are outside of it. A render uses about 30 MB.
 const THREAD_HEAP_MB = 256;
 
 interface Job {
@@ -20,32 +20,34 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
-/** A worker and whom its news concern at the moment: the job it serves, or its rest. */
+/** A worker and its current handlers, which change with the job it runs and while it is idle. */
 interface Thread {
   worker: Worker;
-  onNews: (news: RenderNews) => void;
-  onEnd: (cause: unknown) => void;
-  /** Ends it when it has rested long enough. */
-  idle?: NodeJS.Timeout;
+  onMessage: (message: RenderMessage) => void;
+  onExit: (cause: unknown) => void;
+  /** Ends an idle thread. */
+  idleTimer?: NodeJS.Timeout;
 }
 
 /** Renders in worker threads, first come first served. Films leave one thread free for pictures. */
 export class RenderPool {
-  readonly #waiting: Job[] = [];
-  readonly #resting: Thread[] = [];
-  readonly #running = new Map<Job, { thread: Thread; stop: (reason: unknown) => void }>();
-  #closed = false;
+  private readonly queue: Job[] = [];
+  private readonly idle: Thread[] = [];
+  private readonly running = new Map<Job, { thread: Thread; stop: (reason: unknown) => void }>();
+  private closed = false;
 
   /**
    * @param onProgress share of the whole that is done, 0 to 1
    * @returns the PNGs of a pictures order; nothing for a film, which is in its file
-   * @throws ProviderError reference_image_invalid or internal_error; the signal's reason within half a second of its abort
+   * @throws UndecodableImage
+   * @throws RenderCrashed
+   * @throws the signal's reason, within half a second of its abort
    */
   render(order: RenderOrder, signal: AbortSignal, onProgress: (share: number) => void): Promise<Uint8Array[]> {
     return new Promise<Uint8Array[]>((resolve, reject) => {
       signal.throwIfAborted();
-      if (this.#closed) throw new Error('the render pool is closed');
-      const onAbort = () => this.#leave(job, signal.reason);
+      if (this.closed) throw new Error('the render pool is closed');
+      const onAbort = () => this.abort(job, signal.reason);
       const job: Job = {
         order,
         onProgress,
@@ -59,109 +61,108 @@ export class RenderPool {
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(job);
-      this.#startWhatMay();
+      this.queue.push(job);
+      this.startNextJobs();
     });
   }
 
-  /** Ends every thread; what is still asked for fails. */
+  /** Terminates every thread; jobs that are queued or running fail. */
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const job of this.#waiting.splice(0)) job.reject(new Error('the render pool was closed'));
-    for (const { stop } of this.#running.values()) stop(new Error('the render pool was closed'));
-    const threads = [...this.#resting.splice(0), ...[...this.#running.values()].map(({ thread }) => thread)];
-    for (const { idle } of threads) clearTimeout(idle);
+    this.closed = true;
+    for (const job of this.queue.splice(0)) job.reject(new Error('the render pool was closed'));
+    for (const { stop } of this.running.values()) stop(new Error('the render pool was closed'));
+    const threads = [...this.idle.splice(0), ...[...this.running.values()].map(({ thread }) => thread)];
+    for (const { idleTimer } of threads) clearTimeout(idleTimer);
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
-  #leave(job: Job, reason: unknown): void {
-    const at = this.#waiting.indexOf(job);
-    if (at < 0) return this.#running.get(job)?.stop(reason);
-    this.#waiting.splice(at, 1);
+  private abort(job: Job, reason: unknown): void {
+    const at = this.queue.indexOf(job);
+    if (at < 0) return this.running.get(job)?.stop(reason);
+    this.queue.splice(at, 1);
     job.reject(reason);
   }
 
-  #startWhatMay(): void {
-    while (this.#running.size < THREADS) {
-      const films = [...this.#running.keys()].filter(({ order }) => order.kind === 'film').length;
-      const at = this.#waiting.findIndex(({ order }) => order.kind === 'pictures' || films < THREADS - 1);
-      const job = this.#waiting[at];
+  private startNextJobs(): void {
+    while (this.running.size < THREADS) {
+      const films = [...this.running.keys()].filter(({ order }) => order.kind === 'film').length;
+      const at = this.queue.findIndex(({ order }) => order.kind === 'pictures' || films < THREADS - 1);
+      const job = this.queue[at];
       if (!job) return;
-      this.#waiting.splice(at, 1);
-      this.#start(job);
+      this.queue.splice(at, 1);
+      this.start(job);
     }
   }
 
-  #start(job: Job): void {
-    const thread = this.#resting.pop() ?? open();
-    clearTimeout(thread.idle);
-    const stop = new SharedArrayBuffer(4);
+  private start(job: Job): void {
+    const thread = this.idle.pop() ?? startThread();
+    clearTimeout(thread.idleTimer);
+    const stopFlag = new SharedArrayBuffer(4);
     let stopped: { reason: unknown } | null = null;
-    let force: NodeJS.Timeout | undefined;
+    let forceTimer: NodeJS.Timeout | undefined;
 
-    /** Settles the job and gives its place to the next; `keep` says whether the thread may serve again. */
-    const end = (settle: () => void, keep: boolean) => {
-      if (!this.#running.delete(job)) return;
-      clearTimeout(force);
-      if (keep && !this.#closed) this.#rest(thread);
-      else retire(thread);
+    /** Settles the job and starts the next one; `reusable` says whether the thread may run another. */
+    const end = (settle: () => void, reusable: boolean) => {
+      if (!this.running.delete(job)) return;
+      clearTimeout(forceTimer);
+      if (reusable && !this.closed) this.park(thread);
+      else terminate(thread);
       if (stopped) job.reject(stopped.reason);
       else settle();
-      if (!this.#closed) this.#startWhatMay();
+      if (!this.closed) this.startNextJobs();
     };
-    thread.onEnd = (cause) => end(() => job.reject(new ProviderError('internal_error', { cause })), false);
-    thread.onNews = (news) => {
-      if (news.type === 'progress') return job.onProgress(news.share);
-      // WebAssembly memory never shrinks: the thread of a film goes, and its memory with it.
-      const keep = job.order.kind === 'pictures';
-      if (news.type === 'done') return end(() => job.resolve(news.pictures), keep);
-      if (news.type === 'stopped') return end(() => job.reject(new Error('a render stopped unasked')), keep);
-      const { param, message } = news;
-      const error = new ProviderError('reference_image_invalid', { param, cause: new Error(message) });
-      return end(() => job.reject(error), keep);
+    thread.onExit = (cause) => end(() => job.reject(new RenderCrashed('a render thread crashed', { cause })), false);
+    thread.onMessage = (message) => {
+      if (message.type === 'progress') return job.onProgress(message.share);
+      // WebAssembly memory never shrinks: after a film the thread ends, so that its memory is freed.
+      const reusable = job.order.kind === 'pictures';
+      if (message.type === 'done') return end(() => job.resolve(message.pictures), reusable);
+      if (message.type === 'stopped') return end(() => job.reject(new Error('a render stopped unasked')), reusable);
+      const error = new UndecodableImage(message.param, new Error(message.message));
+      return end(() => job.reject(error), reusable);
     };
-    this.#running.set(job, {
+    this.running.set(job, {
       thread,
       stop: (reason) => {
         stopped ??= { reason };
-        Atomics.store(new Int32Array(stop), 0, 1);
-        force ??= setTimeout(() => end(() => undefined, false), STOP_GRACE_MS);
+        Atomics.store(new Int32Array(stopFlag), 0, 1);
+        forceTimer ??= setTimeout(() => end(() => undefined, false), STOP_GRACE_MS);
       },
     });
     thread.worker.ref();
-    thread.worker.postMessage({ order: job.order, stop } satisfies RenderCall, []);
+    thread.worker.postMessage({ order: job.order, stop: stopFlag } satisfies RenderCall, []);
   }
 
-  /** A resting thread never holds the process, and ends after a while. */
-  #rest(thread: Thread): void {
+  /** Keeps a thread for the next job. An idle thread never keeps the process alive, and ends after 30 s. */
+  private park(thread: Thread): void {
     thread.worker.unref();
-    this.#resting.push(thread);
-    const leave = () => this.#resting.splice(this.#resting.indexOf(thread), 1);
-    thread.idle = setTimeout(() => {
-      leave();
-      retire(thread);
+    this.idle.push(thread);
+    const remove = () => this.idle.splice(this.idle.indexOf(thread), 1);
+    thread.idleTimer = setTimeout(() => {
+      remove();
+      terminate(thread);
     }, IDLE_MS).unref();
-    thread.onEnd = () => {
-      clearTimeout(thread.idle);
-      if (this.#resting.includes(thread)) leave();
+    thread.onExit = () => {
+      clearTimeout(thread.idleTimer);
+      if (this.idle.includes(thread)) remove();
     };
   }
 }
 
-function open(): Thread {
-  // The built file stands beside the built pool; in development both are TypeScript, which Node strips.
+function startThread(): Thread {
+  // In dist both files are JavaScript; in development both are TypeScript, which Node strips.
   const here = fileURLToPath(import.meta.url);
   const file = fileURLToPath(new URL(`./render.thread${extname(here)}`, import.meta.url));
   const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB } });
-  const thread: Thread = { worker, onNews: () => undefined, onEnd: () => undefined };
-  worker.on('message', (news: RenderNews) => thread.onNews(news));
-  worker.on('error', (error) => thread.onEnd(error));
-  worker.on('exit', (code) => thread.onEnd(new Error(`a render thread ended with code ${code}`)));
+  const thread: Thread = { worker, onMessage: () => undefined, onExit: () => undefined };
+  worker.on('message', (message: RenderMessage) => thread.onMessage(message));
+  worker.on('error', (error) => thread.onExit(error));
+  worker.on('exit', (code) => thread.onExit(new Error(`a render thread ended with code ${code}`)));
   return thread;
 }
 
-function retire(thread: Thread): void {
-  thread.onNews = () => undefined;
-  thread.onEnd = () => undefined;
+function terminate(thread: Thread): void {
+  thread.onMessage = () => undefined;
+  thread.onExit = () => undefined;
   void thread.worker.terminate();
 }

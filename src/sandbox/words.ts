@@ -1,4 +1,4 @@
-/** A pattern for any of these words, in any letter case, English plurals included; Chinese needs no word boundary. */
+/** A pattern for any of these words, in any letter case, with English plurals. Chinese words need no word boundary. */
 export function anyOf(...words: string[]): RegExp {
   const chinese = words.filter((word) => /\p{Script=Han}/u.test(word));
   const spaced = words.filter((word) => !chinese.includes(word));
@@ -6,7 +6,7 @@ export function anyOf(...words: string[]): RegExp {
   return new RegExp([bounded, ...chinese].join('|'), 'iu');
 }
 
-/** Those whose words the text holds, the first mentioned first. */
+/** The items whose words occur in the text, in the order of their first occurrence. */
 export function mentioned<T extends { words: RegExp }>(text: string, list: readonly T[]): T[] {
   return list
     .map((item) => ({ item, at: text.search(item.words) }))

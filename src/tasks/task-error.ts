@@ -1,4 +1,4 @@
-/** Why a task failed, and whether asking again may help. `retryable` is a fact of the code, so it is written here only. */
+/** Why a task failed. `retryable` says whether the same request may succeed later; it depends on the code alone. */
 export const TASK_ERRORS = {
   task_cancelled: { retryable: false, message: 'The task was cancelled.' },
   content_policy_violation: { retryable: false, message: 'The provider refused the content of this request.' },
@@ -12,12 +12,12 @@ export const TASK_ERRORS = {
   provider_timeout: { retryable: true, message: 'The provider did not answer in time.' },
   provider_outcome_unknown: {
     retryable: false,
-    message: 'The request was sent to the provider, but what became of it is not known.',
+    message: 'The request was sent to the provider, but its outcome is not known.',
   },
   provider_quota_exceeded: { retryable: false, message: 'The quota at the provider is used up.' },
   task_deadline_exceeded: { retryable: true, message: 'The task was not finished before its deadline.' },
   worker_lost: { retryable: true, message: 'The workers that ran this task were lost.' },
-  result_storage_failed: { retryable: true, message: 'The result was made but could not be stored.' },
+  result_storage_failed: { retryable: true, message: 'The result was generated but could not be stored.' },
   internal_error: { retryable: true, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, { retryable: boolean; message: string }>;
 
@@ -32,7 +32,7 @@ export interface TaskError {
   param?: string;
 }
 
-/** Builds the error of a failed task; never pass an upstream's words, host or key as `message`. */
+/** Builds the error of a failed task. Never pass an upstream's message, host or key as `message`: clients see it. */
 export function taskError(code: TaskErrorCode, details: { message?: string; param?: string } = {}): TaskError {
   const { retryable, message } = TASK_ERRORS[code];
   return { code, message: details.message ?? message, retryable, ...(details.param ? { param: details.param } : {}) };

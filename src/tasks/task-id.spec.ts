@@ -10,20 +10,23 @@ function idsOf(ms: number): string[] {
 }
 
 describe('the bound of ids at a time', () => {
-  it.each([0, 1, 31, 32, 1_795_180_135_412, 2 ** 48 - 2])('parts those of %i ms and later from all before', (ms) => {
-    for (const id of idsOf(ms)) {
-      expect(id > idBoundAt(ms)).toBe(true);
-      expect(id < idBoundAt(ms + 1)).toBe(true);
-    }
-  });
+  it.each([0, 1, 31, 32, 1_795_180_135_412, 2 ** 48 - 2])(
+    'separates the ids of %i ms and later from all earlier ones',
+    (ms) => {
+      for (const id of idsOf(ms)) {
+        expect(id > idBoundAt(ms)).toBe(true);
+        expect(id < idBoundAt(ms + 1)).toBe(true);
+      }
+    },
+  );
 
-  it('is where an id made now belongs', () => {
+  it('at the current time is just below a new id', () => {
     const before = idBoundAt(Date.now());
     const id = newTaskId();
     expect(before < id && id < idBoundAt(Date.now() + 1)).toBe(true);
   });
 
-  it('takes times before the first and after the last', () => {
+  it('clamps times that no id can have', () => {
     expect(idBoundAt(-5000)).toBe(idBoundAt(0));
     expect(idBoundAt(8.64e15)).toBe(idBoundAt(2 ** 48 - 1));
   });

@@ -1,9 +1,10 @@
 import { typeidUnboxed } from 'typeid-js';
+import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../platform/schema/type-id.ts';
 
-const TASK_ID = /^task_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
-const FILE_ID = /^file_([0-7][0-9a-hjkmnp-tv-z]{25})_([0-9]{1,3})$/;
+export const TASK_ID = typeIdPattern('task');
+const FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_([0-9]{1,3})$`);
 
-/** TypeID: `task_` + 26 characters of base32, of which the first ten are the time; so ids sort by creation. */
+/** TypeID: `task_` + 26 characters of base32. The first ten are the time, so ids sort by creation. */
 export const newTaskId = (): string => typeidUnboxed('task');
 
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -11,8 +12,8 @@ const TIME_DIGITS = 10;
 const LAST_MS = 2 ** 48 - 1;
 
 /**
- * Below every id of this millisecond and later, above every earlier one.
- * @param ms since 1970; times that no id can have count as the first or the last that one can
+ * A bound that sorts below every id of this millisecond or later, and above every earlier id.
+ * @param ms since 1970; clamped to the times that an id can have
  */
 export function idBoundAt(ms: number): string {
   let rest = Math.min(Math.max(ms, 0), LAST_MS);
@@ -24,9 +25,9 @@ export function idBoundAt(ms: number): string {
   return `task_${time}`;
 }
 
-export const isTaskId = (text: string): boolean => TASK_ID.test(text);
+export const isTaskId = typeIdTest('task');
 
-/** Files need no table of their own: their id says whose they are. */
+/** A file's id contains its task's id, so files need no table. */
 export const fileIdOf = (taskId: string, index: number): string => `file_${taskId.slice('task_'.length)}_${index}`;
 
 export function parseFileId(fileId: string): { taskId: string; index: number } | null {

@@ -1,5 +1,5 @@
 export const TASK_STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Nothing leaves a final state. */
+/** A final status never changes. */
 export const isFinal = (status: TaskStatus): boolean => status === 'succeeded' || status === 'failed';

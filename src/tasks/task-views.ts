@@ -3,7 +3,7 @@ import { FileLinks } from './files/file-links.ts';
 import type { ShownTask } from './task.entity.ts';
 import { type TaskView, toTaskView } from './task.view.ts';
 
-/** Shows tasks: the pure view, with the links this service signs. */
+/** Makes views of tasks, with file links signed by this service. */
 @Injectable()
 export class TaskViews {
   constructor(private readonly links: FileLinks) {}

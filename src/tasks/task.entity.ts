@@ -3,7 +3,7 @@ import type { TaskError } from './task-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import type { TaskStatus } from './task-status.ts';
 
-/** What a finished generation left in storage, without the links: those are signed anew at each read. */
+/** A stored file of a finished generation. Without its link, which is signed at each read. */
 export interface StoredOutput {
   /** `file_` + the task's 26 characters + `_` + index */
   id: string;
@@ -21,7 +21,7 @@ export interface StoredOutput {
   sha256: string;
 }
 
-/** A value a provider could only come near to. */
+/** A requested value that the provider could only approximate. */
 export interface Approximation {
   param: string;
   requested: string | number;
@@ -29,8 +29,8 @@ export interface Approximation {
 }
 
 /**
- * The task as stored: the one record that decides. Property and column names are the same, so a row read by plain SQL
- * is this type too. Which statement writes what is in `acts/`.
+ * The task as stored: the single source of truth. Property and column names are the same, so a row read by raw SQL also has
+ * this type. The statements that write it are in `sql/`.
  */
 @Entity('tasks')
 export class Task {
@@ -49,31 +49,31 @@ export class Task {
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   @Column('timestamptz', { nullable: true }) completed_at: Date | null;
-  /** The task is final by then. */
+  /** The sweep ends the task after this time. */
   @Column('timestamptz') deadline_at: Date;
-  /** The record is deleted then. */
+  /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;
 
-  /** Which claim holds the task: every write of a worker names it, so a late worker changes nothing. */
+  /** Number of the current claim. Every write of a worker names it, so a late worker changes nothing. */
   @Column('integer') attempt: number;
-  /** How many claims ended in a lost lease. */
+  /** Claims that ended in an expired lease. */
   @Column('smallint') losses: number;
-  /** The worker's lease while running; otherwise null. */
+  /** End of the worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
   @Column('text', { nullable: true }) worker_id: string | null;
-  /** Queued, but not to be taken: its key runs as many tasks as it may. The next one of the key to end wakes it. */
+  /** Queued but throttled: its API key is at its limit of running tasks. The key's next task to end unparks it. */
   @Column('boolean') parked: boolean;
-  /** Smaller first. */
+  /** Lower numbers are claimed first. */
   @Column('smallint') priority: number;
 
   @Column('text', { nullable: true }) provider: string | null;
-  /** The base URL asked: with the provider and the credential it says which binding must go on after a crash. */
+  /** Base URL that was called. With provider and credential it identifies the binding that must continue after a crash. */
   @Column('text', { nullable: true }) provider_url: string | null;
-  /** The provider's own name of the model asked for; null in tasks submitted before this was noted. */
+  /** The provider's own name for the model that was called; null in tasks submitted before this column existed. */
   @Column('text', { nullable: true }) provider_model: string | null;
-  /** The name of the environment variable, never its value. */
+  /** Name of the environment variable that holds the provider's key, never its value. */
   @Column('text', { nullable: true }) credential: string | null;
-  /** When the intent to call the provider was committed. */
+  /** When the intent to make the paid call was committed. */
   @Column('timestamptz', { nullable: true }) submitted_at: Date | null;
   @Column('text', { nullable: true }) upstream_id: string | null;
   @Column('text', { nullable: true }) upstream_request_id: string | null;
@@ -81,7 +81,7 @@ export class Task {
 
   @Column('json', { nullable: true }) result: StoredOutput[] | null;
   @Column('json', { nullable: true }) error: TaskError | null;
-  /** The files of `result` are deleted then; null without files. */
+  /** The files of `result` are deleted after this time; null without files. */
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
 }
@@ -108,8 +108,8 @@ const SHOWN = [
 ] as const;
 
 /**
- * What clients are shown of a task, whose it is, and by which claim it is held, for who follows it. The rest is for workers: reading
- * it too would cost a list of tasks a seventh more.
+ * The columns that clients see, plus the owner and the claim, which subscribers need. The other columns are for workers:
+ * reading them too would make a list of tasks a seventh slower.
  */
 export type ShownTask = Pick<Task, (typeof SHOWN)[number]>;
 

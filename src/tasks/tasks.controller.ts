@@ -1,24 +1,24 @@
-import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { IncomingHttpHeaders } from 'node:http';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
-import { MediaKindChoice } from '../models/media-kind.ts';
 import { Config } from '../platform/config.ts';
-import { parseListTasks, readWait } from './list/list-tasks.query.ts';
-import { ListTasks } from './list/list-tasks.ts';
+import { toList } from '../platform/schema/list-of.ts';
+import { FindTaskQuery } from './find-task.query.ts';
+import { DEFAULT_LIMIT, ListTasksQuery } from './list/list-tasks.query.ts';
+import { TaskListView } from './list/list.view.ts';
+import { hungUp } from './live/hung-up.ts';
+import { ListTasks } from './sql/list-tasks.ts';
 import { etagOf, matches, sequenceIn } from './task-etag.ts';
 import { isFinal } from './task-status.ts';
-import { TaskStatusChoice, TaskView } from './task.view.ts';
-import { TaskListView } from './list/list.view.ts';
 import { TaskViews } from './task-views.ts';
-import { TasksService } from './tasks.service.ts';
-import { hungUp } from './live/hung-up.ts';
 import type { ShownTask } from './task.entity.ts';
+import { TaskView } from './task.view.ts';
+import { TasksService } from './tasks.service.ts';
 
-/** Seconds a client may well wait before it asks again. */
+/** Retry-After of an unfinished task: seconds between polls. */
 export const POLL_AFTER_S = { image: 2, video: 5 } as const;
 
 @ApiTags('Tasks')
@@ -35,70 +35,40 @@ export class TasksController {
   @Get()
   @Scope('tasks:read')
   @ApiOperation({ summary: 'List tasks, newest first', operationId: 'listTasks' })
-  @ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } })
-  @ApiQuery({
-    name: 'after',
-    required: false,
-    description: 'the `last_id` of the page before',
-    schema: { type: 'string' },
-  })
-  @ApiQuery({ name: 'status', required: false, schema: { type: 'string', enum: [...TaskStatusChoice.values] } })
-  @ApiQuery({ name: 'kind', required: false, schema: { type: 'string', enum: [...MediaKindChoice.values] } })
-  @ApiQuery({ name: 'model', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'created_after', required: false, description: 'unix seconds', schema: { type: 'integer' } })
-  @ApiQuery({ name: 'created_before', required: false, description: 'unix seconds', schema: { type: 'integer' } })
-  @ApiQuery({
-    name: 'metadata',
-    required: false,
-    style: 'deepObject',
-    explode: true,
-    description: '`metadata[key]=value`: tasks that carry this pair',
-    schema: { type: 'object', additionalProperties: { type: 'string' } },
-  })
   @ApiOkResponse({ type: TaskListView })
   async list(
     @CurrentCaller() caller: Caller,
-    @Query() query: Record<string, unknown>,
+    @Query() query: ListTasksQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TaskListView> {
-    const { filter, limit, after } = parseListTasks(query);
-    const page = await this.lists.list(caller.apiKeyId, filter, limit, after);
+    const { limit = DEFAULT_LIMIT, after, ...filter } = query;
+    const page = await this.lists.list(caller.apiKeyId, filter, { limit, after });
     reply.header('cache-control', 'no-store');
-    return {
-      object: 'list',
-      data: page.tasks.map((task) => this.views.of(task)),
-      has_more: page.hasMore,
-      first_id: page.tasks.at(0)?.id ?? null,
-      last_id: page.tasks.at(-1)?.id ?? null,
-    };
+    const views = page.tasks.map((task) => this.views.of(task));
+    return toList(views, page.hasMore, ({ task_id }) => task_id);
   }
 
   @Get(':task_id')
   @Scope('tasks:read')
   @ApiOperation({ summary: 'Read a task', operationId: 'getTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
-  @ApiQuery({
-    name: 'wait',
-    required: false,
-    description: 'seconds to wait for the end; with If-None-Match, for any change',
-    schema: { type: 'integer', minimum: 0, maximum: 60 },
-  })
   @ApiOkResponse({ type: TaskView })
   async find(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
-    @Query() query: Record<string, unknown>,
-    @Headers() { authorization, 'if-none-match': ifNoneMatch }: IncomingHttpHeaders,
+    @Query() { wait = 0 }: FindTaskQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TaskView | undefined> {
-    const waitS = readWait(query);
-    const wait = (refused: AbortSignal) =>
-      this.tasks.findWhenFinal(caller.apiKeyId, taskId, waitS, {
+    const ifNoneMatch = reply.request.headers['if-none-match'];
+    const findWhenFinal = (refused: AbortSignal) =>
+      this.tasks.findWhenFinal(caller.apiKeyId, taskId, wait, {
         changedFrom: sequenceIn(ifNoneMatch),
         gone: AbortSignal.any([hungUp(reply), refused]),
       });
     const task =
-      waitS > 0 ? await this.keys.whileAdmitted(authorization, wait) : await this.tasks.find(caller.apiKeyId, taskId);
+      wait > 0
+        ? await this.keys.whileAdmitted(reply.request.headers.authorization, findWhenFinal)
+        : await this.tasks.find(caller.apiKeyId, taskId);
     const etag = this.describe(task, reply);
     if (!matches(ifNoneMatch, etag)) return this.views.of(task);
     reply.code(304);
@@ -112,7 +82,7 @@ export class TasksController {
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiOkResponse({
     type: TaskView,
-    description: 'the latest task',
+    description: 'the task after the request',
     headers: { 'Cancel-Outcome': { schema: { type: 'string', enum: ['cancelled', 'already_final'] } } },
   })
   async cancel(

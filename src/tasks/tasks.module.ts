@@ -1,37 +1,39 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.ts';
 import { Config } from '../platform/config.ts';
 import { Secrets } from '../platform/secrets.ts';
-import { AuthModule } from '../auth/auth.module.ts';
+import { FileLinks } from './files/file-links.ts';
+import { FilesController } from './files/files.controller.ts';
+import { TaskFiles } from './files/task-files.ts';
+import { IdempotencyKey } from './idempotency-key.entity.ts';
+import { KeyCounters } from './key-counters.entity.ts';
+import { KeyChanges } from './key-changes.ts';
+import { FollowTasks } from './live/follow.ts';
+import { OpenStreams } from './live/open-streams.ts';
+import { TaskEventsController } from './live/task-events.controller.ts';
+import { TaskFeed } from './live/task-feed.ts';
+import { Purge } from './queue/purge.ts';
+import { Sweep } from './queue/sweep.ts';
+import { TaskQueue } from './queue/task-queue.ts';
+import { WakeSignal } from './queue/wake-signal.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
 import { ClaimTasks } from './sql/claim-tasks.ts';
 import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { EndTasks } from './sql/end-tasks.ts';
-import { KeyCounters } from './sql/key-counters.ts';
-import { PurgeTasks } from './sql/purge-tasks.ts';
+import { ListTasks } from './sql/list-tasks.ts';
+import { OpenKeyCounters } from './sql/open-key-counters.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { RecordProgress } from './sql/record-progress.ts';
 import { RecordSubmit } from './sql/record-submit.ts';
 import { RenewLeases } from './sql/renew-leases.ts';
-import { SweepTasks } from './sql/sweep-tasks.ts';
 import { WakeParked } from './sql/wake-parked.ts';
-import { FileLinks } from './files/file-links.ts';
-import { FilesController } from './files/files.controller.ts';
-import { KeyChanges } from './key-changes.ts';
-import { ListTasks } from './list/list-tasks.ts';
-import { FollowTasks } from './live/follow.ts';
-import { OpenStreams } from './live/open-streams.ts';
-import { Purge } from './queue/purge.ts';
-import { Sweep } from './queue/sweep.ts';
-import { TaskEventsController } from './live/task-events.controller.ts';
-import { TaskEnds } from './queue/task-ends.ts';
-import { TaskFeed } from './live/task-feed.ts';
-import { TaskFiles } from './files/task-files.ts';
 import { TaskViews } from './task-views.ts';
+import { Task } from './task.entity.ts';
 import { TasksController } from './tasks.controller.ts';
 import { TasksResolver } from './tasks.resolver.ts';
 import { TasksService } from './tasks.service.ts';
-import { WakeSignal } from './queue/wake-signal.ts';
 
 const fileLinks = {
   provide: FileLinks,
@@ -40,52 +42,41 @@ const fileLinks = {
     new FileLinks(secrets.derive('file-links'), config.publicUrl, config.fileUrlTtlS),
 };
 
-/** The record and its life. The acts for workers are exported beside the service for clients. */
+const STATEMENTS = [
+  ChangedTasks,
+  ClaimTasks,
+  CreateKeyedTasks,
+  CreateTasks,
+  EndTasks,
+  ListTasks,
+  OpenKeyCounters,
+  ReadTasks,
+  RecordProgress,
+  RecordSubmit,
+  RenewLeases,
+  WakeParked,
+];
+
+/** The task and its life. Other modules use it as clients do (TasksService) or as workers do (TaskQueue). */
 @Module({
-  imports: [AuthModule],
+  imports: [AuthModule, TypeOrmModule.forFeature([Task, KeyCounters, IdempotencyKey])],
   controllers: [TasksController, TaskEventsController, FilesController],
   providers: [
-    ChangedTasks,
-    ClaimTasks,
-    CreateKeyedTasks,
-    CreateTasks,
-    EndTasks,
-    KeyCounters,
-    PurgeTasks,
-    ReadTasks,
-    RecordProgress,
-    RecordSubmit,
-    RenewLeases,
-    SweepTasks,
-    WakeParked,
+    ...STATEMENTS,
     fileLinks,
-    ListTasks,
     FollowTasks,
     KeyChanges,
     OpenStreams,
     Purge,
     Sweep,
-    TaskEnds,
     TaskFeed,
     TaskFiles,
+    TaskQueue,
     TaskViews,
     TasksResolver,
     TasksService,
     WakeSignal,
   ],
-  exports: [
-    ClaimTasks,
-    EndTasks,
-    ReadTasks,
-    RecordProgress,
-    RecordSubmit,
-    RenewLeases,
-    ListTasks,
-    TaskEnds,
-    TaskFeed,
-    TaskViews,
-    TasksService,
-    WakeSignal,
-  ],
+  exports: [TaskQueue, TaskViews, TasksService],
 })
 export class TasksModule {}

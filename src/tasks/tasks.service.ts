@@ -1,21 +1,25 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { Repository } from 'typeorm';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { deadlineS } from '../models/model.ts';
 import { Config } from '../platform/config.ts';
+import { DAY_MS, HOUR_MS } from '../platform/time.ts';
 import { CreateKeyedTasks, type Creation, type Idempotency } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { isTaskId, newTaskId } from './task-id.ts';
 import type { ShownTask } from './task.entity.ts';
-import { TaskEnds } from './queue/task-ends.ts';
+import { IdempotencyKey } from './idempotency-key.entity.ts';
+import { TaskQueue } from './queue/task-queue.ts';
 import { taskError } from './task-error.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { isFinal } from './task-status.ts';
-import { untilFinal } from './live/until-final.ts';
+import { untilFinal, type WaitOptions } from './live/until-final.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
 
 interface TaskRequest {
@@ -25,17 +29,15 @@ interface TaskRequest {
   metadata: Record<string, string>;
 }
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-/** Prompts may be long, so the cache is bounded by characters: some 64 MB. */
+/** Prompts may be long, so the cache is also bounded by characters: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
 
-/** The record's life as clients drive it: create, find, cancel. */
+/** The tasks as clients use them: create, find, cancel. */
 @Injectable()
 export class TasksService {
   /**
-   * A final task never changes, so it is served without asking again until its record expires. No more of them: with 20,000 the
-   * collector had so much to go through that every other request took a fifth longer.
+   * A final task never changes, so it is served from memory until its record expires. The cache is kept small: with 20,000
+   * tasks garbage collection made every other request a fifth slower.
    */
   private readonly finals = new LRUCache<string, ShownTask>({
     max: 5_000,
@@ -48,14 +50,15 @@ export class TasksService {
     private readonly creates: CreateTasks,
     private readonly keyedCreates: CreateKeyedTasks,
     private readonly reads: ReadTasks,
-    private readonly ends: TaskEnds,
+    private readonly queue: TaskQueue,
     private readonly feed: TaskFeed,
-    private readonly bell: WakeSignal,
+    private readonly wakeSignal: WakeSignal,
+    @InjectRepository(IdempotencyKey) private readonly idempotencyKeys: Repository<IdempotencyKey>,
   ) {}
 
   /**
-   * Stores the task, and the idempotency key if there is one, in one commit; then workers take it.
-   * @param idempotencyOf given the new task, what a repeated key is to be answered
+   * Stores the task, and the idempotency key if there is one, in one commit; then wakes the workers.
+   * @param idempotencyOf returns the key and the response that repeated requests get, for the new task
    * @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable
    */
   async create(
@@ -85,38 +88,38 @@ export class TasksService {
       await this.creates.create(row);
     }
     this.feed.publish([task]);
-    this.bell.notify();
+    this.wakeSignal.notify();
     return { task, replayed: null };
   }
 
-  /** A creation with this idempotency key was answered with `json` in the end; its repetitions get the same. */
+  /** Replaces the stored response of an idempotency key: a request with `Prefer: wait` is answered later than it is stored. */
   async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
-    await this.keyedCreates.answeredWith(apiKeyId, key, taskId, json);
+    await this.idempotencyKeys.update({ api_key_id: apiKeyId, key, task_id: taskId }, { response: json });
   }
 
-  /** @throws ApiError task_not_found, for a malformed id and another key's task alike */
+  /** @throws ApiError task_not_found, also for a malformed id and for another API key's task */
   async find(apiKeyId: string, taskId: string): Promise<ShownTask> {
     const task = isTaskId(taskId) ? await this.read(taskId) : null;
     if (task?.api_key_id !== apiKeyId) throw new ApiError('task_not_found', { param: 'task_id' });
     return task;
   }
 
-  /** As `find`, but answers only when the task is final, has changed from the sequence given, or the time is up. */
+  /** Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up. */
   async findWhenFinal(
     apiKeyId: string,
     taskId: string,
     seconds: number,
-    options: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
+    options: Omit<WaitOptions, 'seconds'> = {},
   ): Promise<ShownTask> {
     await this.find(apiKeyId, taskId);
-    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), seconds, options);
+    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), { seconds, ...options });
   }
 
-  /** Ends an unfinished task; a finished one stays as it is. */
+  /** Cancels an unfinished task; a finished one stays unchanged. */
   async cancel(apiKeyId: string, taskId: string): Promise<{ task: ShownTask; cancelled: boolean }> {
-    const standing = await this.find(apiKeyId, taskId);
-    if (isFinal(standing.status)) return { task: standing, cancelled: false };
-    const ended = await this.ends.end({
+    const current = await this.find(apiKeyId, taskId);
+    if (isFinal(current.status)) return { task: current, cancelled: false };
+    const ended = await this.queue.end({
       api_key_id: apiKeyId,
       id: taskId,
       attempt: null,
@@ -125,14 +128,14 @@ export class TasksService {
     return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
   }
 
-  /** Any key's task: for signed links, which carry their own permission. */
+  /** Reads the task of any API key: signed links carry their own permission. */
   async read(taskId: string): Promise<ShownTask | null> {
-    const known = this.finals.get(taskId);
-    if (known) {
-      // At the end of the loop's turn, as those that ask the database: the answers to all the requests of a turn leave together,
-      // which costs both sides fewer wake-ups than one by one.
+    const cached = this.finals.get(taskId);
+    if (cached) {
+      // Answer at the end of the event-loop turn, like the reads that query the database: the responses of one turn are
+      // sent together, which costs both sides fewer wake-ups.
       await endOfTurn();
-      return known.expires_at.getTime() > Date.now() ? known : null;
+      return cached.expires_at.getTime() > Date.now() ? cached : null;
     }
     const task = await this.reads.find(taskId);
     if (task && isFinal(task.status)) this.finals.set(taskId, task);

@@ -17,7 +17,7 @@ describe('docs/api/errors.md', () => {
     expect({ status, type }).toEqual({ status: ERRORS[code as never]['status'], type: ERRORS[code as never]['type'] });
   });
 
-  it('says of each when it comes', () => {
+  it('says when each occurs', () => {
     expect(documented.filter(({ when }) => !/^[A-Z`].{10,}[.)]$/.test(when))).toEqual([]);
   });
 });

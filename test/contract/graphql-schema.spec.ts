@@ -7,26 +7,45 @@ import {
   isObjectType,
   isSpecifiedScalarType,
 } from 'graphql';
+import { snakeCase } from '../../src/platform/schema/snake-case.ts';
 
-const committed = () => readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
+const committed = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const types = Object.values(buildSchema(committed('schema.graphql')).getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+);
 
 describe('schema.graphql', () => {
   it('describes every type, field, argument and value', () => {
     const undescribed: string[] = [];
-    const look = (path: string, { description }: { description?: string | null | undefined }) => {
+    const check = (path: string, { description }: { description?: string | null | undefined }) => {
       if (!description?.trim()) undescribed.push(path);
     };
-    for (const type of Object.values(buildSchema(committed()).getTypeMap())) {
-      if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
-      look(type.name, type);
-      if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value);
+    for (const type of types) {
+      check(type.name, type);
+      if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
       if (!isObjectType(type) && !isInputObjectType(type)) continue;
       for (const field of Object.values(type.getFields())) {
-        look(`${type.name}.${field.name}`, field);
+        check(`${type.name}.${field.name}`, field);
         if ('args' in field)
-          for (const argument of field.args) look(`${type.name}.${field.name}(${argument.name})`, argument);
+          for (const argument of field.args) check(`${type.name}.${field.name}(${argument.name})`, argument);
       }
     }
     expect(undescribed).toEqual([]);
+  });
+
+  it('has the fields of OpenAPI in every type that both have', () => {
+    const { schemas } = JSON.parse(committed('openapi.json')).components;
+    const compared: string[] = [];
+    for (const type of types) {
+      if (!isObjectType(type) && !isInputObjectType(type)) continue;
+      const schema = schemas[`${type.name}View`] ?? schemas[type.name];
+      if (schema === undefined) continue;
+      const fields = Object.keys(type.getFields()).map(snakeCase);
+      expect([type.name, fields.toSorted()]).toEqual([type.name, Object.keys(schema.properties).toSorted()]);
+      compared.push(type.name);
+    }
+    expect(compared).toEqual(
+      expect.arrayContaining(['Model', 'Task', 'WebhookEndpoint', 'CreateWebhookEndpointInput']),
+    );
   });
 });

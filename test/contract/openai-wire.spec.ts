@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import { OpenaiProvider } from '../../src/providers/openai/openai.provider.ts';
-import { planFilm } from '../../src/providers/openai/openai-video-plan.ts';
+import { planVideo } from '../../src/providers/openai/openai-video-plan.ts';
 import type { ProviderRequest } from '../../src/providers/provider.ts';
 import { gptImage2 } from '../../src/models/catalog/gpt-image-2.ts';
 import { ownSchemas, publishedSchemas } from '../support/openai-schemas/validators.ts';
@@ -9,7 +9,7 @@ import { failureOf, inputImage, RecordedRun, requestFor } from '../support/stubs
 import type { StubRequest } from '../support/stubs/stub-http.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 
-/** Where a copy of OpenAI's own openapi.json lies; with it, everything below is checked against that file too. */
+/** Path of a copy of OpenAI's own openapi.json. If set, every test also checks against that file. */
 const { OPENAI_OPENAPI } = process.env;
 const sources = [
   ['our schemas', ownSchemas] as const,
@@ -57,7 +57,7 @@ afterEach(async () => {
 describe.each(sources)('by %s', (_source, load) => {
   const schemas = load();
 
-  it.each(aspect_ratio.enum)('what we send and the stub answers for pictures of %s is of the wire', async (ratio) => {
+  it.each(aspect_ratio.enum)('requests and stub answers for pictures of %s match the schema', async (ratio) => {
     for (const size of resolution.enum) {
       await provider
         .prepare(requestFor(picture, { input: { aspect_ratio: ratio, resolution: size, n: 1 } }))
@@ -68,7 +68,7 @@ describe.each(sources)('by %s', (_source, load) => {
     expect(stub.answers).toHaveLength(3);
   });
 
-  it('so it is for edits, of one reference and of sixteen', async () => {
+  it('requests and answers for edits with one and sixteen references match the schema', async () => {
     const reference = await inputImage(32, 32, 'webp');
     for (const count of [1, 16]) {
       const references = Array.from({ length: count }, () => reference);
@@ -79,7 +79,7 @@ describe.each(sources)('by %s', (_source, load) => {
     expect(stub.answers).toHaveLength(2);
   });
 
-  it('so it is for videos, from the order to the deletion', async () => {
+  it('requests and answers for a video match the schema, from creation to deletion', async () => {
     const firstFrame = await inputImage(90, 160);
     await provider.prepare(requestFor(film, { images: { references: [], firstFrame } })).generate(run);
     const [id = ''] = stub.jobs.keys();
@@ -97,24 +97,24 @@ describe.each(sources)('by %s', (_source, load) => {
     expect(faultsOf(schemas.deleted, stub.answers.at(-1)?.body)).toEqual([]);
   });
 
-  it('so it is for a video that failed', async () => {
+  it('answers for a failed video match the schema', async () => {
     stub.jobError = { code: 'server_error', message: 'failed' };
     await failureOf(provider.prepare(film).generate(run));
     expect(stub.answers.at(-1)?.body).toMatchObject({ status: 'failed' });
     expect(faultsOf(schemas.video, stub.answers.at(-1)?.body)).toEqual([]);
   });
 
-  it('so are the failures that the stub can give', () => {
+  it('the failures of the stub match the schema', () => {
     const enveloped = Object.values(OPENAI_FAULTS).filter(({ reply }) => 'error' in Object(reply.body));
     expect(enveloped.length).toBeGreaterThan(10);
     for (const { reply } of enveloped) expect(faultsOf(schemas.failure, reply.body)).toEqual([]);
   });
 
-  it('and what is not of the wire is found', () => {
+  it('what does not match the schema is found', () => {
     expect(faultsOf(schemas.generationRequest, { model: 'gpt-image-2', prompt: 'a cat', n: 11 })).not.toEqual([]);
     expect(faultsOf(schemas.answer, { data: [] })).not.toEqual([]);
     expect(faultsOf(schemas.createRequest, { prompt: 'a wave', seconds: 4 })).not.toEqual([]);
-    const { size, seconds } = planFilm(film);
+    const { size, seconds } = planVideo(film);
     expect(faultsOf(schemas.createRequest, { prompt: 'a wave', seconds: String(seconds), size })).not.toEqual([]);
     expect(faultsOf(schemas.video, { id: 'video_1', status: 'running' })).not.toEqual([]);
   });
@@ -124,10 +124,10 @@ function faultsOf(validate: ValidateFunction, value: unknown): unknown[] {
   return validate(value) ? [] : (validate.errors ?? ['invalid']);
 }
 
-/** A form as one object, in the way its schema speaks of it. */
+/** A multipart form as one object, in the form of its schema. */
 function formOf({ fields, files }: StubRequest, { editRequest }: { editRequest: ValidateFunction }): object {
   const image = files.map(({ type }) => type);
-  // The published file has no text parts: it says what a part means, so `n` is a number there.
+  // The published schema describes the meaning of a part, not its text, so `n` is a number there.
   const published = typeof editRequest.schema === 'object' && !('additionalProperties' in editRequest.schema);
   return { ...fields, ...(published && { n: Number(fields.n) }), image };
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const root = new URL('../../', import.meta.url).pathname;
 
-describe('the committed schema files say what the code says (npm run schema)', () => {
+describe('the committed schema files match the code (npm run schema)', () => {
   const fresh = mkdtempSync(join(tmpdir(), 'darkroom-schema-'));
   beforeAll(() => promisify(execFile)(process.execPath, [join(root, 'scripts/write-schemas.ts'), fresh]), 60_000);
   afterAll(() => rmSync(fresh, { recursive: true }));

@@ -29,7 +29,7 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
     expect(same).toEqual(body);
   });
 
-  it('frees the worker: the next task need not wait for a film of minutes', async () => {
+  it('frees the worker: the next task does not wait for a video of minutes', async () => {
     const { body } = await service.api.create({
       model: 'sora-2',
       prompt: 'A storm at sea',
@@ -42,7 +42,7 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
     expect(next.body.status).toBe('succeeded');
   });
 
-  it('takes an empty and a JSON body, and refuses unknown ids', async () => {
+  it('accepts an empty body and a JSON body, and refuses unknown ids', async () => {
     const { body } = await service.api.create(aHang);
     expect((await service.api.call('POST', `/v1/tasks/${body.task_id}/cancel`, {})).status).toBe(200);
     const unknown = await service.api.call<ErrorBody>('POST', '/v1/tasks/task_01jd8e5t9kf3qs7m2v4xw6yzab/cancel');
@@ -50,7 +50,7 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
   });
 
   it('races 200 cancels against finishes: each task has one final state, and keeps it', async () => {
-    // Of ten, one is cancelled after its end and one has none: whoever wins the other races, both have won some.
+    // Of ten tasks, one is cancelled after its end and one never ends, so both sides win some of the 200 races.
     const [over, endless] = [0, 1];
     const prompts = Array.from({ length: 200 }, (_, at) =>
       at % 10 === endless ? '#hang' : `#fail:provider_timeout #delay:${(at % 20) / 100}`,
@@ -67,7 +67,7 @@ describe('POST /v1/tasks/{task_id}/cancel', () => {
     for (const { outcome, answered } of outcomes) {
       expect(answered.error?.code).toBe(outcome === 'cancelled' ? 'task_cancelled' : 'provider_timeout');
     }
-    await new Promise((resolve) => setTimeout(resolve, 600)); // whatever is late has spoken by now
+    await new Promise((resolve) => setTimeout(resolve, 600)); // every late write has happened by now
     for (const { answered } of outcomes) {
       const { body } = await service.api.get(`/v1/tasks/${answered.task_id}`);
       expect(body).toEqual(answered);

@@ -11,17 +11,17 @@ const WITH_KEY = (key: string) => ({ 'idempotency-key': key });
 describe('creations that share a statement', () => {
   let service: TestApp;
   let other: Client;
-  /** Its own, since a transaction sees the same activity for as long as it lasts. */
-  let looking: Client;
+  /** A separate connection, because pg_stat_activity does not change within a transaction. */
+  let observer: Client;
   beforeAll(async () => {
     service = await startApp({ ROLE: 'api', MAX_QUEUED_PER_KEY: '0' });
     other = new Client({ connectionString: service.database.url });
-    looking = new Client({ connectionString: service.database.url });
-    await Promise.all([other.connect(), looking.connect()]);
-    await service.api.create(aHang); // opens the load of the key
+    observer = new Client({ connectionString: service.database.url });
+    await Promise.all([other.connect(), observer.connect()]);
+    await service.api.create(aHang); // creates the key_load row of the key
   });
   afterAll(async () => {
-    await Promise.all([other.end(), looking.end()]);
+    await Promise.all([other.end(), observer.end()]);
     await service.close();
   });
 
@@ -30,24 +30,24 @@ describe('creations that share a statement', () => {
     return rows.map(({ id }) => id);
   };
   const loads = async () => (await other.query('select queued, running from key_load where queued > 0')).rows;
-  /** Creations wait for this row, so that those that come meanwhile gather. */
-  const holdTheLoad = async () => {
+  /** Creates wait for this row, so that later ones gather into one batch. */
+  const lockKeyLoad = async () => {
     await other.query('begin');
     await other.query('select * from key_load for update');
   };
-  const waitingForTheLoad = async () => {
-    const { rows } = await looking.query<{ pid: number }>(
+  const waitingForKeyLoad = async () => {
+    const { rows } = await observer.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%key_load%'`,
     );
     return rows.map(({ pid }) => pid);
   };
 
-  it('are answered each with its own task, and the count of the key is exact', async () => {
+  it('each return their own task, and the counters of the key are exact', async () => {
     const before = (await idsMade()).length;
-    await holdTheLoad();
+    await lockKeyLoad();
     const prompts = Array.from({ length: 40 }, (_, nth) => `#hang number ${nth}`);
     const answers = prompts.map((prompt) => service.api.create({ ...aHang, prompt }));
-    await eventually('a batch to wait', async () => (await waitingForTheLoad()).length > 0);
+    await eventually('a batch to wait', async () => (await waitingForKeyLoad()).length > 0);
     await other.query('commit');
     const tasks = await Promise.all(answers);
     expect(tasks.map(({ body }) => (body.input as { prompt: string }).prompt)).toEqual(prompts);
@@ -57,19 +57,19 @@ describe('creations that share a statement', () => {
     expect(await loads()).toEqual([{ queued: stored.length, running: 0 }]);
   });
 
-  it('make one task of twins in the same batch, and tell another body under the key apart', async () => {
+  it('make one task for equal requests in one batch, and refuse another body with the same key', async () => {
     const before = (await idsMade()).length;
-    await holdTheLoad();
-    const first = service.api.create(aHang); // goes ahead alone, the others gather behind it
-    await eventually('a batch to wait', async () => (await waitingForTheLoad()).length > 0);
+    await lockKeyLoad();
+    const first = service.api.create(aHang); // runs alone while the others gather into a batch
+    await eventually('a batch to wait', async () => (await waitingForKeyLoad()).length > 0);
     const twins = Array.from({ length: 10 }, () => service.api.create(aHang, WITH_KEY('twin')));
-    const liar = service.api.create<ErrorBody>({ ...aHang, n: 2 }, WITH_KEY('twin'));
+    const otherBody = service.api.create<ErrorBody>({ ...aHang, n: 2 }, WITH_KEY('twin'));
     await other.query('commit');
     const answers = await Promise.all(twins);
-    const refused = await liar;
+    const refused = await otherBody;
     expect((await first).status).toBe(201);
     const won = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text));
-    // Whoever came first has the key: the ten, or the other one.
+    // The request that came first owns the key: one of the ten, or the one with the other body.
     if (refused.status === 201) expect(answers.every(({ status }) => status === 422)).toBe(true);
     else {
       expect([refused.status, refused.body.error.code]).toEqual([422, 'idempotency_key_reused']);
@@ -78,19 +78,19 @@ describe('creations that share a statement', () => {
     expect(await idsMade()).toHaveLength(before + 2);
   });
 
-  it('all get 503 when their commit fails, with nothing stored; repeated they succeed', async () => {
+  it('all get 503 and store nothing when their commit fails, and succeed when repeated', async () => {
     const before = await idsMade();
-    await holdTheLoad();
+    await lockKeyLoad();
     const keys = Array.from({ length: 20 }, (_, nth) => `failing ${nth}`);
     const waiting = new Set(keys);
     const answers = keys.map((key) =>
       service.api.create<TaskBody & ErrorBody>(aHang, WITH_KEY(key)).finally(() => waiting.delete(key)),
     );
     while (waiting.size > 0) {
-      for (const pid of await waitingForTheLoad()) await looking.query('select pg_terminate_backend($1)', [pid]);
+      for (const pid of await waitingForKeyLoad()) await observer.query('select pg_terminate_backend($1)', [pid]);
       await eventually(
         'the next batch, or the end',
-        async () => waiting.size === 0 || (await waitingForTheLoad()).length > 0,
+        async () => waiting.size === 0 || (await waitingForKeyLoad()).length > 0,
       );
     }
     await other.query('commit');
@@ -104,7 +104,7 @@ describe('creations that share a statement', () => {
     expect(await idsMade()).toHaveLength(before.length + 20);
   });
 
-  it('are not harmed by a neighbour that the database cannot take', async () => {
+  it('succeed although another task of the batch cannot be stored', async () => {
     const before = (await idsMade()).length;
     const [{ api_key_id: apiKeyId }] = (await other.query('select api_key_id from key_load')).rows as [
       { api_key_id: string },

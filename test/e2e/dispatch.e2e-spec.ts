@@ -45,20 +45,20 @@ describe('waiting tasks', () => {
     return rows.map(({ worker_id: worker }) => worker);
   };
 
-  it('are taken by a worker up to its places, and by the next worker beyond', async () => {
+  it('are claimed by a worker up to its concurrency, and then by the next worker', async () => {
     const ids = await create(2 * PLACES + 2, aHang);
     await work();
-    await eventually('the places to be taken', async () => (await running()).length === PLACES);
-    // A process of its own has an id of its own; in this one both workers share it, so the count tells.
+    await eventually('all places to be used', async () => (await running()).length === PLACES);
+    // Both workers run in this process and share its worker id, so only the number of running tasks shows the second.
     await work();
     await eventually('the next places', async () => (await running()).length === 2 * PLACES);
-    for (let look = 0; look < 30; look += 1) expect((await running()).length).toBeLessThanOrEqual(2 * PLACES);
+    for (let poll = 0; poll < 30; poll += 1) expect((await running()).length).toBeLessThanOrEqual(2 * PLACES);
     await api.api.cancel(ids.at(0) as string);
     await api.api.cancel(ids.at(-1) as string);
-    await eventually('the free place to be taken again', async () => (await running()).length === 2 * PLACES);
+    await eventually('the free place to be used again', async () => (await running()).length === 2 * PLACES);
   });
 
-  it('are each claimed once, however many workers look', async () => {
+  it('are each claimed once, however many workers poll', async () => {
     await work();
     await work();
     const ids = await create(60, aFailure);
@@ -70,7 +70,7 @@ describe('waiting tasks', () => {
     expect(rows).toEqual([{ attempt: 1, tasks: 60 }]);
   });
 
-  it('are begun at once in another process, by the bell, not by its next look', async () => {
+  it('are started at once in another process by the wake signal, not by its next poll', async () => {
     await work();
     const waits: number[] = [];
     for (let nth = 0; nth < 15; nth += 1) {
@@ -81,23 +81,23 @@ describe('waiting tasks', () => {
       );
       waits.push(rows[0]!.ms);
     }
-    expect(waits.toSorted((a, b) => a - b)[7]).toBeLessThan(200); // some 5 ms on an idle machine; a look comes each 500
+    expect(waits.toSorted((a, b) => a - b)[7]).toBeLessThan(200); // about 5 ms on an idle machine; a worker polls every 500 ms
   });
 
-  it('are found though the bell was not heard, and so is what a worker left behind', async () => {
+  it('are found although the wake signal was lost, and so are the tasks of a dead worker', async () => {
     await work();
-    const [unheard, abandoned] = [newTaskId(), newTaskId()];
+    const [unsignalled, abandoned] = [newTaskId(), newTaskId()];
     await database.query(
       `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, attempt, lease_until)
        select id, (select api_key_id from key_load limit 1), 'image', 'gpt-image-2', status, $3, now(),
               now() + interval '1 hour', now() + interval '1 hour', attempt, lease
          from (values ($1, 'queued', 0, null), ($2, 'running', 1, now() - interval '1 s')) as v (id, status, attempt, lease)`,
-      [unheard, abandoned, aFailure],
+      [unsignalled, abandoned, aFailure],
     );
-    await api.api.untilFinal(unheard);
+    await api.api.untilFinal(unsignalled);
     await api.api.untilFinal(abandoned);
     const { rows } = await database.query('select attempt, losses from tasks where id = any($1) order by attempt', [
-      [unheard, abandoned],
+      [unsignalled, abandoned],
     ]);
     expect(rows).toEqual([
       { attempt: 1, losses: 0 },
@@ -105,10 +105,10 @@ describe('waiting tasks', () => {
     ]);
   });
 
-  it('stay waiting when the worker stops, and what runs is given back', async () => {
+  it('stay queued when the worker stops, and running tasks are released', async () => {
     const worker = await work();
     const ids = await create(PLACES + 2, aHang);
-    await eventually('the places to be taken', async () => (await running()).length === PLACES);
+    await eventually('all places to be used', async () => (await running()).length === PLACES);
     await worker.stop();
     const { rows } = await database.query<{ status: string; lapsed: boolean | null }>(
       'select status, lease_until < now() as lapsed from tasks where id = any($1) order by status',

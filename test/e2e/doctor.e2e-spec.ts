@@ -39,7 +39,7 @@ describe('darkroom doctor', () => {
     return { code, findings: JSON.parse(output) as Finding[] };
   }
 
-  it('says who serves each model, in order, and which credential is missing', async () => {
+  it('names the providers of each model, in order, and the missing credential', async () => {
     const { code, findings } = await examine(
       `models:
   gpt-image-2:
@@ -55,17 +55,17 @@ describe('darkroom doctor', () => {
     });
     expect(findings).toContainEqual({ check: 'model', ok: false, note: 'seedance-2: ark (NOT_THERE is not set)' });
     expect(findings).toContainEqual({ check: 'model', ok: true, note: 'nano-banana-2: sandbox' });
-    expect(code).toBe(1); // nobody is left to serve seedance-2
+    expect(code).toBe(1); // no provider can serve seedance-2
   }, 60_000);
 
   it.each([
     ['a provider that is not known', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
     ['a workflow that is not there', '{ provider: comfyui, model: ./none.json }', 'none.json'],
   ])(
-    'refuses what the start would refuse: %s',
-    async (_, binding, words) => {
+    'reports what would prevent a start: %s',
+    async (_, binding, message) => {
       const { code, findings } = await examine(`models:\n  gpt-image-2: [${binding}]`);
-      const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(words) });
+      const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(message) });
       expect(findings).toContainEqual(fault);
       expect(code).toBe(1);
     },

@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.ts';
-import { makeGround, removeGround } from '../support/test-context.ts';
+import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src/platform/database/embedded/embedded-postgres.ts', import.meta.url));
 
 describe('the embedded PostgreSQL', () => {
-  let ground: string;
+  let folder: string;
   let dataDir: string;
   const children: ChildProcess[] = [];
 
   beforeEach(() => {
-    ground = makeGround();
-    dataDir = join(ground, 'data');
+    folder = makeTestFolder();
+    dataDir = join(folder, 'data');
   });
 
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
-    await removeGround(ground);
+    await removeTestFolder(folder);
   });
 
   const pidFile = () => join(dataDir, 'postgres/postmaster.pid');
@@ -37,7 +37,7 @@ describe('the embedded PostgreSQL', () => {
     }
   }
 
-  /** Another process of ours, as leader of its own process group. Leaves when its input ends. */
+  /** Starts a process that leads its own process group. It ends when its stdin ends. */
   async function neighbour(): Promise<{ child: ChildProcess; url: string }> {
     const script = `
       const { startEmbeddedPostgres } = await import(${JSON.stringify(SOURCE)});
@@ -53,7 +53,7 @@ describe('the embedded PostgreSQL', () => {
     return { child, url: first.toString().trim() };
   }
 
-  it('is made at the first start: durable, in UTF-8, and the role is no superuser', async () => {
+  it('is created at the first start: durable, in UTF-8, with a role that is not a superuser', async () => {
     const { url, leave } = await startEmbeddedPostgres(dataDir);
     const [row] = await ask(
       url,
@@ -79,7 +79,7 @@ describe('the embedded PostgreSQL', () => {
     await leave();
   });
 
-  it('is shared by those who start it again, and stops with the last one, keeping its data', async () => {
+  it('is shared by later starts, stops with the last one, and keeps its data', async () => {
     const first = await startEmbeddedPostgres(dataDir);
     await ask(first.url, 'create table kept as select 42 as answer');
     const second = await startEmbeddedPostgres(dataDir);
@@ -94,7 +94,7 @@ describe('the embedded PostgreSQL', () => {
     await third.leave();
   });
 
-  it('is one for processes that start at the very same moment', async () => {
+  it('is the same for processes that start at the same moment', async () => {
     const [one, other, ours] = await Promise.all([neighbour(), neighbour(), startEmbeddedPostgres(dataDir)]);
     expect(one.url).toBe(ours.url);
     expect(other.url).toBe(ours.url);
@@ -107,15 +107,18 @@ describe('the embedded PostgreSQL', () => {
     expect(existsSync(pidFile())).toBe(false);
   });
 
-  it.each(['SIGINT', 'SIGKILL'] as const)('outlives a process group that got %s, and is taken over', async (signal) => {
-    const { child, url } = await neighbour();
-    process.kill(-child.pid!, signal);
-    await once(child, 'exit');
-    const { url: again, leave } = await startEmbeddedPostgres(dataDir);
-    expect(again).toBe(url);
-    await leave();
-    expect(existsSync(pidFile())).toBe(false);
-  });
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'survives %s to a process group, and the next process takes it over',
+    async (signal) => {
+      const { child, url } = await neighbour();
+      process.kill(-child.pid!, signal);
+      await once(child, 'exit');
+      const { url: again, leave } = await startEmbeddedPostgres(dataDir);
+      expect(again).toBe(url);
+      await leave();
+      expect(existsSync(pidFile())).toBe(false);
+    },
+  );
 
   it('starts again after it was killed itself', async () => {
     const before = await startEmbeddedPostgres(dataDir);
@@ -127,7 +130,7 @@ describe('the embedded PostgreSQL', () => {
     await after.leave();
   });
 
-  it('starts although the process number it left behind now belongs to another program', async () => {
+  it('starts although another program now has its old process id', async () => {
     const before = await startEmbeddedPostgres(dataDir);
     const left = readFileSync(pidFile(), 'utf8');
     await before.leave();
@@ -137,15 +140,15 @@ describe('the embedded PostgreSQL', () => {
     await after.leave();
   });
 
-  it('starts over when the first start was cut off half-way', async () => {
+  it('starts over when the first start was interrupted', async () => {
     mkdirSync(join(dataDir, 'postgres.new/base'), { recursive: true });
     const { url, leave } = await startEmbeddedPostgres(dataDir);
     expect(await ask(url, 'select 1 as there')).toEqual([{ there: 1 }]);
     await leave();
   });
 
-  it('runs below a folder that only its owner may enter', async () => {
-    const closed = join(ground, 'closed');
+  it('runs in a folder that only its owner may enter', async () => {
+    const closed = join(folder, 'closed');
     mkdirSync(closed);
     chmodSync(closed, 0o700);
     const { url, leave } = await startEmbeddedPostgres(join(closed, 'data'));
@@ -153,7 +156,7 @@ describe('the embedded PostgreSQL', () => {
     await leave();
   });
 
-  it('says what is missing when the password was removed', async () => {
+  it('names the missing file when the password was removed', async () => {
     await (await startEmbeddedPostgres(dataDir)).leave();
     rmSync(join(dataDir, 'postgres-password'));
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow('postgres-password is missing');

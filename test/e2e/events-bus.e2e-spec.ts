@@ -9,7 +9,7 @@ import { hasRedis, startRedis } from '../support/servers/redis-server.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Ground {
-  /** A bus, directly or through a line of the test's. */
+  /** A bus, connected directly or through a `CutLine`. */
   make(line?: CutLine): Bus;
   line(): Promise<CutLine>;
   end(): Promise<void>;
@@ -69,15 +69,15 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     lines.push(line);
     return line;
   }
-  function hear(bus: Bus, topic = 'task'): string[] {
-    const heard: string[] = [];
-    bus.subscribe(topic, (bodies) => heard.push(...bodies));
-    return heard;
+  function collect(bus: Bus, topic = 'task'): string[] {
+    const received: string[] = [];
+    bus.subscribe(topic, (bodies) => received.push(...bodies));
+    return received;
   }
 
-  it('tells all others, in order, by topic, and not itself', async () => {
+  it('publishes to all other buses, in order, by topic, and not to itself', async () => {
     const [a, b, c] = [await start(), await start(), await start()];
-    const [own, atB, atC, elsewhere] = [hear(a), hear(b), hear(c), hear(b, 'else')];
+    const [own, atB, atC, elsewhere] = [collect(a), collect(b), collect(c), collect(b, 'else')];
     for (let at = 0; at < 1_000; at++) a.publish('task', `task_${at}`);
     a.publish('else', 'x');
     const sent = Array.from({ length: 1_000 }, (_, at) => `task_${at}`);
@@ -87,87 +87,87 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     expect([own, elsewhere]).toEqual([[], ['x']]);
   });
 
-  it('is quick', async () => {
+  it('publishes within milliseconds', async () => {
     const [a, b] = [await start(), await start()];
-    const heardAt: number[] = [];
-    b.subscribe('task', () => heardAt.push(performance.now()));
+    const receivedAt: number[] = [];
+    b.subscribe('task', () => receivedAt.push(performance.now()));
     const times: number[] = [];
     for (let at = 0; at < 50; at++) {
       const sentAt = performance.now();
       a.publish('task', String(at));
-      await eventually('the news', async () => heardAt.length > at);
-      times.push(heardAt[at]! - sentAt);
+      await eventually('the message', async () => receivedAt.length > at);
+      times.push(receivedAt[at]! - sentAt);
       await sleep(25);
     }
     expect(times.toSorted((x, y) => x - y)[25]!).toBeLessThan(100); // a few ms on an idle machine
   });
 
-  it('takes any text', async () => {
+  it('carries any text', async () => {
     const [a, b] = [await start(), await start()];
-    const heard = hear(b);
+    const received = collect(b);
     const texts = ["it's; drop table", '"\\', 'äöü 猫 🐈', 'x'.repeat(500)];
     for (const text of texts) a.publish('task', text);
-    await eventually('all to arrive', async () => heard.length === texts.length);
-    expect(heard).toEqual(texts);
+    await eventually('all to arrive', async () => received.length === texts.length);
+    expect(received).toEqual(texts);
   });
 
-  it('stops telling who stopped hearing', async () => {
+  it('sends nothing after an unsubscribe', async () => {
     const [a, b] = [await start(), await start()];
-    const heard: string[] = [];
-    const stop = b.subscribe('task', (bodies) => heard.push(...bodies));
-    const others = hear(b);
+    const received: string[] = [];
+    const stop = b.subscribe('task', (bodies) => received.push(...bodies));
+    const others = collect(b);
     stop();
     a.publish('task', 'x');
-    await eventually('the other to hear', async () => others.length === 1);
-    expect(heard).toEqual([]);
+    await eventually('the other subscriber', async () => others.length === 1);
+    expect(received).toEqual([]);
   });
 
-  it('comes back by itself, says for how long it heard nothing, and brings what waited', async () => {
+  it('reconnects by itself, reports how long it missed messages, and publishes what was waiting', async () => {
     const line = await newLine();
     const [a, b] = [await start(line), await start()];
-    const [atA, atB] = [hear(a), hear(b)];
-    const deaf: number[] = [];
-    a.onReconnect((seconds) => deaf.push(seconds));
+    const [atA, atB] = [collect(a), collect(b)];
+    const missed: number[] = [];
+    a.onReconnect((seconds) => missed.push(seconds));
     line.cut();
     await sleep(1_500);
     b.publish('task', 'lost on a');
     a.publish('task', 'waits');
     await sleep(500);
     line.mend();
-    await eventually('a to be back', async () => deaf.length > 0);
-    expect(deaf).toHaveLength(1);
-    expect(deaf[0]).toBeGreaterThanOrEqual(2);
-    expect(deaf[0]).toBeLessThan(60);
-    await eventually('what waited', async () => atB.includes('waits'));
+    await eventually('a to be back', async () => missed.length > 0);
+    expect(missed).toHaveLength(1);
+    expect(missed[0]).toBeGreaterThanOrEqual(2);
+    expect(missed[0]).toBeLessThan(60);
+    await eventually('the waiting message', async () => atB.includes('waits'));
     b.publish('task', 'again');
-    await eventually('news again', async () => atA.includes('again'));
+    await eventually('a message after the return', async () => atA.includes('again'));
     expect(atA).toEqual(['again']);
   });
 
-  it('notices a line that is dead without having been hung up', async () => {
+  it('notices a dead connection that was never closed', async () => {
     const line = await newLine();
     const [a, b] = [await start(line), await start()];
-    const heard = hear(a);
-    const deaf: number[] = [];
-    a.onReconnect((seconds) => deaf.push(seconds));
+    const received = collect(a);
+    const missed: number[] = [];
+    a.onReconnect((seconds) => missed.push(seconds));
     line.freeze();
     setTimeout(() => line.mend(), 6_000).unref();
-    await eventually('a to be back', async () => deaf.length > 0, 60_000);
+    await eventually('a to be back', async () => missed.length > 0, 60_000);
     b.publish('task', 'again');
-    await eventually('news again', async () => heard.includes('again'));
+    await eventually('a message after the return', async () => received.includes('again'));
   });
 
-  it('says what it still has to say when it stops', async () => {
+  it('publishes what is waiting before it stops', async () => {
     const [a, b] = [await start(), await start()];
-    const heard = hear(b);
+    const received = collect(b);
     for (let at = 0; at < 2_000; at++) a.publish('task', `task_${at}`);
     await a.stop();
-    await eventually('all to arrive', async () => heard.length === 2_000);
+    await eventually('all to arrive', async () => received.length === 2_000);
   });
 });
 
 if (hasRedis) {
-  it('starts without a Redis that is away, and goes to it when it is there', async () => {
+  it('starts while Redis is away, and connects when Redis is back', async () => {
     const line = await CutLine.to('127.0.0.1', 1);
     await line.close();
     const bus = new RedisBus(`redis://127.0.0.1:${line.port}`);

@@ -27,7 +27,7 @@ describe('event streams', () => {
   }
 
   describe('GET /v1/tasks/{task_id}/events', () => {
-    it('tells the present state, rising progress and the end, and ends', async () => {
+    it('sends the current state, rising progress and the end, and then closes', async () => {
       const { body } = await service.api.create(aVideo);
       const reader = await open(`/v1/tasks/${body.task_id}/events`);
       expect(reader.reply.status).toBe(200);
@@ -52,14 +52,14 @@ describe('event streams', () => {
       expect(withoutLinks(states.at(-1)!)).toEqual(withoutLinks(read));
     });
 
-    it('tells a finished task once', async () => {
+    it('sends a finished task once', async () => {
       const { body } = await service.api.create(aFailure, { prefer: 'wait=30' });
       const reader = await open(`/v1/tasks/${body.task_id}/events`);
       await reader.ended;
       expect(reader.events.map(({ data }) => data)).toEqual([body]);
     });
 
-    it('resumes: only newer states, and 204 past the end', async () => {
+    it('resumes with newer states only, and answers 204 after the end', async () => {
       const { body } = await service.api.create(aHang);
       await service.api.until(body.task_id, 'running');
       const first = await open(`/v1/tasks/${body.task_id}/events`);
@@ -85,7 +85,7 @@ describe('event streams', () => {
       expect(nonsense.events).toHaveLength(1);
     });
 
-    it('is what an EventSource understands: no event name, and 204 stops it', async () => {
+    it('works with EventSource: no event name, and 204 stops it', async () => {
       const { body } = await service.api.create({ ...aFailure, prompt: `#delay:0.3 ${aFailure.prompt}` });
       const dispatcher = new Agent().compose(
         (dispatch) => (options, handler) =>
@@ -133,7 +133,7 @@ describe('event streams', () => {
   });
 
   describe('GET /v1/events', () => {
-    it('tells the unfinished tasks, then every change, of this key only', async () => {
+    it('sends the unfinished tasks, then every change, of this key only', async () => {
       const { api, key } = await tenant();
       const hanging = await api.create(aHang);
       await api.until(hanging.body.task_id, 'running');
@@ -151,7 +151,7 @@ describe('event streams', () => {
       for (const { id } of reader.events) expect(id).toMatch(/^[0-9a-z.]+$/);
     });
 
-    it('replays what ended while the reader was away, and nothing it had seen', async () => {
+    it('replays what ended while the reader was away, and nothing that it had received', async () => {
       const { api, key } = await tenant();
       const reader = await open('/v1/events', { key });
       const before = await api.create(aFailure, { prefer: 'wait=30' });
@@ -173,7 +173,7 @@ describe('event streams', () => {
       await api.cancel(hanging.body.task_id);
     });
 
-    it('starts anew with an id that is not its own', async () => {
+    it('starts from the current state if Last-Event-ID is not one of its ids', async () => {
       const { api, key } = await tenant();
       await api.create(aFailure, { prefer: 'wait=30' });
       const reader = await open('/v1/events', { key, lastEventId: 'nonsense!' });
@@ -182,7 +182,7 @@ describe('event streams', () => {
       expect(reader.comments).toEqual(['open']);
     });
 
-    it('gives a reader who stood still every end', async () => {
+    it('sends every end to a reader that had paused', async () => {
       const { api, key } = await tenant();
       const reader = await open('/v1/events', { key, paused: true });
       const prompt = `${aFailure.prompt} ${'x'.repeat(20_000)}`;
@@ -209,14 +209,14 @@ describe('event streams', () => {
     });
   });
 
-  it('pings a quiet reader every 15 s', async () => {
+  it('pings an idle reader every 15 s', async () => {
     const reader = await open('/v1/events', { key: (await tenant()).key });
     const openedAt = Date.now();
     await eventually('a ping', async () => reader.comments.includes('ping'), 45_000);
     expect(Date.now() - openedAt).toBeGreaterThan(13_000);
   });
 
-  it('ends its streams at shutdown, for their readers to come back', async () => {
+  it('ends its streams at shutdown, so that readers reconnect', async () => {
     const other = await startApp();
     const reader = await EventReader.open(other.baseUrl, '/v1/events', other.api.key as string);
     const startedAt = Date.now();

@@ -21,7 +21,7 @@ import { TasksService } from '../../src/tasks/tasks.service.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Remembers the streams it handed out, to see that they were closed. */
+/** Records the streams that it opened, so that a test can check that they were closed. */
 class WatchedStorage extends DiskStorage {
   readonly opened: Readable[] = [];
 
@@ -109,7 +109,7 @@ const bytesOf = async (response: Response) => Buffer.from(await response.arrayBu
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
 describe('a signed link', () => {
-  it('gives the bytes, without an API key, and says what they are', async () => {
+  it('returns the bytes and their type, without an API key', async () => {
     const { url, id, sha256 } = await given();
     const response = await fetch(url);
     expect(response.status).toBe(200);
@@ -130,7 +130,7 @@ describe('a signed link', () => {
     expect(Number(maxAge)).toBeLessThanOrEqual(TTL_S);
   });
 
-  it('answers HEAD alike, without reading the file', async () => {
+  it('answers HEAD like GET, without reading the file', async () => {
     const { url } = await given({ bytes: VIDEO, type: 'video/mp4' });
     const opened = storage.opened.length;
     const response = await fetch(url, { method: 'HEAD' });
@@ -141,7 +141,7 @@ describe('a signed link', () => {
     expect(storage.opened).toHaveLength(opened);
   });
 
-  it('is not transferred again while the client has it', async () => {
+  it('answers 304 while the client has the file', async () => {
     const { url, sha256 } = await given();
     for (const method of ['GET', 'HEAD']) {
       const response = await fetch(url, { method, headers: { 'if-none-match': `"other", "${sha256}"` } });
@@ -152,7 +152,7 @@ describe('a signed link', () => {
     expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('leads to 403 when it is forged, expired or incomplete, whether the file exists or not', async () => {
+  it('answers 403 when it is forged, expired or incomplete, whether the file exists or not', async () => {
     const { url, id } = await given();
     const stranger = new FileLinks(Buffer.alloc(32, 8), 'http://unused', TTL_S);
     const { id: other } = await given();
@@ -174,7 +174,7 @@ describe('a signed link', () => {
     }
   });
 
-  it('leads to 410 once the file is gone', async () => {
+  it('answers 410 once the file is gone', async () => {
     const expired = await given({ filesExpireIn: '-1 second' });
     const lost = await given();
     await storage.deleteAll(lost.taskId);
@@ -198,7 +198,7 @@ describe('Range', () => {
     ['bytes=30-', 30, PICTURE.length - 1],
     ['bytes=-5', PICTURE.length - 5, PICTURE.length - 1],
     ['bytes=5-99999', 5, PICTURE.length - 1],
-  ])('%s gives that part', async (range, start, end) => {
+  ])('%s returns that part', async (range, start, end) => {
     const { url } = await given();
     const response = await fetch(url, { headers: { range } });
     expect(response.status).toBe(206);
@@ -207,7 +207,7 @@ describe('Range', () => {
     expect(await bytesOf(response)).toEqual(PICTURE.subarray(start, end + 1));
   });
 
-  it('puts a video together from parts', async () => {
+  it('returns a video in parts that join exactly', async () => {
     const { url } = await given({ bytes: VIDEO, type: 'video/mp4' });
     const size = 3_000_001;
     const parts = [0, 1, 2].map(async (at) => {
@@ -224,7 +224,7 @@ describe('Range', () => {
     expect(await codeOf(response)).toBe('range_not_satisfiable');
   });
 
-  it('gives the whole when malformed, when there are several, and when the file is not the one meant', async () => {
+  it('returns the whole file for a malformed range, several ranges, or an If-Range of another file', async () => {
     const { url, sha256 } = await given();
     const whole: Record<string, string>[] = [
       { range: 'bytes=x' },
@@ -241,7 +241,7 @@ describe('Range', () => {
   });
 });
 
-it('closes the file when the client goes away half-way', async () => {
+it('closes the file when the client disconnects during the transfer', async () => {
   const { url } = await given({ bytes: VIDEO, type: 'video/mp4' });
   await new Promise<void>((resolve) => {
     get(url, (response) => {

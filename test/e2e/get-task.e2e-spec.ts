@@ -29,7 +29,7 @@ describe('GET /v1/tasks/{task_id}', () => {
     expect(body.completed_at).toBeGreaterThan(0);
   });
 
-  it('tells an unfinished task when to be asked again, and a finished one does not', async () => {
+  it('sends a poll interval with an unfinished task only', async () => {
     const { body } = await service.api.create(aHang);
     expect((await service.api.get(`/v1/tasks/${body.task_id}`)).headers.get('retry-after')).toBe('2');
     await service.api.cancel(body.task_id);
@@ -53,7 +53,7 @@ describe('GET /v1/tasks/{task_id}', () => {
     const startedAt = Date.now();
     const ended = await service.api.get(`/v1/tasks/${body.task_id}?wait=60`);
     expect(ended.body.status).toBe('succeeded');
-    expect(Date.now() - startedAt).toBeLessThan(50_000); // and not when the wait was over
+    expect(Date.now() - startedAt).toBeLessThan(50_000); // not at the end of the wait
   });
 
   it('with wait and If-None-Match answers at the first change', async () => {
@@ -71,7 +71,7 @@ describe('GET /v1/tasks/{task_id}', () => {
     expect((await service.api.get(`/v1/tasks/${body.task_id}?wait=${wait}`)).status).toBe(400);
   });
 
-  it('answers an unknown, a malformed and a foreign id alike', async () => {
+  it('gives the same answer for an unknown, a malformed and a foreign id', async () => {
     const { body } = await service.api.create(aFailure);
     const other = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'other' });
     const foreign = await fetch(`${service.baseUrl}/v1/tasks/${body.task_id}`, {

@@ -46,7 +46,7 @@ describe('GraphQL', () => {
     });
 
   describe('reads', () => {
-    it('models, one and all, as REST shows them', async () => {
+    it('one model and all models, as in REST', async () => {
       const { data } = await graphql.ask<{ models: { id: string }[]; model: object }>(
         '{ models { id } model(id: "sora-2") { id object ownedBy kind available parameters lifecycle { status } } }',
       );
@@ -64,7 +64,7 @@ describe('GraphQL', () => {
       });
     });
 
-    it('the key that asks', async () => {
+    it('the API key of the caller', async () => {
       const { key, id } = await anotherKey(service.api, { scopes: ['tasks:read'], limits: { reads_per_minute: 77 } });
       const { data } = await new GraphqlClient(service.baseUrl, key).ask(
         '{ viewer { id name scopes key limits { readsPerMinute } } }',
@@ -74,7 +74,7 @@ describe('GraphQL', () => {
       });
     });
 
-    it('a task, in every field as REST shows it', async () => {
+    it('a task, with every field as in REST', async () => {
       const { body } = await service.api.create({ ...aCat, n: 2, metadata: { a: 'b' } }, { prefer: 'wait=30' });
       const { data } = await graphql.ask<{ task: { result: { outputs: object[] } } }>(
         `query ($id: String!) { task(taskId: $id) {
@@ -192,7 +192,7 @@ describe('GraphQL', () => {
       ]);
 
       const other = await graphql.ask(CREATE, { input: aCat, key: 'shared-2' });
-      expect(other.errors![0]!.extensions.code).toBe('idempotency_key_reused');
+      expect(other.errors![0]!.extensions).toMatchObject({ code: 'idempotency_key_reused', param: 'Idempotency-Key' });
     });
 
     it('cancels', async () => {
@@ -232,7 +232,7 @@ describe('GraphQL', () => {
       expect(request_id).toBe(headers.get('x-request-id'));
     });
 
-    it('with the code of what the schema already refuses', async () => {
+    it('with a code for what the schema itself refuses', async () => {
       const code = async (input: object) => (await graphql.ask(CREATE, { input })).errors![0]!.extensions;
       expect(await code({ model: 'gpt-image-2' })).toMatchObject({
         code: 'missing_required_parameter',
@@ -242,7 +242,7 @@ describe('GraphQL', () => {
       expect(await code({ ...aCat, n: '2' })).toMatchObject({ code: 'invalid_type', param: 'n' });
     });
 
-    it('for an unknown, a malformed and a foreign task alike', async () => {
+    it('in the same way for an unknown, a malformed and a foreign task', async () => {
       const { key } = await anotherKey(service.api);
       const { body } = await service.api.create(aFailure);
       const ask = async (client: GraphqlClient, id: string) => {
@@ -267,7 +267,7 @@ describe('GraphQL', () => {
       );
     });
 
-    it('on bounds of arguments', async () => {
+    it('on arguments out of range', async () => {
       const refusal = async (variables: object) => (await graphql.ask(LIST, variables)).errors![0]!.extensions;
       expect(await refusal({ first: 101 })).toMatchObject({ code: 'value_out_of_range', param: 'first' });
       expect(await refusal({ first: 0 })).toMatchObject({ code: 'value_out_of_range', param: 'first' });
@@ -277,7 +277,7 @@ describe('GraphQL', () => {
       expect(await refusal({ filter: { createdAfter: -1 } })).toMatchObject({ code: 'value_out_of_range' });
     });
 
-    it('on texts that the database cannot hold', async () => {
+    it('on texts that the database cannot store', async () => {
       const literal = await graphql.ask('{ tasks(filter: { model: "a\\u0000" }) { edges { cursor } } }');
       expect(literal.errors![0]!.extensions.code).toBe('invalid_unicode');
       const variable = await post(JSON.stringify({ query: LIST, variables: { filter: { model: 'a\0' } } }));
@@ -295,7 +295,7 @@ describe('GraphQL', () => {
       return [reply.status, body.errors?.[0]?.extensions.code];
     };
 
-    it('tells broken and oversized bodies in the form of GraphQL', async () => {
+    it('reports broken and oversized bodies as GraphQL errors', async () => {
       expect(await firstCode(await post('{'))).toEqual([400, 'invalid_json']);
       expect(await firstCode(await post('{"query":"{a}","query":"{b}"}'))).toEqual([400, 'duplicate_key']);
       expect(await firstCode(await post(JSON.stringify({ query: ' '.repeat(1024 * 1024) })))).toEqual([
@@ -308,14 +308,14 @@ describe('GraphQL', () => {
       ]);
     });
 
-    it('takes no batches', async () => {
+    it('refuses batches', async () => {
       const [status] = await firstCode(
         await post(JSON.stringify([{ query: '{ __typename }' }, { query: '{ __typename }' }])),
       );
       expect(status).toBe(400);
     });
 
-    it('refuses requests that a foreign page could make a browser send', async () => {
+    it('refuses requests that a page of another origin could send (CSRF)', async () => {
       const get = (headers: object) =>
         fetch(new URL('/graphql?query={__typename}', service.baseUrl), {
           headers: { ...graphql.authorization(), ...headers },
@@ -338,12 +338,12 @@ describe('GraphQL', () => {
         'cost',
         `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: tasks(first: 100) { edges { node { taskId status input metadata kind model progress } } }`).join(' ')} }`,
       ],
-    ])('bounds the %s of a document', async (_, query) => {
+    ])('limits the %s of a document', async (_, query) => {
       const { status, errors, data } = await graphql.ask(query);
       expect([status, errors![0]!.extensions.code, data]).toEqual([400, 'invalid_body', undefined]);
     });
 
-    it('counts each root field against the rate limit, and says where the key stands', async () => {
+    it('counts each root field against the rate limit, and reports the limit in headers', async () => {
       const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 5 } });
       const client = new GraphqlClient(service.baseUrl, key);
       const { headers, errors } = await client.ask('{ a: viewer { id } b: viewer { id } c: models { id } }');
@@ -353,12 +353,12 @@ describe('GraphQL', () => {
       expect(over.errors![0]!.extensions.code).toBe('rate_limit_exceeded');
     });
 
-    it('sends subscriptions to the socket', async () => {
+    it('refuses subscriptions over HTTP', async () => {
       const { status, errors } = await graphql.ask('subscription { tasksUpdated { taskId } }');
       expect([status, errors![0]!.extensions.code]).toEqual([400, 'bad_request']);
     });
 
-    it('is not stored by caches', async () => {
+    it('forbids caching', async () => {
       expect((await graphql.ask('{ viewer { id } }')).headers.get('cache-control')).toBe('no-store');
     });
   });
@@ -419,7 +419,7 @@ describe('GraphQL without introspection', () => {
     await expect(typo.ended).rejects.toMatchObject([{ message: 'Cannot query field "viewr" on type "Query".' }]);
   });
 
-  it('works all the same', async () => {
+  it('still answers queries', async () => {
     const { data } = await graphql.ask<{ __typename: string }>('{ __typename viewer { name } }');
     expect(data).toEqual({ __typename: 'Query', viewer: { name: 'BOOTSTRAP_API_KEY' } });
   });

@@ -1,13 +1,16 @@
-import { Body, Controller, Module, Param, Post } from '@nestjs/common';
+import { Body, Controller, Global, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse } from '@nestjs/swagger';
 import { ERRORS } from '../../src/errors/catalog.ts';
 import { ApiField } from '../../src/platform/schema/api-field.ts';
 import { HealthModule } from '../../src/health/health.module.ts';
+import { Metrics } from '../../src/platform/metrics.ts';
 import { Readiness } from '../../src/platform/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
-import { createHttpApp, startDraining } from '../../src/platform/http/http-app.ts';
+import { HEALTH_PATHS } from '../../src/platform/http/health-paths.ts';
+import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { buildOpenApi } from '../../src/platform/http/openapi.ts';
+import { startApp } from '../support/app.ts';
 
 class ThingInput {
   @ApiField.string('its name') name: string;
@@ -31,12 +34,19 @@ const needsDatabase = {
     throw new Error('no database here');
   },
 };
-@Module({ imports: [HealthModule], controllers: [ThingsController] })
+@Global()
+@Module({ providers: [Metrics, Readiness], exports: [Metrics, Readiness] })
+class MonitoringModule {}
+@Module({ imports: [MonitoringModule, HealthModule], controllers: [ThingsController] })
 class ThingsModule {}
-@Module({ imports: [HealthModule], controllers: [ThingsController], providers: [needsDatabase] })
+@Module({
+  imports: [MonitoringModule, HealthModule],
+  controllers: [ThingsController],
+  providers: [needsDatabase],
+})
 class UnstartableModule {}
 
-const quiet = { corsOrigins: [], logLevel: 'silent' };
+const quiet = { corsOrigins: [], logLevel: 'silent' } as const;
 
 async function start() {
   const app = await createHttpApp(ThingsModule, quiet);
@@ -70,7 +80,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is not ready while the database is away, says which, and stays alive', async () => {
+  it('is not ready while the database is away, names the failed check, and stays alive', async () => {
     database = () => Promise.reject(new Error('connect ECONNREFUSED postgres://me:hunter2@db/x'));
     const ready = await get('/readyz');
     const body: any = await ready.json();
@@ -89,17 +99,17 @@ describe('health', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('asks the database once for many who want to know', async () => {
+  it('queries the database once for many concurrent probes', async () => {
     const answered = Promise.withResolvers<void>();
     database = () => answered.promise;
     const all = Array.from({ length: 20 }, () => get('/readyz'));
     setTimeout(answered.resolve, 300);
     const startedAt = performance.now();
     await Promise.all(all);
-    expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless they came late
+    expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless some probes arrived late
   });
 
-  it('counts requests by route pattern, never by address', async () => {
+  it('counts requests by route pattern, never by path', async () => {
     await get('/v1/things/secret-id/rename');
     await get('/nothing/secret-id');
     await get('/healthz');
@@ -113,10 +123,22 @@ describe('health', () => {
   });
 
   it('is alive but not ready while draining', async () => {
-    startDraining(app);
+    (app.getHttpAdapter() as EdgeAdapter).edge.startDraining();
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/metrics')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(503);
+  });
+});
+
+describe('health in a whole service', () => {
+  it.each(['all', 'worker'])('needs no API key and has no rate limit with ROLE=%s', async (role) => {
+    const service = await startApp({ ROLE: role, RATE_READ_PER_MIN: '1' });
+    const get = (path: string) => fetch(`${service.baseUrl}${path}`, { headers: { authorization: 'Bearer wrong' } });
+    const statuses = async (path: string) => (await Promise.all([get(path), get(path)])).map(({ status }) => status);
+    for (const path of Object.values(HEALTH_PATHS)) expect([path, await statuses(path)]).toEqual([path, [200, 200]]);
+    expect((await get('/v1/models')).status).toBe(role === 'worker' ? 404 : 401);
+    expect((await get('/openapi.json')).status).toBe(role === 'worker' ? 404 : 200);
+    await service.close();
   });
 });
 
@@ -144,7 +166,7 @@ describe('the description of the API', () => {
     expect(Object.keys(buildOpenApi(app).paths)).toContain('/v1/things/{thing_id}/rename');
   });
 
-  it('has a page that loads nothing from elsewhere', async () => {
+  it('has a page that loads nothing from other origins', async () => {
     const { app, get } = await start();
     const page = await get('/docs');
     const html = await page.text();

@@ -1,18 +1,20 @@
 import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { connect } from 'node:net';
 import { ApiError } from '../../src/errors/api-error.ts';
-import { createHttpApp, startDraining, upgradesOf } from '../../src/platform/http/http-app.ts';
-import { Optional, QueryInt } from '../../src/platform/schema/optional.ts';
+import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
+import { ApiField } from '../../src/platform/schema/api-field.ts';
+import { defineChoice } from '../../src/platform/schema/choice.ts';
+
+const Colour = defineChoice('Colour', ['red', 'blue']);
 
 class NewThing {
-  @IsString() @MaxLength(5) name: string;
-  @Optional() @IsInt() @Min(1) @Max(9) size?: number;
-  @Optional() @IsIn(['red', 'blue'], { each: true }) colours?: string[];
+  @ApiField.string('its name', { max: 5 }) name: string;
+  @ApiField.integer('its size', { optional: true, min: 1, max: 9 }) size?: number;
+  @ApiField.list(Colour, 'its colours', { optional: true }) colours?: string[];
 }
 class ThingsQuery {
-  @Optional() @QueryInt(1, 100) limit?: number;
+  @ApiField.integer('things per page', { optional: true, min: 1, max: 100, fromQuery: true }) limit?: number;
 }
 
 const slow = { begun: Promise.withResolvers<void>(), gate: Promise.withResolvers<void>() };
@@ -50,6 +52,8 @@ class ThingsController {
 @Module({ controllers: [ThingsController] })
 class ThingsModule {}
 
+const edgeOf = (app: NestFastifyApplication) => (app.getHttpAdapter() as EdgeAdapter).edge;
+
 let app: NestFastifyApplication;
 let port: number;
 
@@ -65,7 +69,7 @@ async function start(corsOrigins: string[] = [], module: Type = ThingsModule) {
   return { app, port: (app.getHttpServer().address() as { port: number }).port };
 }
 
-/** Writes bytes as they are, and reads until the server hangs up. */
+/** Writes raw bytes and reads until the server closes the connection. */
 function raw(...pieces: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => pieces.forEach((piece) => socket.write(piece)));
@@ -121,7 +125,7 @@ describe('every reply', () => {
     }
   });
 
-  it('carries nosniff and no banner, and no CORS header', async () => {
+  it('has nosniff, no server banner, and no CORS header', async () => {
     const { headers } = await call('GET', '/things', { headers: { origin: 'https://evil.example' } });
     expect(headers['x-content-type-options']).toBe('nosniff');
     expect(Object.keys(headers).filter((name) => /^(server|x-powered-by|access-control-.*)$/.test(name))).toEqual([]);
@@ -129,12 +133,12 @@ describe('every reply', () => {
 });
 
 describe('addresses and methods', () => {
-  it('says route_not_found for an address that is not there', async () => {
+  it('answers route_not_found for an unknown path', async () => {
     for (const path of ['/nothing', '/things/', '/THINGS', '/things/1/cancel/more', '/things//cancel']) {
       expectEnvelope(await call('GET', path), 404, 'route_not_found');
     }
   });
-  it('says method_not_allowed with what is allowed', async () => {
+  it('answers method_not_allowed with the allowed methods', async () => {
     const put = await call('PUT', '/things', { headers: json, body: 'garbage' });
     expectEnvelope(put, 405, 'method_not_allowed');
     expect(put.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
@@ -160,19 +164,23 @@ describe('addresses and methods', () => {
     expect((await call('HEAD', '/nothing')).status).toBe(404);
     expect((await call('HEAD', '/things/1/cancel')).status).toBe(405);
   });
-  it('refuses a badly encoded address, and takes a very long id for an unknown one', async () => {
+  it('refuses a badly encoded path, and accepts a very long id', async () => {
     expectEnvelope(await call('GET', '/things/%zz'), 400, 'bad_request');
     expect((await call('GET', `/things/${'a'.repeat(5_000)}`)).body.id).toHaveLength(5_000);
   });
 });
 
 describe('bodies', () => {
-  it('takes JSON only', async () => {
+  it('must be JSON', async () => {
     const body = '{"name":"x"}';
     expect((await call('POST', '/things', { headers: json, body })).status).toBe(201);
-    expect(
-      (await call('POST', '/things', { headers: { 'content-type': 'Application/JSON; charset=UTF-8' }, body })).status,
-    ).toBe(201);
+    for (const type of [
+      'Application/JSON; charset=UTF-8',
+      'application/json; charset="utf-8"',
+      'application/json;charset="UTF8"',
+    ]) {
+      expect((await call('POST', '/things', { headers: { 'content-type': type }, body })).status).toBe(201);
+    }
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -180,6 +188,8 @@ describe('bodies', () => {
       'json',
       '',
       'application/json; charset=utf-16',
+      'application/json; charset="utf-16"',
+      'application/json; charset="latin1"',
     ]) {
       expectEnvelope(
         await call('POST', '/things', { headers: { 'content-type': type }, body }),
@@ -195,7 +205,7 @@ describe('bodies', () => {
       'unsupported_media_type',
     );
   });
-  it('refuses an empty or broken one', async () => {
+  it('are refused when empty or broken', async () => {
     for (const body of ['', '{', '{"a":1,}', 'nul', '\ufeff{}', Buffer.from([0x22, 0xff, 0x22])]) {
       expectEnvelope(await call('POST', '/things', { headers: json, body }), 400, 'invalid_json');
     }
@@ -204,7 +214,7 @@ describe('bodies', () => {
       expectEnvelope(await call('POST', '/things', { headers: json, body }), 400, 'invalid_body');
     }
   });
-  it('needs none where none is needed', async () => {
+  it('may be missing where the route reads none', async () => {
     for (const options of [
       {},
       { headers: json },
@@ -214,7 +224,7 @@ describe('bodies', () => {
       expect((await call('POST', '/things/1/cancel', options)).body).toEqual({ id: '1', cancelled: true });
     }
   });
-  it('refuses more than 1 MiB, announced or not, and the client gets to read it', async () => {
+  it('are refused over 1 MiB, with or without Content-Length, and the client receives the refusal', async () => {
     const body = `{"name":"${'x'.repeat(3 * 1024 * 1024)}"}`;
     expectEnvelope(await call('POST', '/things', { headers: json, body }), 413, 'payload_too_large');
     const stream = new Blob([body]).stream();
@@ -249,7 +259,7 @@ describe('inputs', () => {
     expectEnvelope(answer, 400, code);
     expect(answer.body.error.param).toBe(param);
   });
-  it('reads whole numbers out of a query, and only those', async () => {
+  it('accepts only whole numbers in a query', async () => {
     expect((await call('GET', '/things?limit=20')).body.limit).toBe(20);
     for (const bad of ['abc', '1.5', '', ' 1', '1e2', '0x10', '1&limit=2']) {
       expectEnvelope(await call('GET', `/things?limit=${bad}`), 400, 'invalid_type');
@@ -260,17 +270,17 @@ describe('inputs', () => {
 });
 
 describe('failures', () => {
-  it('hides what it does not know', async () => {
+  it('hides the details of an unknown error', async () => {
     const answer = await call('GET', '/things/broken');
     expectEnvelope(answer, 500, 'internal_error');
     expect(JSON.stringify(answer.body)).not.toMatch(/hunter2|Error:|at /);
   });
-  it('says so when the database is away', async () => {
+  it('answers 503 when the database is away', async () => {
     const answer = await call('GET', '/things/away');
     expectEnvelope(answer, 503, 'service_unavailable');
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   });
-  it('asks for a Bearer key on a 401', async () => {
+  it('sends WWW-Authenticate: Bearer with a 401', async () => {
     const answer = await call('GET', '/things/secret');
     expectEnvelope(answer, 401, 'invalid_api_key');
     expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -314,17 +324,17 @@ describe('on the socket', () => {
     ],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405, 'method_not_allowed'],
     [
-      'a WebSocket nobody offers',
+      'a WebSocket at a path without one',
       'GET /things HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       404,
       'route_not_found',
     ],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404, 'route_not_found'],
-    ['an encoded slip', 'GET /%c0%ae HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400, 'bad_request'],
+    ['an overlong encoding', 'GET /%c0%ae HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400, 'bad_request'],
   ])('answers %s in the same shape', async (_name, bytes, status, code) => {
     expectEnvelope(parse(await raw(bytes)), status, code);
   });
-  it('goes on when a client offers h2c, as HTTP allows', async () => {
+  it('answers in HTTP/1.1 when a client offers h2c', async () => {
     const answer = parse(
       await raw(
         'GET /things HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
@@ -332,8 +342,10 @@ describe('on the socket', () => {
     );
     expect([answer.status, answer.body]).toEqual([200, { data: [], limit: null }]);
   });
-  it('hands a claimed WebSocket path over', async () => {
-    upgradesOf(app).claim('/socket', (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'));
+  it('passes the upgrade of a claimed path to its handler', async () => {
+    edgeOf(app).upgrades.claim('/socket', (_request, socket) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhi'),
+    );
     expect(
       await raw('GET /socket?a=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
     ).toMatch(/^HTTP\/1.1 101 .*hi$/s);
@@ -341,7 +353,7 @@ describe('on the socket', () => {
 });
 
 describe('around the edges', () => {
-  it('serves browsers of the configured origins', async () => {
+  it('allows the configured origins', async () => {
     const own = await start(['https://studio.example']);
     const ask = (origin: string) =>
       fetch(`http://127.0.0.1:${own.port}/things`, {
@@ -354,12 +366,12 @@ describe('around the edges', () => {
     expect(bad.headers.get('access-control-allow-origin')).toBeNull();
     expect(good.headers.get('x-request-id')).toMatch(/^req_/);
   });
-  it('finishes what is under way and turns new requests away while draining', async () => {
+  it('finishes requests in flight and refuses new ones while draining', async () => {
     const own = await start();
     const url = `http://127.0.0.1:${own.port}/things`;
     const underWay = fetch(`${url}/slow`);
     await slow.begun.promise;
-    startDraining(own.app);
+    edgeOf(own.app).startDraining();
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get('connection'), refused.headers.get('retry-after')]).toEqual([
       503,

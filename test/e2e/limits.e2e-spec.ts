@@ -16,13 +16,13 @@ describe('limits of a key', () => {
   const inState = async (api: Api, status: string) =>
     (await api.get<{ data: TaskBody[] }>(`/v1/tasks?limit=100&status=${status}`)).body.data;
 
-  it('runs at most max_running tasks; the rest wait in queued and follow in order', async () => {
+  it('runs at most max_running tasks; the others stay queued and follow in order', async () => {
     const api = await keyWith({ max_running: 2 });
     const made: string[] = [];
     for (let at = 0; at < 5; at += 1) made.push((await api.create(aHang)).body.task_id);
     await eventually('two to run', async () => (await inState(api, 'running')).length === 2);
     expect((await inState(api, 'queued')).map((task) => task.task_id).toSorted()).toEqual(made.slice(2));
-    // Told that they may not run yet; before that, whichever of them asks first would get the free place.
+    // Parked tasks start in order. Before they are parked, any of them could get the free place.
     await eventually('the rest to be parked', async () => {
       const [row] = await service.app.get(DataSource).query('select count(*)::int as parked from tasks where parked');
       return row.parked === 3;
@@ -52,7 +52,7 @@ describe('limits of a key', () => {
     expect((await api.create(aFailure, { prefer: 'wait=20' })).body.status).toBe('failed');
   });
 
-  it('counts creates and reads per minute, and says so in headers', async () => {
+  it('counts creates and reads per minute, and reports it in headers', async () => {
     const api = await keyWith({ creates_per_minute: 2, reads_per_minute: 3 });
     const first = await api.create(aFailure);
     expect(first.headers.get('ratelimit-policy')).toBe('"create";q=2;w=60');
@@ -85,7 +85,7 @@ describe('limits of a key', () => {
     await Promise.all(backlog.map((id) => busy.cancel(id)));
   });
 
-  it('a process that stands still inside a transaction keeps a key out for seconds, not for ever', async () => {
+  it('a process that stops inside a transaction blocks its key for seconds, not forever', async () => {
     const api = await keyWith({});
     const { body } = await api.create(aFailure);
     await api.untilFinal(body.task_id);

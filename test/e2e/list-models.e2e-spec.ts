@@ -26,7 +26,7 @@ describe('GET /v1/models', () => {
     }
   });
 
-  it.each(MODELS.map(({ id }) => id))('reads %s alone, as it is in the list', async (id) => {
+  it.each(MODELS.map(({ id }) => id))('returns %s as in the list', async (id) => {
     const [{ body: list }, { body: one }] = [await get('/v1/models'), await get(`/v1/models/${id}`).expect(200)];
     expect(list.data).toContainEqual(one);
   });

@@ -20,7 +20,7 @@ describe('migrate', () => {
 
   const done = async () => (await client.query('select * from schema_migrations order by id')).rows;
 
-  it('brings an empty database to the present when two processes do it at once', async () => {
+  it('migrates an empty database when two processes start at once', async () => {
     await client.query('drop schema public cascade; create schema public');
     await Promise.all([migrate(database.url), migrate(database.url)]);
     expect(await done()).toHaveLength(MIGRATIONS.length);

@@ -18,7 +18,7 @@ import { makeCertificate } from '../support/servers/certificate.ts';
 import { DnsServer } from '../support/servers/dns-server.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Stands for the public internet in these tests: the one address that is excepted. The canary is on all the others. */
+/** The one allowed address represents the public internet here. The canary listens on all others. */
 const PUBLIC = '127.0.0.2';
 
 const webhook: OutboundRequest = {
@@ -41,7 +41,7 @@ let canary: Canary;
 let dns: DnsServer;
 let strict: Outbound;
 let open: Outbound;
-/** What the server on PUBLIC does; each test says. */
+/** The answer of the server on PUBLIC; each test sets it. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
 let base: string;
@@ -51,7 +51,7 @@ function outbound(env: Record<string, string>): Outbound {
   return new Outbound(loadConfig(env), new NameResolver([dns.address]));
 }
 
-/** @returns what went wrong, or the status */
+/** @returns the kind of error, or the status */
 async function outcome(client: Outbound, url: string, options: OutboundRequest): Promise<string | number> {
   try {
     return (await client.request(url, options)).status;
@@ -118,7 +118,7 @@ const HOSTILE_NAMES =
     .map((name) => `${name}.test`);
 
 describe('the attack list', () => {
-  it('does reach the canary where nothing is checked', async () => {
+  it('reaches the canary if every address is allowed', async () => {
     const free = outbound({ OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0', OUTBOUND_ALLOW_HTTP: 'true' });
     const reached = await Promise.all(
       attackUrls(canary.port)
@@ -129,7 +129,7 @@ describe('the attack list', () => {
     expect(canary.connections).toBeGreaterThan(15);
   });
 
-  it('reaches it zero times, as webhook and as image, by URL and by name', async () => {
+  it('never reaches the canary, as webhook and as image, by URL and by name', async () => {
     const urls = [
       ...attackUrls(canary.port),
       ...HOSTILE_NAMES.flatMap((name) => [`http://${name}:${canary.port}/`, `https://${name}:${canary.port}/`]),
@@ -137,7 +137,7 @@ describe('the attack list', () => {
     expect(urls.length).toBeGreaterThan(200);
     const images = new ReferenceImages(strict);
     for (const url of urls) {
-      // Each refusal comes before any connection, so nothing here is waiting for a time-out.
+      // Each refusal happens before any connection, so nothing here waits for a time-out.
       expect([url, await outcome(strict, url, webhook)]).toEqual([
         url,
         expect.stringMatching(/^(blocked_address|dns_failure)$/),
@@ -156,7 +156,7 @@ describe('the attack list', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('reaches it zero times from a place that redirects there', async () => {
+  it('never reaches the canary through a redirect', async () => {
     const targets = attackUrls(canary.port).filter(leadsElsewhere);
     answer = ({ url }, response) => {
       const { searchParams } = new URL(url!, base);
@@ -180,7 +180,7 @@ describe('the attack list', () => {
     expect(canary.connections).toBe(0);
   });
 
-  it('takes no proxy from the environment', async () => {
+  it('ignores the proxy variables of the environment', async () => {
     const before = { ...process.env };
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']) {
       process.env[name] = `http://127.0.0.1:${canary.port}`;
@@ -194,7 +194,7 @@ describe('the attack list', () => {
 });
 
 describe('names', () => {
-  it('asks DNS once for each request, and refuses when the answer has changed to loopback', async () => {
+  it('queries DNS once per request, and refuses when the name has changed to loopback', async () => {
     answer = (_request, response) => response.end();
     const url = base.replace('good.test', 'rebinding.test');
     dns.questions.length = 0;
@@ -206,7 +206,7 @@ describe('names', () => {
   });
 
   it.each(['mixed.test', 'mixed-order.test', 'mixed-family.test'])(
-    'connects to no address of %s, which mixes good ones and bad',
+    'connects to no address of %s, which has public and private ones',
     async (name) => {
       let served = 0;
       answer = (_request, response) => response.end(String(served++));
@@ -215,25 +215,25 @@ describe('names', () => {
     },
   );
 
-  it('leaves the ports of databases shut for a name, except at an excepted address', async () => {
+  it('refuses database ports for a name, except at an allowed address', async () => {
     expect(await outcome(strict, 'https://good.test:5432/', webhook)).toBe('blocked_address');
     expect(await outcome(open, 'http://public-and-private.test:5432/', webhook)).toBe('blocked_address');
-    expect(await outcome(open, 'http://good.test:5432/', webhook)).toBe('connect_failed'); // let through; nobody listens
+    expect(await outcome(open, 'http://good.test:5432/', webhook)).toBe('connect_failed'); // allowed, but no server listens
   });
 
-  it('gives up on a silent DNS server within 5 s, while other names are answered', async () => {
+  it('stops waiting for a silent DNS server within 5 s, and resolves other names meanwhile', async () => {
     answer = (_request, response) => response.end();
     const started = Date.now();
     const slow = Array.from({ length: 20 }, () =>
       outcome(open, base.replace('good', 'silent'), { ...webhook, timeoutMs: 15_000 }),
     );
     expect(await outcome(open, base, webhook)).toBe(200);
-    expect(Date.now() - started).toBeLessThan(4_500); // before the first of those gives up
+    expect(Date.now() - started).toBeLessThan(4_500); // before the first of the slow ones fails
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['dns_failure']));
     expect(Date.now() - started).toBeLessThan(14_000); // 5 s on an idle machine; the request itself may take 15
   });
 
-  it('looks at the connected address once more, before it writes a byte', async () => {
+  it('checks the connected address again before it writes a byte', async () => {
     const config = loadConfig({});
     const url = new URL(`http://good.test:${canary.port}/`);
     const connected = connectTo(url, ['127.0.0.1'], config, AbortSignal.timeout(5000));
@@ -250,7 +250,7 @@ describe('names', () => {
 });
 
 describe('answers', () => {
-  it('carries method, path, headers and body there, and status, headers and body back', async () => {
+  it('sends method, path, headers and body, and returns status, headers and body', async () => {
     const seen: unknown[] = [];
     answer = async (request, response) => {
       const body = (await request.toArray()).join('');
@@ -287,7 +287,7 @@ describe('answers', () => {
     expect(await outcome(open, `${base}/4`, image)).toBe('redirect_loop');
   });
 
-  it('tells no other origin what was meant for the first', async () => {
+  it('sends headers of the first origin to no other', async () => {
     const secrets: unknown[] = [];
     answer = ({ url, headers }, response) => {
       secrets.push(headers.authorization);
@@ -305,7 +305,7 @@ describe('answers', () => {
     expect(await outcome(secure, base, image)).toBe(200);
   });
 
-  it('stops reading an endless body: cut for a webhook, an error for an image', async () => {
+  it('stops reading an endless body: truncated for a webhook, an error for an image', async () => {
     let sent = 0;
     answer = (_request, response) => {
       const pour = () => {
@@ -320,14 +320,14 @@ describe('answers', () => {
     expect(sent).toBeLessThan(20e6); // what the buffers of three connections hold
   });
 
-  it('takes exactly as many bytes as allowed', async () => {
+  it('accepts exactly as many bytes as allowed', async () => {
     answer = ({ url }, response) => response.end('x'.repeat(Number(url!.slice(1))));
     expect((await open.request(`${base}/1000`, image)).body).toHaveLength(1000);
     expect(await outcome(open, `${base}/1001`, image)).toBe('too_large');
     expect((await open.request(`${base}/1001`, webhook)).body).toHaveLength(1000);
   });
 
-  it('believes a Content-Length that is too large, and no other', async () => {
+  it('refuses a Content-Length over the bound at once, and a wrong one', async () => {
     answer = ({ url }, response) => {
       const length = url!.slice(1);
       response.socket!.end(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\nfour`);
@@ -335,12 +335,15 @@ describe('answers', () => {
     expect(await outcome(open, `${base}/1001`, image)).toBe('too_large');
     expect(await outcome(open, `${base}/5`, image)).toBe('connect_failed');
     expect(await outcome(open, `${base}/-1`, image)).toBe('connect_failed');
-    expect((await open.request(`${base}/3`, image).catch((error) => error)).kind ?? 'fou').toMatch(
-      /fou|connect_failed/,
+    // More bytes than announced: the parser may notice before or after the answer is complete.
+    const short = await open.request(`${base}/3`, image).then(
+      ({ body }) => body.toString(),
+      (error: OutboundError) => error.kind,
     );
+    expect(short).toMatch(/^(fou|connect_failed)$/);
   });
 
-  it('does not unfold compressed bodies', async () => {
+  it('does not decompress bodies', async () => {
     const bomb = gzipSync(Buffer.alloc(900_000));
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const { body } = await open.request(base, { ...image, maxResponseBytes: 2000 });
@@ -353,12 +356,12 @@ describe('answers', () => {
     ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`],
     ['a line break in a header', 'HTTP/1.1 200 OK\r\nx: a\nb\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
-  ])('calls a server that sends %s broken', async (_name, bytes) => {
+  ])('fails when a server sends %s', async (_name, bytes) => {
     answer = (_request, response) => response.socket!.end(bytes);
     expect(await outcome(open, base, webhook)).toBe('connect_failed');
   });
 
-  it('says so when nobody listens', async () => {
+  it('reports connect_failed when no server listens', async () => {
     const port = await listen(createTcpServer(), PUBLIC);
     await closing.pop()!();
     expect(await outcome(open, `http://good.test:${port}/`, webhook)).toBe('connect_failed');
@@ -379,19 +382,19 @@ describe('time', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it('counts redirects into the time', async () => {
+  it('includes redirects in the time-out', async () => {
     answer = (_request, response) => setTimeout(() => response.writeHead(302, { location: '/' }).end(), 150);
     expect(await outcome(open, base, { ...image, timeoutMs: 400, maxRedirects: 100 })).toBe('timeout');
   });
 
-  it('ends a connection that is not ready after 5 s, whatever the request may take', async () => {
-    const port = await listen(createTcpServer(), PUBLIC); // accepts and never says a word of TLS
+  it('ends a connection that is not ready after 5 s, however long the request may take', async () => {
+    const port = await listen(createTcpServer(), PUBLIC); // accepts and never starts TLS
     const started = performance.now();
     expect(await outcome(open, `https://good.test:${port}/`, { ...webhook, timeoutMs: 15_000 })).toBe('timeout');
     expect(performance.now() - started).toBeLessThan(14_000); // 5 s on an idle machine
   });
 
-  it('ends at once when the caller aborts, with the reason of the caller, and closes the connection', async () => {
+  it('ends at once with the reason of the caller when it aborts, and closes the connection', async () => {
     const closed = Promise.withResolvers<void>();
     const caller = new AbortController();
     const reason = new Error('cancelled');
@@ -406,11 +409,11 @@ describe('time', () => {
 });
 
 describe('connections', () => {
-  /** Keeps none from the tests before. */
+  /** A client without connections of earlier tests. */
   const fresh = () => outbound({ OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32`, OUTBOUND_ALLOW_HTTP: 'true' });
   const count = () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
 
-  it('serve webhooks that follow each other, and are closed a second after the last', async () => {
+  it('are reused for successive webhooks, and closed a second after the last', async () => {
     const ports = new Set<number>();
     answer = ({ socket }, response) => {
       ports.add(socket.remotePort!);
@@ -424,12 +427,12 @@ describe('connections', () => {
     await eventually('all to be closed', async () => (await count()) === 0);
   });
 
-  it('serve one request at a time, and none is left behind', async () => {
+  it('serve one request at a time, and are all closed afterwards', async () => {
     const ports = new Set<number>();
     const waiting: ServerResponse[] = [];
     answer = ({ socket }, response) => {
       ports.add(socket.remotePort!);
-      if (waiting.push(response) < 50) return; // none is free before all have come
+      if (waiting.push(response) < 50) return; // no connection is free before all requests have arrived
       for (const each of waiting) each.end('done');
     };
     await Promise.all(Array.from({ length: 50 }, () => open.request(base, webhook)));
@@ -437,7 +440,7 @@ describe('connections', () => {
     await eventually('all to be closed', async () => (await count()) === 0);
   });
 
-  it('are not used again after a cut answer, a redirect, or when the server says so', async () => {
+  it('are not reused after a truncated answer, a redirect, or Connection: close', async () => {
     const ports: number[] = [];
     answer = ({ url, socket }, response) => {
       ports.push(socket.remotePort!);
@@ -449,7 +452,7 @@ describe('connections', () => {
     expect(new Set(ports).size).toBe(4);
   });
 
-  it('that the server closed meanwhile are replaced by a new one, and a new one that breaks is not', async () => {
+  it('are replaced if the server closed them while idle; a new connection that breaks is not', async () => {
     let requests = 0;
     const served = new WeakSet<object>();
     answer = ({ socket }, response) => {
@@ -487,25 +490,25 @@ describe('TLS', () => {
   });
   afterAll(() => tls.setDefaultCACertificates(defaultAuthorities));
 
-  it('is spoken with a certificate of a known authority for this name', async () => {
+  it('accepts a certificate of a known authority for this name', async () => {
     expect(await outcome(open, secure, webhook)).toBe(200);
     expect(await outcome(open, secure.replace('good.test', 'GOOD.test.'), webhook)).toBe(200);
   });
 
-  it.each(['other.test', PUBLIC])('is refused with a certificate for another name than %s', async (host) => {
+  it.each(['other.test', PUBLIC])('refuses a certificate for another name than %s', async (host) => {
     expect(await outcome(open, secure.replace('good.test', host), webhook)).toBe('tls_error');
     expect(requests).toBe(0);
   });
 
-  it('is refused with a certificate of no known authority', async () => {
+  it('refuses a certificate of an unknown authority', async () => {
     tls.setDefaultCACertificates(defaultAuthorities);
     const fresh = outbound({ OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32` });
     expect(await outcome(fresh, secure, webhook)).toBe('tls_error');
     expect(requests).toBe(0);
   });
 
-  it('is refused so even where Node is told to accept all', async () => {
-    // In a process of its own: Node does not see the environment that Jest gives to tests.
+  it('refuses it even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
+    // In a separate process, because Node does not see the environment that Jest gives to tests.
     const script = `
       const { connectTo } = await import(process.argv[1]);
       const rules = { outboundAllowCidrs: ['${PUBLIC}/32'], outboundAllowHttp: false };
@@ -519,19 +522,19 @@ describe('TLS', () => {
     expect(stdout.trim()).toBe('tls_error');
   });
 
-  it('is missed where plain HTTP is spoken', async () => {
+  it('reports tls_error when the server speaks plain HTTP', async () => {
     answer = (_request, response) => response.end();
     expect(await outcome(open, base.replace('http:', 'https:'), webhook)).toBe('tls_error');
   });
 });
 
-/** One byte at a time, more slowly than any test waits. */
+/** Writes one byte every 50 ms, without end. */
 function drip(stream: { write(text: string): boolean; once(event: 'close', listener: () => void): unknown }): void {
   const timer = setInterval(() => stream.write('x'), 50);
   stream.once('close', () => clearInterval(timer));
 }
 
-/** Leaves out what is no header value, the address that stands for the public one, and what reads as a relative path. */
+/** False for invalid header values, for PUBLIC, and for what parses as a relative path. */
 function leadsElsewhere(target: string): boolean {
   if (/[^\u0020-\u007e]/.test(target) || target.includes(PUBLIC)) return false;
   return URL.parse(target, base)?.origin !== new URL(base).origin;

@@ -47,7 +47,7 @@ describe('models behind real providers', () => {
   const withArk = { ARK_API_KEY: ark.key, get ARK_BASE_URL() { return ark.baseUrl; } }; // prettier-ignore
   const made = async (service: TestApp, body: object) => (await service.api.create(body, { prefer: 'wait=60' })).body;
 
-  it('serves a model by its provider where the key is set, and the others by the sandbox', async () => {
+  it('uses the provider of a model if its key is set, and the sandbox otherwise', async () => {
     const service = await start({ ...withOpenai });
     const before = openai.submits;
     expect(await made(service, { ...aCat, n: 2 })).toMatchObject({ status: 'succeeded' });
@@ -56,14 +56,14 @@ describe('models behind real providers', () => {
     expect(openai.submits).toBe(before + 1);
   });
 
-  it('with a wrong key fails provider_rejected and names no upstream', async () => {
+  it('fails with provider_rejected for a wrong key, without naming the upstream', async () => {
     const service = await start({ OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: openai.baseUrl });
     const task = await made(service, aCat);
     expect(task).toMatchObject({ status: 'failed', error: { code: 'provider_rejected', retryable: false } });
     expect(JSON.stringify(task)).not.toMatch(/openai|127\.0\.0\.1|sk-wrong|401/i);
   });
 
-  it('asks the next binding while the first surely accepted nothing', async () => {
+  it('tries the next binding if the first certainly accepted nothing', async () => {
     const service = await start(
       { WRONG: 'sk-wrong', ...withOpenai },
       `models:
@@ -76,7 +76,7 @@ describe('models behind real providers', () => {
     expect(openai.submits).toBe(before + 1);
   });
 
-  it('asks nobody else once a call may have been accepted', async () => {
+  it('tries no other binding once a call may have been accepted', async () => {
     const service = await start(
       { SECOND: openai.key, ...withOpenai },
       `models:
@@ -91,7 +91,7 @@ describe('models behind real providers', () => {
     expect(openai.submits).toBe(before + 1);
   });
 
-  it('waits as Retry-After says and tries again', async () => {
+  it('waits for Retry-After and retries', async () => {
     const service = await start({ ...withOpenai });
     openai.plan(/images\/generations/, OPENAI_FAULTS.rateLimitedMs);
     const startedAt = Date.now();
@@ -99,7 +99,7 @@ describe('models behind real providers', () => {
     expect(Date.now() - startedAt).toBeGreaterThan(1_400);
   });
 
-  it('does not carry refused content to the next provider', async () => {
+  it('does not send refused content to the next provider', async () => {
     const service = await start(
       { SECOND: openai.key, ...withOpenai },
       `models:
@@ -113,7 +113,7 @@ describe('models behind real providers', () => {
     expect(openai.count(/images\/generations/)).toBe(before + 1);
   });
 
-  it('polls a job to its end and keeps who made it for the operator', async () => {
+  it('polls a job to its end and stores provider, credential and job id for the operator', async () => {
     const service = await start({ ...withArk });
     ark.real = true;
     const { body } = await service.api.create(aFilm);
@@ -129,7 +129,7 @@ describe('models behind real providers', () => {
     });
   });
 
-  it('records what a provider could only come near to', async () => {
+  it('records approximated parameters', async () => {
     const service = await start(
       { ...withArk },
       `models:
@@ -141,7 +141,7 @@ describe('models behind real providers', () => {
     expect(task.approximations).toEqual([{ param: 'duration', requested: '2', used: '4' }]);
   });
 
-  it('refuses before anything is sent what no binding can express', async () => {
+  it('refuses a request that no binding can express before it sends anything', async () => {
     const service = await start({ ...withArk });
     const before = ark.submits;
     const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
@@ -155,7 +155,7 @@ describe('models behind real providers', () => {
     expect(ark.submits).toBe(before);
   });
 
-  it('tells the upstream of a cancel', async () => {
+  it('cancels the job at the upstream', async () => {
     const service = await start({ ...withArk });
     ark.steps = { queued: 1_000_000, running: 1 };
     try {
@@ -163,15 +163,15 @@ describe('models behind real providers', () => {
       const { body } = await service.api.create(aFilm);
       await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
       await service.api.cancel(body.task_id);
-      await eventually('the upstream to be told', async () => ark.count(/^DELETE/) > before);
+      await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     } finally {
       ark.steps = { queued: 1, running: 1 };
     }
   });
 
-  describe('tells the upstream of a cancel whose news does not come', () => {
-    /** As if the process that took the cancel died before it could tell. */
-    const cancelUnheard = (service: TestApp, id: string) => {
+  describe('cancels the job at the upstream although the cancellation was never published', () => {
+    /** As if the process that accepted the cancellation died before it could publish it. */
+    const cancelUnpublished = (service: TestApp, id: string) => {
       const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
       return service.app.get(EndTasks).end({ id, api_key_id: 'any', attempt: null, outcome });
     };
@@ -179,30 +179,30 @@ describe('models behind real providers', () => {
       ark.steps = { queued: 1, running: 1 };
     });
 
-    it('between the answer to the paid call and its note', async () => {
+    it('between the answer to the paid call and its commit', async () => {
       const service = await start({ ...withArk });
-      const [told, rest] = [ark.count(/^DELETE/), Promise.withResolvers<void>()];
+      const [before, rest] = [ark.count(/^DELETE/), Promise.withResolvers<void>()];
       const halves = ark.halves;
       ark.plan(/^POST .*tasks$/, { restAfter: rest.promise });
       const { body } = await service.api.create(aFilm);
       await eventually('half of the answer', async () => ark.halves > halves);
-      await cancelUnheard(service, body.task_id);
+      await cancelUnpublished(service, body.task_id);
       rest.resolve();
-      await eventually('the upstream to be told', async () => ark.count(/^DELETE/) > told);
+      await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     });
 
-    it('while it is polled, at the next heartbeat', async () => {
+    it('during polling, at the next heartbeat', async () => {
       const service = await start({ ...withArk, TASK_HEARTBEAT_S: '0.2' });
       ark.steps = { queued: 1_000_000, running: 1 };
-      const [tasks, told] = [ark.tasks.size, ark.count(/^DELETE/)];
+      const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
       const { body } = await service.api.create(aFilm);
       await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
-      await cancelUnheard(service, body.task_id);
-      await eventually('the upstream to be told', async () => ark.count(/^DELETE/) > told);
+      await cancelUnpublished(service, body.task_id);
+      await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     });
   });
 
-  it('keeps the bound on calls at once over all processes', async () => {
+  it('limits concurrent calls over all processes', async () => {
     const providers = `models:
   gpt-image-2: [{ provider: openai, model: gpt-image-2, concurrency: 2 }]`;
     const service = await start({ ...withOpenai }, providers);

@@ -33,7 +33,7 @@ describe('rates of several processes on one database', () => {
     await database.drop();
   });
 
-  /** As many processes as asked for; what they know of each other is in the database alone. */
+  /** The rate limits of `count` processes, which share only the database. */
   function processes(count: number) {
     return Array.from({ length: count }, () => {
       const sql = new CountedSql(dataSource);
@@ -45,32 +45,32 @@ describe('rates of several processes on one database', () => {
     scopes: [],
     limits: { createsPerMinute: limit, readsPerMinute: limit, maxRunning: 0, maxQueued: 0 },
   });
-  /** The headers of what is let through; of what is refused, its error. */
+  /** Counts one request. @returns its headers, or the error of a refused one */
   const count = async ({ limits }: { limits: RateLimits }, who: Caller, bucket: RateBucket = 'read') => {
     const headers = await Promise.resolve(limits.count(who, bucket)).catch((error: ApiError) => error);
-    return { headers: headers as Record<string, string>, through: !(headers instanceof Error) };
+    return { headers: headers as Record<string, string>, admitted: !(headers instanceof Error) };
   };
-  const through = (answers: { through: boolean }[]) => answers.filter((answer) => answer.through).length;
-  /** `rounds` volleys of concurrent requests, each over all processes. */
+  const admitted = (answers: { admitted: boolean }[]) => answers.filter((answer) => answer.admitted).length;
+  /** Sends `rounds` volleys of concurrent requests, each spread over all processes. */
   async function volleys(rounds: number, size: number, all: ReturnType<typeof processes>, who: Caller) {
     let sum = 0;
     for (let round = 0; round < rounds; round += 1) {
       const volley = Array.from({ length: size }, (_, nth) => count(all[(round + nth) % all.length]!, who));
-      sum += through(await Promise.all(volley));
+      sum += admitted(await Promise.all(volley));
     }
     return sum;
   }
 
-  it.each([1, 5, 60, 600])('let exactly %i through in sum, whoever asks when', async (limit) => {
+  it.each([1, 5, 60, 600])('admit exactly %i requests in total, in any order of processes', async (limit) => {
     expect(await volleys(10, Math.max(4, limit / 5), processes(4), caller(limit))).toBe(limit);
   });
 
-  it('say where the key stands, one process exactly', async () => {
+  it('report the remaining requests, exactly for one process', async () => {
     const [one] = processes(1);
     const who = caller(3);
-    const said = [];
-    for (let nth = 0; nth < 3; nth += 1) said.push((await count(one!, who, 'create')).headers);
-    expect(said).toEqual(
+    const sent = [];
+    for (let nth = 0; nth < 3; nth += 1) sent.push((await count(one!, who, 'create')).headers);
+    expect(sent).toEqual(
       [2, 1, 0].map((left) => ({
         'ratelimit-policy': '"create";q=3;w=60',
         ratelimit: expect.stringMatching(new RegExp(`^"create";r=${left};t=\\d+$`)),
@@ -80,13 +80,13 @@ describe('rates of several processes on one database', () => {
       code: 'rate_limit_exceeded',
       headers: { 'retry-after': expect.stringMatching(/^\d+$/), ratelimit: expect.stringContaining('r=0;') },
     });
-    expect((await count(one!, who, 'read')).through).toBe(true); // a budget of its own
+    expect((await count(one!, who, 'read')).admitted).toBe(true); // a separate limit
   });
 
-  it('ask the database once for all who wait, and never again for a window that is used up', async () => {
+  it('query the database once for all waiting requests, and never again for an exhausted window', async () => {
     const [one] = processes(1);
     const who = caller(40);
-    expect(through(await Promise.all(Array.from({ length: 40 }, () => count(one!, who))))).toBe(40);
+    expect(admitted(await Promise.all(Array.from({ length: 40 }, () => count(one!, who))))).toBe(40);
     expect(one!.sql.statements).toBe(1);
     await count(one!, who);
     const asked = one!.sql.statements;
@@ -94,19 +94,19 @@ describe('rates of several processes on one database', () => {
     expect(one!.sql.statements).toBe(asked);
   });
 
-  it('ask for many keys in one statement', async () => {
+  it('query many keys in one statement', async () => {
     const [one] = processes(1);
     const answers = await Promise.all(Array.from({ length: 30 }, () => count(one!, caller(5))));
-    expect([through(answers), one!.sql.statements]).toEqual([30, 1]);
+    expect([admitted(answers), one!.sql.statements]).toEqual([30, 1]);
   });
 
-  it('a limit of 0 asks nothing and says nothing', async () => {
+  it('a limit of 0 runs no query and sends no header', async () => {
     const [one] = processes(1);
     expect(await one!.limits.count(caller(0), 'read')).toBeNull();
     expect(one!.sql.statements).toBe(0);
   });
 
-  it('begin a new window when the old one is over, by the clock of the database', async () => {
+  it('start a new window when the old one is over, by the clock of the database', async () => {
     const who = caller(2);
     const windowOf = (bucket: RateBucket, ends: string) =>
       dataSource.query(`insert into rate_windows values ($1, $2, now() + $3::interval, 2)`, [
@@ -114,20 +114,20 @@ describe('rates of several processes on one database', () => {
         bucket,
         ends,
       ]);
-    await windowOf('create', '1 second'); // this process hears of its end
-    await windowOf('read', '1 hour'); // and of this one not
+    await windowOf('create', '1 second'); // this process sees its end
+    await windowOf('read', '1 hour'); // but not the end of this one
     const [one, two] = processes(2);
-    await eventually('the new window', async () => (await count(one!, who, 'create')).through);
-    expect((await count(one!, who)).through).toBe(false);
+    await eventually('the new window', async () => (await count(one!, who, 'create')).admitted);
+    expect((await count(one!, who)).admitted).toBe(false);
     await dataSource.query(`update rate_windows set ends_at = now() where api_key_id = $1 and bucket = 'read'`, [
       who.apiKeyId,
     ]);
     expect(await volleys(2, 4, [two!], who)).toBe(2);
     const rows = await dataSource.query('select bucket from rate_windows where api_key_id = $1', [who.apiKeyId]);
-    expect(rows).toHaveLength(2); // used again, not added to
+    expect(rows).toHaveLength(2); // the rows are reused
   });
 
-  it('count alone while the database is away, and together again afterwards', async () => {
+  it('count per process while the database is away, and together afterwards', async () => {
     const [one, two] = processes(2);
     const who = caller(100);
     const before = await volleys(1, 10, [one!], who);

@@ -7,7 +7,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 
 const aFilm = { model: 'sora-2', prompt: 'A slow river', resolution: '720P', duration: 3, aspect_ratio: '16:9' };
-/** As short as the rules allow, so that a test need not wait half a minute for a lease. */
+/** The shortest allowed times; a default lease lasts half a minute. */
 const QUICK = { TASK_LEASE_S: '2', TASK_HEARTBEAT_S: '0.5', TASK_SWEEP_S: '0.5' };
 
 describe('a task survives the processes that work on it', () => {
@@ -34,7 +34,7 @@ describe('a task survives the processes that work on it', () => {
     const film = made[0]?.body.task_id as string;
     const before = await api.api.until(film, 'running');
     await worker.kill('SIGKILL');
-    expect((await api.api.get(`/v1/tasks/${film}`)).body.status).toBe('running'); // no step back is visible
+    expect((await api.api.get(`/v1/tasks/${film}`)).body.status).toBe('running'); // the takeover is not visible
 
     await start({ ROLE: 'worker', ...shared });
     for (const { body } of made) {
@@ -44,7 +44,7 @@ describe('a task survives the processes that work on it', () => {
     expect((await api.api.get(`/v1/tasks/${film}`)).body.started_at).toBe(before.started_at);
   }, 180_000);
 
-  it('hands a running task over on SIGTERM, without counting it as a loss', async () => {
+  it('releases a running task on SIGTERM, without counting a loss', async () => {
     const first = await start({ TASK_MAX_ATTEMPTS: '1', TASK_LEASE_S: '30' });
     const { body } = await first.api.create(aFilm);
     await first.api.until(body.task_id, 'running');
@@ -59,7 +59,7 @@ describe('a task survives the processes that work on it', () => {
     expect((await second.api.untilFinalWithin(body.task_id, 60_000)).status).toBe('succeeded');
   }, 180_000);
 
-  it('fails with worker_lost what has lost too many workers', async () => {
+  it('fails a task with worker_lost after too many lost workers', async () => {
     const first = await start({ TASK_MAX_ATTEMPTS: '1' });
     const { body } = await first.api.create({ model: 'gpt-image-2', prompt: '#hang' });
     await first.api.until(body.task_id, 'running');
@@ -74,7 +74,7 @@ describe('a task survives the processes that work on it', () => {
     expect(ended.error?.code).toBe('worker_lost');
   }, 180_000);
 
-  it('ends at its deadline what hangs, running or queued', async () => {
+  it('ends a hanging task at its deadline, running or queued', async () => {
     const service = await start({ TASK_DEADLINE_IMAGE_S: '1', MAX_RUNNING_PER_KEY: '1' });
     const hang = { model: 'gpt-image-2', prompt: '#hang' };
     const made = [await service.api.create(hang), await service.api.create(hang), await service.api.create(hang)];
@@ -97,7 +97,10 @@ describe('a task survives the processes that work on it', () => {
 
       const second = await spawnService(env);
       running.push(second);
-      for (const { body } of made) await second.api.untilFinalWithin(body.task_id, 60_000);
+      for (const { body } of made) {
+        const ended = await second.api.untilFinalWithin(body.task_id, 60_000);
+        expect(ended.status).toBe(body.kind === 'video' ? 'succeeded' : 'failed');
+      }
       await second.kill('SIGTERM');
     } finally {
       rmSync(dataDir, { recursive: true, force: true });

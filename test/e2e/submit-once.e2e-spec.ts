@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { testEnv } from '../support/app.ts';
 import type { Api, TaskBody } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { ask, type TaskRow } from '../support/faults/watch.ts';
-import { HeldRows } from '../support/faults/held-rows.ts';
+import { queryOnce, type TaskRow } from '../support/faults/watch.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
 import { PictureServer } from '../support/servers/picture-server.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
@@ -18,7 +18,7 @@ import { WebhookClient } from '../support/clients/webhook-client.ts';
 /** The long form repeats each crash twenty times. */
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 const ROUNDS = LONG ? 20 : 1;
-/** Of one round, on a machine that has much else to do. */
+/** Time-out of one round on a busy machine. */
 const ROUND_MS = 120_000;
 const WAIT_MS = 30_000;
 const SUBMIT = /^POST .*\/contents\/generations\/tasks$/;
@@ -26,7 +26,7 @@ const POLL = /^GET .*\/contents\/generations\/tasks\/cgt-/;
 const DOWNLOAD = /^GET \/store\//;
 const never = new Promise<void>(() => undefined);
 
-/** Waits until the worker stands at the point of the crash. What it gives is to be done once the worker is dead. */
+/** Waits until the worker reaches the point of the crash. A returned function is called once the worker is dead. */
 type Reach = (taskId: string) => Promise<true | (() => Promise<void>)>;
 
 describe('kill -9 of the worker never pays twice, and every task ends', () => {
@@ -35,8 +35,8 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
   let front: ServiceProcess;
   let env: Record<string, string>;
   let receiver: Receiver;
-  /** Who ended the task of one crash dies of the next. */
-  let standing: ServiceProcess | null = null;
+  /** The worker that ended the last task; the next crash kills it. */
+  let survivor: ServiceProcess | null = null;
   const ark = new ArkStub();
   const fal = new FalStub();
   const openai = new OpenaiStub();
@@ -69,7 +69,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
     await new WebhookClient(api).endpoint(receiver.url);
   });
   afterAll(async () => {
-    await standing?.kill('SIGTERM');
+    await survivor?.kill('SIGTERM');
     await front?.kill('SIGTERM');
     await Promise.all([ark.stop(), fal.stop(), openai.stop(), pictures.stop(), receiver.stop()]);
     await database.drop();
@@ -80,63 +80,65 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
     return spawnService({ ...own, ROLE: 'worker' });
   };
 
-  /** One worker until the point is reached, then kill -9, then another until the task is final and its end told. */
+  /** Runs one worker to the point, kills it with -9, and runs another until the task is final and its webhook delivered. */
   async function crash(body: object, reach: Reach): Promise<TaskBody & { attempt: number }> {
-    const victim = standing ?? (await worker());
-    standing = null;
+    const victim = survivor ?? (await worker());
+    survivor = null;
     const { body: created } = await api.create(body);
     const taskId = created.task_id;
-    const letGo = await reach(taskId).finally(() => victim.kill('SIGKILL'));
-    if (letGo !== true) await letGo();
-    standing = await worker();
+    const afterKill = await reach(taskId).finally(() => victim.kill('SIGKILL'));
+    if (afterKill !== true) await afterKill();
+    survivor = await worker();
     const task = await api.untilFinalWithin(taskId, WAIT_MS);
-    await toldOnce(task);
+    await expectOneEvent(task);
     const { attempt } = await rowOf(taskId);
-    expect(attempt).toBeGreaterThan(1); // the victim died at work
+    expect(attempt).toBeGreaterThan(1); // the victim died while it ran the task
     return { ...task, attempt };
   }
 
-  async function toldOnce({ task_id: taskId, status }: TaskBody): Promise<void> {
-    const events = await ask<{ id: string }>(database.url, 'select id from webhook_events where task_id = $1', [
+  async function expectOneEvent({ task_id: taskId, status }: TaskBody): Promise<void> {
+    const events = await queryOnce<{ id: string }>(database.url, 'select id from webhook_events where task_id = $1', [
       taskId,
     ]);
     expect(events).toHaveLength(1);
-    await eventually('its webhook', async () => heardOf(taskId).length > 0, WAIT_MS);
-    for (const { headers, event } of heardOf(taskId)) {
+    await eventually('its webhook', async () => receivedFor(taskId).length > 0, WAIT_MS);
+    for (const { headers, event } of receivedFor(taskId)) {
       expect(headers['webhook-id']).toBe(events[0]?.id);
       expect(event.data.status).toBe(status);
     }
   }
 
-  const heardOf = (taskId: string) => receiver.received.filter(({ event }) => event.data.task_id === taskId);
+  const receivedFor = (taskId: string) => receiver.received.filter(({ event }) => event.data.task_id === taskId);
   const rowOf = async (taskId: string) =>
-    (await ask<TaskRow & { api_key_id: string }>(database.url, 'select * from tasks where id = $1', [taskId]))[0]!;
+    (
+      await queryOnce<TaskRow & { api_key_id: string }>(database.url, 'select * from tasks where id = $1', [taskId])
+    )[0]!;
 
-  /** Until the stub has been asked once more, or `times`. */
+  /** Until the stub has received `times` more requests. */
   const asked = (stub: StubHttp, pattern: RegExp, times = 1): Reach => {
-    const enough = stub.count(pattern) + times;
-    return () => eventually('the request', async () => stub.count(pattern) >= enough, WAIT_MS);
+    const target = stub.count(pattern) + times;
+    return () => eventually('the request', async () => stub.count(pattern) >= target, WAIT_MS);
   };
 
-  /** Until half of the next answer is on its way to the worker; the rest comes when the promise is kept. */
+  /** Until half of the next answer has been sent to the worker; the rest follows when the promise resolves. */
   const halfAnswered = (stub: StubHttp, pattern: RegExp, rest = never): Reach => {
-    const enough = stub.halves + 1;
+    const target = stub.halves + 1;
     stub.plan(pattern, { restAfter: rest });
-    return () => eventually('half of the answer', async () => stub.halves >= enough, WAIT_MS);
+    return () => eventually('half of the answer', async () => stub.halves >= target, WAIT_MS);
   };
 
-  /** Until the film is in storage and the statement that is to end the task stands before a row that the test holds. */
+  /** Until the video is in storage and the statement that ends the task waits for a row that the test has locked. */
   const aboutToFinish = (): Reach => {
     const rest = Promise.withResolvers<void>();
     const downloading = halfAnswered(ark, DOWNLOAD, rest.promise);
     return async (taskId) => {
       await downloading(taskId);
       const { api_key_id: keyId } = await rowOf(taskId);
-      // Nothing else of a running task asks for this row, so whoever waits for it is its end.
-      const load = await HeldRows.of(database.url, `key_load where api_key_id = '${keyId}'`);
+      // Only the end of a running task locks this row, so a waiting statement is that end.
+      const load = await LockedRows.of(database.url, `key_load where api_key_id = '${keyId}'`);
       try {
         rest.resolve();
-        await eventually('the end of the task to wait', () => load.areWaitedFor(), WAIT_MS);
+        await eventually('the end of the task to wait', () => load.areAwaited(), WAIT_MS);
         expect(stored(taskId)).toEqual(['1-0.mp4']);
         expect((await rowOf(taskId)).status).toBe('running');
       } catch (error) {
@@ -175,7 +177,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
   );
 
   it(
-    'video: where the upstream cannot tell, the outcome is unknown and nothing is sent again',
+    'video: where the upstream cannot find a job, the outcome is unknown and nothing is sent again',
     async () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const submits = fal.submits;
@@ -204,12 +206,12 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
     ROUND_MS * ROUNDS,
   );
 
-  it('of all these tasks each was told of as one event, and none later', async () => {
-    const tasks = await ask<{ id: string }>(database.url, 'select id from tasks');
-    const told = new Set(
+  it('every one of these tasks was delivered as exactly one event', async () => {
+    const tasks = await queryOnce<{ id: string }>(database.url, 'select id from tasks');
+    const delivered = new Set(
       receiver.received.map(({ event, headers }) => `${event.data.task_id} ${headers['webhook-id']}`),
     );
-    expect([...told].map((one) => one.split(' ')[0]).toSorted()).toEqual(tasks.map(({ id }) => id).toSorted());
+    expect([...delivered].map((one) => one.split(' ')[0]).toSorted()).toEqual(tasks.map(({ id }) => id).toSorted());
     if (!LONG) return;
     const [films, unknown, pictures] = [ark.submits, fal.submits, openai.submits];
     const counts = { tasks: tasks.length, films, unknown, pictures, webhooks: receiver.received.length };

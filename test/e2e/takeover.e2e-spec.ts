@@ -6,15 +6,15 @@ import { loadConfig } from '../../src/platform/config.ts';
 import { startService } from '../../src/service.ts';
 import { type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp, testEnv } from '../support/app.ts';
-import { ask } from '../support/faults/watch.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { freePort } from '../support/free-port.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
 import { ReplicateStub } from '../support/stubs/replicate.stub.ts';
 import { eventually } from '../support/wait.ts';
 
-/** How far the worker came that died: whom it asked, and what it noted of the answer. */
-interface Legacy {
+/** How far the dead worker got: the provider it called, and the job id it stored. */
+interface DeadRun {
   provider: string;
   url: string;
   credential: string;
@@ -22,7 +22,7 @@ interface Legacy {
   upstreamId: string | null;
 }
 
-describe('whoever takes a task over', () => {
+describe('a worker that takes a task over', () => {
   const ark = new ArkStub();
   const fal = new FalStub();
   const replicate = new ReplicateStub();
@@ -41,7 +41,7 @@ describe('whoever takes a task over', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The API alone, so that nobody touches what it accepts. */
+  /** An API process without a worker, so that its tasks stay queued. */
   async function front(bindings: string): Promise<TestApp> {
     const file = join(folder, 'providers.yaml');
     writeFileSync(file, `models:\n${bindings}`);
@@ -63,10 +63,10 @@ describe('whoever takes a task over', () => {
     return task;
   }
 
-  /** Leaves the task as a dead worker would have, and lets another take it to its end. */
-  async function takenOver(service: TestApp, { task_id: id }: TaskBody, legacy: Legacy): Promise<TaskBody> {
-    const { provider, url, credential, model, upstreamId } = legacy;
-    await ask(
+  /** Writes the task as a dead worker leaves it, and runs another worker to its end. */
+  async function takenOver(service: TestApp, { task_id: id }: TaskBody, deadRun: DeadRun): Promise<TaskBody> {
+    const { provider, url, credential, model, upstreamId } = deadRun;
+    await queryOnce(
       service.database.url,
       `with taken as (
          update tasks set status = 'running', attempt = 1, started_at = now(), lease_until = now() - interval '1 s',
@@ -85,7 +85,7 @@ describe('whoever takes a task over', () => {
     return startService(loadConfig(own.env));
   }
 
-  /** The paid call of the worker that died. */
+  /** The paid call of the dead worker. */
   async function submit(url: string, authorization: string, body: object): Promise<Record<string, string>> {
     const headers = { authorization, 'content-type': 'application/json' };
     const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -96,7 +96,7 @@ describe('whoever takes a task over', () => {
   const SEEDANCE = 'bytedance/seedance-2.0';
   const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 
-  it('has to wait while the paid call of its predecessor is out, and is called at once otherwise', async () => {
+  it('waits for the lease while the paid call of its predecessor is in flight, and starts at once otherwise', async () => {
     const bindings = `  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}" }]`;
     const service = await front(bindings);
     const left = async (pattern: RegExp) => {
@@ -104,17 +104,17 @@ describe('whoever takes a task over', () => {
       const asked = ark.count(pattern);
       ark.plan(pattern, 'hang');
       const { task_id: id } = await created(service, aFilm);
-      await eventually('the upstream to be asked', async () => ark.count(pattern) > asked);
+      await eventually('the request at the upstream', async () => ark.count(pattern) > asked);
       await worker.stop();
       const rows = `select status, losses, lease_until > now() as is_held from tasks where id = $1`;
-      return (await ask(service.database.url, rows, [id]))[0];
+      return (await queryOnce(service.database.url, rows, [id]))[0];
     };
     const row = { status: 'running', losses: -1 };
     expect(await left(/^POST .*tasks$/)).toEqual({ ...row, is_held: true });
     expect(await left(/^GET .*tasks\/cgt/)).toEqual({ ...row, is_held: false });
   }, 60_000);
 
-  it('brings a film home though the picture it starts from is gone', async () => {
+  it('finishes a video although its first frame is no longer available', async () => {
     const service = await front(`  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}" }]`);
     const before = ark.submits;
     const gone = `http://127.0.0.1:${await freePort()}/first.png`;
@@ -127,23 +127,29 @@ describe('whoever takes a task over', () => {
       duration: 4,
       seed: seedOf(task.task_id),
     });
-    const legacy = { provider: 'ark', url: ark.baseUrl, credential: 'ARK_API_KEY', model: 'seedance', upstreamId: id! };
-    expect(await takenOver(service, task, legacy)).toMatchObject({ status: 'succeeded' });
+    const deadRun = {
+      provider: 'ark',
+      url: ark.baseUrl,
+      credential: 'ARK_API_KEY',
+      model: 'seedance',
+      upstreamId: id!,
+    };
+    expect(await takenOver(service, task, deadRun)).toMatchObject({ status: 'succeeded' });
     expect(ark.submits).toBe(before + 1);
   }, 60_000);
 
-  it('goes on under the model that was asked, where one account serves several', async () => {
+  it('continues with the submitted model when one account serves several', async () => {
     const at = (model: string) => `{ provider: fal, model: ${model}, base_url: "${fal.origin}" }`;
     const service = await front(`  nano-banana-pro: [${at('fal-ai/nano-banana-2')}, ${at('fal-ai/nano-banana-pro')}]`);
     const task = await created(service, { model: 'nano-banana-pro', prompt: 'A heron' });
     const model = 'fal-ai/nano-banana-pro';
     const { request_id: id } = await submit(`${fal.origin}/${model}`, `Key ${fal.key}`, { prompt: 'A heron' });
-    const legacy = { provider: 'fal', url: fal.origin, credential: 'FAL_KEY', model, upstreamId: id! };
-    expect(await takenOver(service, task, legacy)).toMatchObject({ status: 'succeeded' });
+    const deadRun = { provider: 'fal', url: fal.origin, credential: 'FAL_KEY', model, upstreamId: id! };
+    expect(await takenOver(service, task, deadRun)).toMatchObject({ status: 'succeeded' });
     expect(fal.submits).toBe(1);
   }, 60_000);
 
-  it('finds the job of the model that was asked, and buys no second one', async () => {
+  it('finds the job of the submitted model, and submits no second one', async () => {
     const at = (model: string) => `{ provider: replicate, model: ${model}, base_url: "${replicate.baseUrl}" }`;
     const service = await front(`  seedance-2: [${at(`${SEEDANCE}-fast`)}, ${at(SEEDANCE)}]`);
     const task = await created(service, aFilm);
@@ -156,8 +162,8 @@ describe('whoever takes a task over', () => {
   }, 60_000);
 
   it.each([
-    ['fails it where nobody can tell, and sends nothing', '', 'failed', 0],
-    ['sends it again where the operator allows that', ', on_unknown_outcome: resubmit', 'succeeded', 1],
+    ['fails the task when the outcome is unknown, and sends nothing', '', 'failed', 0],
+    ['submits again if the operator allows it', ', on_unknown_outcome: resubmit', 'succeeded', 1],
   ])(
     '%s',
     async (_, more, status, submits) => {
@@ -174,7 +180,7 @@ describe('whoever takes a task over', () => {
     60_000,
   );
 
-  const atReplicate = (model: string): Legacy => ({
+  const atReplicate = (model: string): DeadRun => ({
     provider: 'replicate',
     url: replicate.baseUrl,
     credential: 'REPLICATE_API_TOKEN',

@@ -5,17 +5,17 @@ import { WatchdogPool } from '../../src/platform/database/watchdog-pool.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Longer than a connection may be held, and a new one looked at, until the server counts as silent. */
+/** Longer than a query may take plus a probe may take before the server counts as silent. */
 const SLOW_S = 3;
 
-/** What the line to the database does with a connection that only feels the pulse. */
-type Treatment = 'first word only' | 'nothing';
+/** What the proxy before the database forwards to a probe connection. */
+type Treatment = 'first byte only' | 'nothing';
 
 describe('a pool that notices a silent database', () => {
   let database: TestDatabase;
   let line: Server;
   let treatment: Treatment;
-  let pulses = 0;
+  let probes = 0;
   let pool: WatchdogPool;
   const sockets: Socket[] = [];
   beforeAll(async () => {
@@ -31,10 +31,10 @@ describe('a pool that notices a silent database', () => {
           client.pipe(server).pipe(client);
           return;
         }
-        pulses += 1;
+        probes += 1;
         if (treatment === 'nothing') return;
         server.write(first);
-        server.once('data', (word: Buffer) => client.write(word.subarray(0, 1)));
+        server.once('data', (bytes: Buffer) => client.write(bytes.subarray(0, 1)));
       });
     });
     line.listen(0, '127.0.0.1');
@@ -44,7 +44,7 @@ describe('a pool that notices a silent database', () => {
     const url = new URL(database.url);
     url.port = String((line.address() as AddressInfo).port);
     pool = new WatchdogPool({ connectionString: url.href, max: 5 });
-    pulses = 0;
+    probes = 0;
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -55,15 +55,15 @@ describe('a pool that notices a silent database', () => {
     await database.drop();
   });
 
-  const slowly = () => pool.query(`select pg_sleep(${SLOW_S})`).then(() => 'answered');
+  const slowQuery = () => pool.query(`select pg_sleep(${SLOW_S})`).then(() => 'answered');
 
-  it('leaves one alone that takes long to let a new connection in, but speaks to it', async () => {
-    treatment = 'first word only';
-    expect(await slowly()).toBe('answered');
-    expect(pulses).toBeGreaterThan(0);
+  it('keeps connections to a server that is slow to accept the probe but sends bytes to it', async () => {
+    treatment = 'first byte only';
+    expect(await slowQuery()).toBe('answered');
+    expect(probes).toBeGreaterThan(0);
   });
 
-  it('leaves one alone that answers on other connections, though it says nothing to a new one', async () => {
+  it('keeps connections to a server that answers on other connections but not to the probe', async () => {
     treatment = 'nothing';
     const over = new AbortController();
     const others = (async () => {
@@ -73,16 +73,16 @@ describe('a pool that notices a silent database', () => {
       }
     })();
     others.catch(() => undefined);
-    expect(await slowly().finally(() => over.abort())).toBe('answered');
+    expect(await slowQuery().finally(() => over.abort())).toBe('answered');
     await others;
-    expect(pulses).toBeGreaterThan(0);
+    expect(probes).toBeGreaterThan(0);
   });
 
-  it('gives up on one that says nothing to anybody', async () => {
+  it('closes connections to a server that answers on no connection', async () => {
     treatment = 'nothing';
-    await expect(slowly()).rejects.toThrow(/terminated/);
+    await expect(slowQuery()).rejects.toThrow(/terminated/);
     await expect(pool.query('select 1')).rejects.toThrow('does not answer');
-    treatment = 'first word only';
-    await eventually('it to be felt again', () => pool.query('select 1').catch(() => null));
+    treatment = 'first byte only';
+    await eventually('the database to answer again', () => pool.query('select 1').catch(() => null));
   });
 });

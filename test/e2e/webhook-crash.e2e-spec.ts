@@ -6,7 +6,7 @@ import { Receiver } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 
-/** A lost attempt is noticed after the time-out, 5 s of grace, and a look of the sweep. */
+/** A lost attempt is detected after the time-out, 5 s of grace, and one interval of the sweep. */
 const QUICK = { WEBHOOK_TIMEOUT_MS: '4000', TASK_SWEEP_S: '0.5', WEBHOOK_RETRY_SCHEDULE: '1,1,1,1' };
 
 let database: TestDatabase;
@@ -29,7 +29,7 @@ async function start(settings: Record<string, string>) {
   return { ...service, env };
 }
 
-/** An API process, which lives on, and a worker. */
+/** An API process, which survives, and a worker. */
 async function apiAndWorker() {
   const api = await start({ ROLE: 'api' });
   const { BOOTSTRAP_API_KEY, DATA_DIR } = api.env as { BOOTSTRAP_API_KEY: string; DATA_DIR: string };
@@ -40,14 +40,15 @@ async function apiAndWorker() {
 const createAll = async (api: Api, count: number) =>
   Promise.all(Array.from({ length: count }, async () => (await api.create(aFailure)).body.task_id));
 
-/** How often each task was told. */
-const timesTold = (): Map<string, number> => {
-  const told = new Map<string, number>();
-  for (const { event } of receiver.received) told.set(event.data.task_id, (told.get(event.data.task_id) ?? 0) + 1);
-  return told;
+/** How often each task was delivered. */
+const timesDelivered = (): Map<string, number> => {
+  const delivered = new Map<string, number>();
+  for (const { event } of receiver.received)
+    delivered.set(event.data.task_id, (delivered.get(event.data.task_id) ?? 0) + 1);
+  return delivered;
 };
 
-it('kill -9 between the 200 and our commit: at most one more, of the same id, and no loss', async () => {
+it('kill -9 between the 200 and our commit: at most one repetition with the same id, and no loss', async () => {
   const { api, hooks, startWorker, worker } = await apiAndWorker();
   await hooks.endpoint(receiver.url);
   receiver.answer = async (_received, response) => {
@@ -57,17 +58,17 @@ it('kill -9 between the 200 and our commit: at most one more, of the same id, an
   const made = await createAll(api, 30);
   await eventually('the worker to be killed', async () => worker.child.signalCode === 'SIGKILL');
   await startWorker();
-  await eventually('every task to be told', async () => timesTold().size === made.length, 60_000);
-  await new Promise((resolve) => setTimeout(resolve, 11_000)); // longer than a lease: a late repetition would show
-  for (const id of made) expect(timesTold().get(id)).toBeLessThanOrEqual(2);
+  await eventually('every task to be delivered', async () => timesDelivered().size === made.length, 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 11_000)); // longer than a lease, so that a late repetition would have arrived
+  for (const id of made) expect(timesDelivered().get(id)).toBeLessThanOrEqual(2);
   const repeated = receiver.received.length - made.length;
-  expect(repeated).toBeLessThanOrEqual(10); // what was under way
+  expect(repeated).toBeLessThanOrEqual(10); // the attempts in flight
   const idOf = new Map(receiver.received.map(({ event, headers }) => [event.data.task_id, headers['webhook-id']]));
   for (const { event, headers } of receiver.received) expect(headers['webhook-id']).toBe(idOf.get(event.data.task_id));
   expect(new Set(receiver.ids).size).toBe(made.length);
 }, 180_000);
 
-it('kill -9 while the receiver still thinks: the attempt is logged as broken and made again', async () => {
+it('kill -9 before the receiver answers: the attempt is logged as failed and repeated', async () => {
   const { api, hooks, startWorker, worker } = await apiAndWorker();
   const { id } = await hooks.endpoint(receiver.url);
   receiver.answer = () => undefined;
@@ -84,7 +85,7 @@ it('kill -9 while the receiver still thinks: the attempt is logged as broken and
   expect(receiver.received[1].body).toBe(receiver.received[0].body);
 }, 180_000);
 
-it('SIGTERM hands over what is under way, without using up the schedule', async () => {
+it('SIGTERM releases attempts in flight, without using up the schedule', async () => {
   const { api, hooks, startWorker, worker } = await apiAndWorker();
   const { id } = await hooks.endpoint(receiver.url);
   const other = await startWorker();
@@ -96,8 +97,8 @@ it('SIGTERM hands over what is under way, without using up the schedule', async 
   await startWorker();
   await receiver.until(16, 60_000);
   await hooks.ended(id, 16);
-  expect(timesTold().size).toBe(8);
-  expect([...timesTold().values()].every((times) => times === 2)).toBe(true);
+  expect(timesDelivered().size).toBe(8);
+  expect([...timesDelivered().values()].every((times) => times === 2)).toBe(true);
 }, 180_000);
 
 it('two workers never make two attempts of one event at once, nor more than ten at one endpoint', async () => {
@@ -115,7 +116,7 @@ it('two workers never make two attempts of one event at once, nor more than ten 
     }, 20);
   };
   await createAll(api, 200);
-  await eventually('every task to be told', async () => timesTold().size === 200, 90_000);
+  await eventually('every task to be delivered', async () => timesDelivered().size === 200, 90_000);
   expect(twice).toBe(0);
   expect(receiver.mostOpen).toBeLessThanOrEqual(10);
 }, 180_000);

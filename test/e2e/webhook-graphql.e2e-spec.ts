@@ -26,7 +26,7 @@ async function ask(query: string, variables: object = {}): Promise<Reply> {
 
 const ENDPOINT = 'id object url events description status disabledReason secretHint createdAt';
 
-it('does with endpoints what REST does', async () => {
+it('manages endpoints as REST does', async () => {
   const made = await ask(
     `mutation ($input: CreateWebhookEndpointInput!) {
     createWebhookEndpoint(input: $input) { ${ENDPOINT} secret }

@@ -32,17 +32,17 @@ async function tenant(answer?: Receiver['answer']) {
 const waiting = async () =>
   Number((await database.query('select count(*) from webhook_dispatches where due_at is not null')).rows[0].count);
 
-it('lets no dead endpoint with 1,000 events waiting delay another: p95 under 2 s', async () => {
+it('delivers in time beside dead endpoints with 1,000 waiting events: p95 under 2 s', async () => {
   await start({ WEBHOOK_TIMEOUT_MS: '4000' });
   const dead = await Promise.all([tenant(() => undefined), tenant(() => undefined), tenant(() => undefined)]);
   const alive = await tenant();
   const backlog = [...Array(1000).keys()].map((nth) => () => dead[nth % 3].api.create(aFailure));
-  const lane = async () => {
+  const worker = async () => {
     for (let create = backlog.pop(); create; create = backlog.pop()) await create();
   };
-  await Promise.all(Array.from({ length: 20 }, lane));
-  await eventually('the backlog to stand', async () => (await waiting()) > 900, 60_000);
-  // It failed by now, so one attempt is made at a time.
+  await Promise.all(Array.from({ length: 20 }, worker));
+  await eventually('the backlog', async () => (await waiting()) > 900, 60_000);
+  // The endpoints have failed by now, so the worker makes one attempt at a time.
   await Promise.all(dead.map(({ hooks, endpoint }) => hooks.ended(endpoint.id, 10)));
   await eventually('single probes', async () => dead.every(({ receiver }) => receiver.open <= 1));
 
@@ -64,7 +64,7 @@ it('lets no dead endpoint with 1,000 events waiting delay another: p95 under 2 s
   for (const { receiver } of dead) expect(receiver.open).toBeLessThanOrEqual(1);
 }, 180_000);
 
-it('sends what waited at full speed once the endpoint is back', async () => {
+it('sends waiting events at full speed once the endpoint is back', async () => {
   await start({ WEBHOOK_RETRY_SCHEDULE: '1,1,1,1,1' });
   const { api, receiver, hooks, endpoint } = await tenant((_received, response) => void response.writeHead(500).end());
   for (let nth = 0; nth < 40; nth++) await api.create(aFailure);
@@ -80,8 +80,8 @@ it('sends what waited at full speed once the endpoint is back', async () => {
   expect(delivered.size).toBe(40);
 }, 180_000);
 
-it('disables as failing what has only failed for so long, stops its retries, and a success in between resets', async () => {
-  // 0.0004 h are 1.44 s.
+it('disables an endpoint that has failed for the configured time and stops its retries; a success resets the time', async () => {
+  // 0.0004 h is 1.44 s.
   await start({ WEBHOOK_RETRY_SCHEDULE: '0.5,0.5,0.5,0.5,0.5,0.5,60', WEBHOOK_DISABLE_AFTER_HOURS: '0.0004' });
   const failing = await tenant((_received, response) => void response.writeHead(500).end());
   await failing.api.create(aFailure);
@@ -101,7 +101,7 @@ it('disables as failing what has only failed for so long, stops its retries, and
   expect((await shaky.hooks.read(shaky.endpoint.id)).body.status).toBe('enabled');
 }, 180_000);
 
-it('stops quietly for an endpoint that is disabled or deleted while attempts are waiting or under way', async () => {
+it('makes no further attempt for an endpoint that is disabled or deleted while attempts wait or are in flight', async () => {
   await start({ WEBHOOK_RETRY_SCHEDULE: '0.5', WEBHOOK_TIMEOUT_MS: '1000' });
   const one = await tenant(() => undefined);
   const other = await tenant(() => undefined);
@@ -122,9 +122,10 @@ it('deletes events and their log with the retention of their tasks', async () =>
   const eventId = (await hooks.deliveries(endpoint.id)).data[0].event_id;
   await database.query(`update webhook_events set expires_at = now() - interval '1 second'`);
   expect((await hooks.redeliver(eventId)).status).toBe(404);
+  await eventually('the log to be purged', async () => (await hooks.deliveries(endpoint.id)).data.length === 0);
 });
 
-it('writes down the others when the event of an attempt has been deleted before its answer', async () => {
+it('records the other attempts of a batch when the event of one was deleted before its answer', async () => {
   await start({});
   const answer = Promise.withResolvers<void>();
   const { api, receiver, hooks, endpoint } = await tenant(async (_received, response) => {
@@ -140,11 +141,11 @@ it('writes down the others when the event of an attempt has been deleted before 
   expect(logged.every(({ status_code, next_attempt_at }) => status_code === 200 && next_attempt_at === null)).toBe(
     true,
   );
-  await api.create(aFailure); // and goes on
+  await api.create(aFailure); // and continues
   await receiver.until(6);
 });
 
-it('keeps secrets sealed in the database', async () => {
+it('encrypts secrets in the database', async () => {
   await start({});
   const { hooks, endpoint } = await tenant();
   const { secret } = (await hooks.rotate(endpoint.id, { keep_old_secret_for_hours: 1 })).body;

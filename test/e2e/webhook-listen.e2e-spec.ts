@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
-import { listen } from '../../src/cli/commands/listen-run.ts';
-import { aFailure, aHang } from '../support/clients/api.ts';
+import { listen } from '../../src/cli/forward-events.ts';
+import { aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
@@ -10,7 +10,7 @@ describe('darkroom listen', () => {
   let service: TestApp;
   let laptop: Receiver;
   let address: string;
-  let news: string[];
+  let output: string[];
   let interrupted: AbortController;
   let listening: Promise<void>;
   beforeAll(async () => (service = await startApp()));
@@ -19,9 +19,9 @@ describe('darkroom listen', () => {
     laptop = await Receiver.start();
     address = laptop.url;
     interrupted = new AbortController();
-    news = [];
+    output = [];
     for (const stream of ['log', 'error'] as const) {
-      jest.spyOn(console, stream).mockImplementation((line) => void news.push(String(line)));
+      jest.spyOn(console, stream).mockImplementation((line) => void output.push(String(line)));
     }
   });
   afterEach(async () => {
@@ -35,10 +35,11 @@ describe('darkroom listen', () => {
     const options = { url: service.baseUrl, key: service.api.key ?? undefined, forwardTo: address, ...more };
     return (listening = listen(options, interrupted.signal));
   };
-  const started = () => eventually('the stream to open', async () => news.some((line) => line.startsWith('Listening')));
-  const secretShown = () => /whsec_\S+/.exec(news.join('\n'))?.[0] as string;
+  const started = () =>
+    eventually('the stream to open', async () => output.some((line) => line.startsWith('Listening')));
+  const secretShown = () => /whsec_\S+/.exec(output.join('\n'))?.[0] as string;
 
-  it('sends what the service itself would send, signed with the secret it shows, final states only', async () => {
+  it('forwards only final states, with the body that the service would send, signed with the secret that it prints', async () => {
     const real = await Receiver.start();
     await new WebhookClient(service.api).endpoint(real.url);
     void run();
@@ -53,33 +54,35 @@ describe('darkroom listen', () => {
     await service.api.cancel(hanging.task_id);
     await laptop.until(2);
     await eventually(
-      'a line about each',
-      async () => news.filter((line) => line.startsWith('task.failed')).length === 2,
+      'a line for each',
+      async () => output.filter((line) => line.startsWith('task.failed')).length === 2,
     );
-    expect(news.at(-1)).toMatch(/^task\.failed {2}evt_\S+ {2}task_\S+ {2}200 {2}\d+ ms$/);
+    expect(output.at(-1)).toMatch(/^task\.failed {2}evt_\S+ {2}task_\S+ {2}200 {2}\d+ ms$/);
     await real.stop();
   });
 
-  it('sends only the events asked for, and says when nobody takes them', async () => {
+  it('forwards only the requested events, and reports a receiver that it cannot reach', async () => {
     void run({ events: ['task.completed'], secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz' });
     await started();
     expect(secretShown()).toBe('whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz');
-    await service.api.untilFinal((await service.api.create(aFailure)).body.task_id);
+    await service.api.create(aFailure, { prefer: 'wait=30' });
+    await service.api.create(aCat, { prefer: 'wait=30' });
+    await laptop.until(1);
     interrupted.abort();
     await listening;
-    expect(laptop.received).toEqual([]);
+    expect(laptop.received.map(({ event }) => event.type)).toEqual(['task.completed']);
 
     interrupted = new AbortController();
     await laptop.stop();
-    news.length = 0;
+    output.length = 0;
     void run();
     await started();
     await service.api.create(aFailure);
-    await eventually('a line', async () => news.some((line) => line.includes('connect_failed')));
+    await eventually('a line', async () => output.some((line) => line.includes('connect_failed')));
     laptop = await Receiver.start();
   });
 
-  it('ends with the words of the service when the key is refused', async () => {
+  it('ends with the message of the service when the key is refused', async () => {
     await expect(run({ key: `dr_${'x'.repeat(46)}` })).rejects.toThrow(/invalid_api_key/);
     await expect(run({ key: undefined })).rejects.toThrow(/DARKROOM_API_KEY/);
     await expect(run({ forwardTo: 'localhost:3000' })).rejects.toThrow(/--forward-to/);

@@ -7,7 +7,7 @@ import { Canary } from '../support/hostile/canary.ts';
 import { DnsServer } from '../support/servers/dns-server.ts';
 import { type DeliveryBody, type EndpointBody, WebhookClient } from '../support/clients/webhook-client.ts';
 
-/** Nothing is excepted here but one address, which stands for the public internet. */
+/** The only allowed address; it represents the public internet. */
 const PUBLIC = '127.0.0.3';
 const SETTINGS = { OUTBOUND_ALLOW_CIDRS: `${PUBLIC}/32`, WEBHOOK_TIMEOUT_MS: '2000', WEBHOOK_RETRY_SCHEDULE: '3600' };
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     'cname.test': { CNAME: 'localhost' },
     'rebinding.test': { A: () => [asked++ % 2 === 0 ? PUBLIC : '127.0.0.1'] },
   });
-  // The service asks the DNS server of the test instead of the system's.
+  // The service queries the DNS server of the test instead of the system's.
   const resolver = Reflect.get(service.app.get(NameResolver, { strict: false }), 'dns') as Resolver;
   resolver.setServers([dns.address]);
 });
@@ -39,7 +39,7 @@ afterAll(async () => {
   await canary.stop();
 });
 
-/** Registers, has a test event sent, and takes the endpoint away. @returns the refusal, or the attempt */
+/** Registers an endpoint, sends a test event, and removes the endpoint. @returns the refusal, or the attempt */
 async function attack(url: string): Promise<{ refused: ErrorBody['error'] } | { attempt: DeliveryBody; text: string }> {
   const { status, body } = await hooks.register<EndpointBody & ErrorBody>({ url });
   if (status !== 201) return { refused: body.error };
@@ -50,14 +50,14 @@ async function attack(url: string): Promise<{ refused: ErrorBody['error'] } | { 
   return { attempt, text };
 }
 
-it('reaches a canary on every address of this machine zero times, by the whole attack list', async () => {
+it('never reaches the canary on any address of this machine, with the whole attack list', async () => {
   const outcomes: ({ url: string } & Awaited<ReturnType<typeof attack>>)[] = [];
   const left = attackUrls(canary.port);
   expect(left.length).toBeGreaterThan(150);
-  const lane = async () => {
+  const worker = async () => {
     for (let url = left.pop(); url !== undefined; url = left.pop()) outcomes.push({ url, ...(await attack(url)) });
   };
-  await Promise.all(Array.from({ length: 8 }, lane));
+  await Promise.all(Array.from({ length: 8 }, worker));
   for (const outcome of outcomes) {
     if ('refused' in outcome) {
       expect([outcome.refused.code, outcome.refused.param]).toEqual([
@@ -74,11 +74,11 @@ it('reaches a canary on every address of this machine zero times, by the whole a
 }, 180_000);
 
 it.each(['loopback', 'mixed', 'metadata', 'mapped', 'cname', 'unknown'])(
-  'judges the name %s.test at the attempt, and says no more than the class',
+  'checks the name %s.test at the attempt, and shows only the error class',
   async (name) => {
     canary.connections = 0;
     const outcome = await attack(`http://${name}.test:${canary.port}/secret`);
-    if ('refused' in outcome) throw new Error('A name is judged at the attempt only.');
+    if ('refused' in outcome) throw new Error('A name must be checked at the attempt, not at registration.');
     const error = /cname|unknown/.test(name) ? 'dns_failure' : 'blocked_address';
     expect(outcome.attempt).toMatchObject({ error, status_code: null, response_snippet: null });
     expect(outcome.text).not.toMatch(/127\.0|169\.254|ffff/);
@@ -86,7 +86,7 @@ it.each(['loopback', 'mixed', 'metadata', 'mapped', 'cname', 'unknown'])(
   },
 );
 
-it('asks what a name means for each attempt anew, so a rebound name is judged like the first', async () => {
+it('resolves the name again for each attempt, so a rebound name is refused', async () => {
   canary.connections = 0;
   const errors = [];
   for (let nth = 0; nth < 4; nth++) {
@@ -94,10 +94,10 @@ it('asks what a name means for each attempt anew, so a rebound name is judged li
     errors.push('refused' in outcome ? outcome.refused.code : outcome.attempt.error);
   }
   expect(errors).toEqual([null, 'blocked_address', null, 'blocked_address']);
-  expect(canary.connections).toBe(2); // at the address that may be called
+  expect(canary.connections).toBe(2); // at the allowed address
 });
 
-it('takes http only where the operator allows it', async () => {
+it('accepts http only if the operator allows it', async () => {
   const strict = await startApp({ ...SETTINGS, OUTBOUND_ALLOW_HTTP: 'false' });
   const refused = await new WebhookClient(strict.api).register<ErrorBody>({ url: 'http://example.com/hook' });
   expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([400, 'url_not_allowed', 'url']);

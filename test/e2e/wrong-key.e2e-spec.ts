@@ -69,7 +69,7 @@ describe('a key that the provider refuses', () => {
     const { body } = await service.api.create({ model, prompt: 'A heron at dawn' });
     return service.api.untilFinalWithin(body.task_id, 30_000);
   };
-  /** The line of the log, which is written in gusts. */
+  /** The line in the log, which is written in batches. */
   const logged = (taskId: string, event: string) =>
     eventually(`${event} in the log`, async () => {
       const lines = service.output().split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')); // prettier-ignore
@@ -77,12 +77,12 @@ describe('a key that the provider refuses', () => {
     });
 
   it.each([
-    ['nano-banana-2', 'gemini', 'GEMINI_SECRET', 400], // it has no 401 for this
+    ['nano-banana-2', 'gemini', 'GEMINI_SECRET', 400], // Gemini does not use 401 for this
     ['nano-banana-pro', 'fal', 'FAL_SECRET', 401],
     ['seedance-2', 'ark', 'ARK_SECRET', 401],
     ['sora-2', 'replicate', 'REPLICATE_SECRET', 401],
   ])(
-    '%s, its only provider being %s: fails provider_rejected, and only the log says why',
+    '%s fails with provider_rejected at its only provider %s, and only the log has the reason',
     async (model, provider, credential, status) => {
       const task = await ended(model);
       const error = {
@@ -102,7 +102,7 @@ describe('a key that the provider refuses', () => {
         expect(text).not.toContain(WRONG_KEY);
       }
 
-      const passed = await logged(task.task_id, 'binding.passed_over');
+      const passed = await logged(task.task_id, 'binding.skipped');
       expect(passed).toMatchObject({ provider, credential, code: 'provider_rejected', reason: { provider, status } });
       const failed = await logged(task.task_id, 'task.run_failed');
       expect(failed).toMatchObject({ model, provider, credential, code: 'provider_rejected', cause: { status } });
@@ -111,10 +111,10 @@ describe('a key that the provider refuses', () => {
     60_000,
   );
 
-  it('lets the next binding serve, and the log names the credential that was refused', async () => {
+  it('uses the next binding, and the log names the refused credential', async () => {
     const task = await ended('gpt-image-2');
     expect(task.status).toBe('succeeded');
-    const passed = await logged(task.task_id, 'binding.passed_over');
+    const passed = await logged(task.task_id, 'binding.skipped');
     expect(passed).toMatchObject({ provider: 'openai', credential: 'FIRST_SECRET', reason: { status: 401 } });
     expect(service.output()).not.toContain(WRONG_KEY);
   }, 60_000);

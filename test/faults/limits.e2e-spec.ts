@@ -7,7 +7,7 @@ import { aFailure, aHang, Api as Client } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { quantile } from '../support/faults/client.ts';
 import { FaultFleet } from '../support/faults/fleet.ts';
-import { ask } from '../support/faults/watch.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
@@ -28,7 +28,7 @@ describe('limits hold over processes, and one client does not harm another', () 
     await database.drop();
   });
 
-  /** One new key, as a client of each of the two APIs. */
+  /** Makes an API key. @returns a client at each of the two APIs */
   async function keyWith(limits: object): Promise<[Api, Api]> {
     const first = fleet.apis[0]!.service.api;
     const { body } = await first.call<{ key: string }>('POST', '/v1/api_keys', { name: 'limited', limits });
@@ -37,7 +37,7 @@ describe('limits hold over processes, and one client does not harm another', () 
   const inState = async (api: Api, status: string) =>
     (await api.get<{ data: TaskBody[] }>(`/v1/tasks?limit=100&status=${status}`)).body.data;
 
-  it('running and queued at once: the same count for two APIs and two workers', async () => {
+  it('running and queued tasks are counted together over two APIs and two workers', async () => {
     const apis = await keyWith({ max_running: 3, max_queued: 8 });
     const made = await Promise.all(
       Array.from({ length: 40 }, (_, nth) => apis[nth % 2]!.create<TaskBody & ErrorBody>(aHang)),
@@ -47,8 +47,8 @@ describe('limits hold over processes, and one client does not harm another', () 
     for (const { body } of refused) expect(body.error.code).toBe('queue_full');
     await eventually('three to run', async () => (await inState(apis[0], 'running')).length === 3);
     const most = { running: 0, queued: 0 };
-    for (let look = 0; look < 20; look += 1) {
-      const [row] = await ask<{ running: number; queued: number }>(
+    for (let poll = 0; poll < 20; poll += 1) {
+      const [row] = await queryOnce<{ running: number; queued: number }>(
         database.url,
         `select count(*) filter (where status = 'running')::int as running,
                 count(*) filter (where status = 'queued')::int as queued
@@ -65,7 +65,7 @@ describe('limits hold over processes, and one client does not harm another', () 
     expect(await inState(apis[0], 'running')).toEqual([]);
   }, 180_000);
 
-  it('rates are counted over processes: two APIs let through the limit, and no more', async () => {
+  it('rates are counted over processes: two APIs admit exactly the limit', async () => {
     const apis = await keyWith({ creates_per_minute: 5, reads_per_minute: 200 });
     const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => apis[nth % 2]!.create(aFailure)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
@@ -76,7 +76,7 @@ describe('limits hold over processes, and one client does not harm another', () 
     expect(reads.filter(({ status }) => status === 429)).toHaveLength(200);
   });
 
-  it("a flood by one key leaves another's waits under twice what they were", async () => {
+  it("a flood by one key at most doubles another key's latency", async () => {
     const [quiet] = await keyWith({ reads_per_minute: 0 });
     const ordinary = async () => {
       const startedAt = performance.now();
@@ -97,13 +97,13 @@ describe('limits hold over processes, and one client does not harm another', () 
         env: { ...process.env, NODE_OPTIONS: '', FLOOD_KEY: flooder.key as string },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      let said = '';
-      flood.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      await sample(500); // until it is at full speed
+      let printed = '';
+      flood.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+      await sample(500); // until the flood is at full speed
       const beside = quantile(await sample(FLOOD_MS), 0.95);
       flood.kill('SIGTERM');
       await once(flood, 'close');
-      const statuses = JSON.parse(said) as Record<number, number>;
+      const statuses = JSON.parse(printed) as Record<number, number>;
       process.stdout.write(`${JSON.stringify({ flood: statuses, p95_alone_ms: alone, p95_beside_ms: beside })}\n`);
       expect(statuses[429]).toBeGreaterThan(100);
       expect(statuses[201]).toBe(50);
@@ -112,7 +112,7 @@ describe('limits hold over processes, and one client does not harm another', () 
     expect(await leastOf(5, NOISE_MS, floodBeside)).toBeLessThan(NOISE_MS);
   }, 240_000);
 
-  it('1,000 slow connections do not hurt a normal client, and are cut', async () => {
+  it('1,000 slow connections do not slow a normal client down, and are closed', async () => {
     const [quiet] = await keyWith({});
     const { PORT } = fleet.apis[0]!.env;
     const slow: Socket[] = [];
@@ -150,7 +150,7 @@ describe('limits hold over processes, and one client does not harm another', () 
       expect(least).toBeLessThan(500);
       if (LONG) {
         const written = slow.filter((_, nth) => nth % 3 !== 2).length;
-        await eventually('those that dawdle to be cut', async () => cut >= written, 60_000);
+        await eventually('the slow senders to be closed', async () => cut >= written, 60_000);
       }
     } finally {
       clearInterval(trickle);
@@ -159,5 +159,5 @@ describe('limits hold over processes, and one client does not harm another', () 
   }, 240_000);
 });
 
-/** What two cores add by chance, when all the processes of the test, and the flood itself, run on them. */
+/** Noise of two cores that run all processes of the test and the flood itself. */
 const NOISE_MS = 15;

@@ -11,7 +11,7 @@ import { eventually, leastOf } from '../support/wait.ts';
 
 const MIB = 1024 * 1024;
 
-describe('overload is shed before memory is used up', () => {
+describe('overload is refused before memory runs out', () => {
   let edge: Edge | undefined;
   let open: (() => void)[] = [];
   afterEach(async () => {
@@ -19,7 +19,7 @@ describe('overload is shed before memory is used up', () => {
     await edge?.fastify.close();
   });
 
-  /** The real edge with one slow route; returns where it is. */
+  /** Starts the real HTTP edge with one slow route. @returns its base URL */
   async function serve(limits: Partial<HttpLimits>): Promise<string> {
     edge = createEdge({ ...HTTP_LIMITS, ...limits });
     const { fastify } = edge;
@@ -34,7 +34,7 @@ describe('overload is shed before memory is used up', () => {
     while (open.length < count) await sleep(5);
   };
 
-  it('past the bound of requests: 503, Retry-After, at once; health answers; those inside are served', async () => {
+  it('over the limit of requests: an immediate 503 with Retry-After; health answers; admitted requests are served', async () => {
     const url = await serve({ requestsAtOnce: 100 });
     const inside = Array.from({ length: 100 }, () => fetch(`${url}/slow`));
     await waiting(100);
@@ -58,7 +58,7 @@ describe('overload is shed before memory is used up', () => {
     expect((await again).status).toBe(200);
   });
 
-  it('clients who hang up give their places back', async () => {
+  it('clients that disconnect free their places', async () => {
     const url = await serve({ requestsAtOnce: 10 });
     const gone = new AbortController();
     const left = Array.from({ length: 10 }, () => fetch(`${url}/slow`, { signal: gone.signal }).catch(() => null));
@@ -76,7 +76,7 @@ describe('overload is shed before memory is used up', () => {
     expect((await next!).status).toBe(200);
   });
 
-  it('past the bound of bytes: large bodies are refused as well', async () => {
+  it('over the limit of body bytes: further large bodies are refused', async () => {
     const url = await serve({ bodyBytesAtOnce: 2_000_000 });
     const body = JSON.stringify({ filling: 'x'.repeat(900_000) });
     const send = () => fetch(`${url}/slow`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
@@ -87,7 +87,7 @@ describe('overload is shed before memory is used up', () => {
     expect((await Promise.all(inside)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('past the bound of bytes still coming in: the one longest on its way is refused, others go on', async () => {
+  it('over the limit of incoming bytes: the oldest incomplete body is refused, others continue', async () => {
     const url = await serve({ incomingBytesAtOnce: 500_000 });
     const begin = async (bytes: number) => {
       const head = `POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes + 1}\r\n\r\n`;
@@ -97,8 +97,8 @@ describe('overload is shed before memory is used up', () => {
       socket.write(head + '"'.padEnd(bytes, 'x'));
       return { socket, answer: () => answer };
     };
-    const dawdlers = [];
-    for (let nth = 0; nth < 4; nth += 1) dawdlers.push(await begin(90_000));
+    const slowBodies = [];
+    for (let nth = 0; nth < 4; nth += 1) slowBodies.push(await begin(90_000));
     for (let nth = 0; nth < 3; nth += 1) {
       const quick = fetch(`${url}/slow`, {
         method: 'POST',
@@ -109,50 +109,50 @@ describe('overload is shed before memory is used up', () => {
       for (const answer of open.splice(0)) answer();
       expect((await quick).status).toBe(200);
     }
-    expect(dawdlers.map(({ answer }) => answer())).toEqual(['', '', '', '']);
-    const [eldest, ...rest] = dawdlers;
+    expect(slowBodies.map(({ answer }) => answer())).toEqual(['', '', '', '']);
+    const [oldest, ...rest] = slowBodies;
     const more = [await begin(90_000), await begin(90_000)];
-    await eventually('the eldest to be refused', async () => eldest!.answer().includes('service_unavailable'));
-    expect(eldest!.answer()).toMatch(/^HTTP\/1\.1 503 [^]*retry-after: 1\r\n/i);
+    await eventually('the oldest to be refused', async () => oldest!.answer().includes('service_unavailable'));
+    expect(oldest!.answer()).toMatch(/^HTTP\/1\.1 503 [^]*retry-after: 1\r\n/i);
     for (const { socket } of [...rest, ...more]) socket.write('"'); // the last byte
     await waiting(5);
     for (const answer of open.splice(0)) answer();
     for (const { answer } of [...rest, ...more]) {
       await eventually('an answer', async () => answer().startsWith('HTTP/1.1 200 '));
     }
-    for (const { socket } of [...dawdlers, ...more]) socket.destroy();
+    for (const { socket } of [...slowBodies, ...more]) socket.destroy();
   });
 
-  it('what waits for the database is bounded too', async () => {
+  it('the number of items that wait for the database is limited', async () => {
     const gate = Promise.withResolvers<void>();
-    const flying = Promise.withResolvers<void>();
+    const inFlight = Promise.withResolvers<void>();
     const batch = new Batch<number, number>(
       async (items) => {
-        flying.resolve();
+        inFlight.resolve();
         await gate.promise;
         return items;
       },
       { maxItems: 10, maxWaiting: 100 },
     );
     const first = batch.add(0);
-    await flying.promise; // the rest wait
-    const asked = Array.from({ length: 150 }, (_, nth) =>
+    await inFlight.promise; // later items wait
+    const added = Array.from({ length: 150 }, (_, nth) =>
       batch.add(nth).catch((error: { code: string }) => error.code),
     );
     gate.resolve();
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(added);
     expect(answers.filter((answer) => answer === 'service_unavailable')).toHaveLength(50);
     expect(await first).toBe(0);
   });
 });
 
-describe('600 MiB of bodies that never end, sent to the real program', () => {
+describe('600 MiB of incomplete bodies, sent to the real program', () => {
   const BODIES = 600;
   let service: HostileService;
   beforeAll(async () => (service = await startHostileService()));
   afterAll(() => service.close());
 
-  it('do not fill its memory, and keep nobody out', async () => {
+  it('do not fill its memory, and do not block other clients', async () => {
     const ordinary = async () => {
       const startedAt = performance.now();
       expect((await service.api.create(aFailure)).status).toBe(201);

@@ -2,20 +2,20 @@ import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { codeOf, HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile/client.ts';
+import { codeOf, HANG_MS, HostileClient, assertOrderly } from '../support/hostile/client.ts';
 import { type HostileService, startHostileService } from '../support/hostile/service.ts';
 import { NAUGHTY_STRINGS } from '../support/hostile/strings.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 const MIB = 1024 * 1024;
-/** On a machine that is busy with other tests, a slow word says nothing of the service. */
+/** On a busy machine, one slow message does not prove that the service is slow. */
 const SILENT_MS = 10 * HANG_MS;
 
-/** `write(0..count-1)` side by side. */
+/** Joins `write(0)` to `write(count - 1)`. */
 const many = (count: number, write: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
-/** Documents that are refused: broken, or small to write and dear to answer. */
+/** Documents that are refused: broken, or short but expensive to answer. */
 const REFUSED: Record<string, string> = {
   nothing: '',
   'a brace': '{',
@@ -56,7 +56,7 @@ const REFUSED: Record<string, string> = {
   'half a surrogate pair': '{ model(id: "\\ud800") { id } }',
 };
 
-/** Bodies of /graphql that are JSON and no GraphQL request. */
+/** Bodies of /graphql that are JSON but no GraphQL request. */
 const BODIES: unknown[] = [
   null,
   true,
@@ -101,13 +101,13 @@ function nested(depth: number): unknown {
   return depth === 0 ? 1 : { metadata: nested(depth - 1) };
 }
 
-/** Tokens of the language, for sentences of no sense. */
+/** Tokens of the language, for meaningless documents. */
 const TOKENS = (
   '{ } ( ) [ ] : = ! | & $ @ ... "" "x" """x""" 1 -1 1.5 1e99 null true query mutation subscription fragment on ' +
   '__typename __schema __type models tasks task edges node taskId $id String! @include(if:$a) @skip(if:true) #x\n \\ \u0000 é'
 ).split(' ');
 
-/** What a client may say over a socket after it is let in, and nobody can understand. */
+/** Messages that break the protocol, for a socket after its ack. */
 const MESSAGES: (string | Buffer)[] = [
   '',
   'x',
@@ -165,13 +165,13 @@ describe('hostile GraphQL', () => {
 
   it.each(Object.entries(REFUSED))('%s is refused over HTTP, in time', async (_name, query) => {
     const outcome = await client.send(attack({ query }));
-    mustBeOrderly(outcome);
+    assertOrderly(outcome);
     expect(codeOf(outcome)).toBeDefined();
-    expect(outcome.text.length).toBeLessThan(64 * 1024); // no answer as long as the question was wide
+    expect(outcome.text.length).toBeLessThan(64 * 1024); // the answer must not grow with the query
   });
 
-  it('bodies of other shapes are answered in order', async () => {
-    await client.storm(BODIES.map(attack), mustBeOrderly);
+  it('bodies of other shapes get an orderly answer', async () => {
+    await client.sendAll(BODIES.map(attack), assertOrderly);
     const nul = encodeURIComponent('{"a":"\\u0000","f":{"metadata":{"\\u0000":"\\ud800"}}}');
     const ask = (document: string): string => `/graphql?query=${encodeURIComponent(document)}&variables=${nul}`;
     for (const path of [
@@ -185,18 +185,18 @@ describe('hostile GraphQL', () => {
       '/graphql',
     ])
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'])
-        mustBeOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
+        assertOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
   });
 
-  it('sentences of no sense are answered in order', async () => {
-    const sentence = fc.oneof(
+  it('meaningless documents get an orderly answer', async () => {
+    const randomDocument = fc.oneof(
       fc.array(fc.constantFrom(...TOKENS), { maxLength: 40 }).map((tokens) => tokens.join(' ')),
       fc.array(fc.constantFrom(...TOKENS), { maxLength: 20 }).map((tokens) => `{ models { id ${tokens.join(' ')} } }`),
       fc.constantFrom(...NAUGHTY_STRINGS).map((text) => `{ model(id: ${JSON.stringify(text)}) { id } }`),
     );
-    await client.storm(
-      fc.sample(sentence, LONG ? 20_000 : 1_000).map((query) => attack({ query })),
-      mustBeOrderly,
+    await client.sendAll(
+      fc.sample(randomDocument, LONG ? 20_000 : 1_000).map((query) => attack({ query })),
+      assertOrderly,
     );
   }, 240_000);
 
@@ -214,46 +214,46 @@ describe('hostile GraphQL', () => {
     async (_name, query) => {
       const socket = await openSocket();
       socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
-      const { type, payload, code } = await firstWord(socket);
-      if (query.includes('\0')) return expect(code).toBe(4400); // no message of ours can hold it
-      // Arguments are judged by the resolver, so what it refuses comes with the answer.
+      const { type, payload, code } = await firstMessage(socket);
+      if (query.includes('\0')) return expect(code).toBe(4400); // the transport refuses this character
+      // Resolvers check arguments, so their refusals are in the result.
       expect(type === 'error' || (type === 'next' && 'errors' in (payload as object))).toBe(true);
       expect(JSON.stringify(payload)).not.toMatch(/internal_error|node_modules|stacktrace/);
-      await leave(socket);
+      await close(socket);
     },
   );
 
-  it('messages of other shapes are told so, or end the socket for the reason they give', async () => {
+  it('messages of other shapes get an error, or close the socket with a documented code', async () => {
     for (const message of MESSAGES) {
       const socket = await openSocket();
-      const word = firstWord(socket);
+      const first = firstMessage(socket);
       socket.send(message);
-      const { type, code } = await word;
+      const { type, code } = await first;
       const why = JSON.stringify(String(message).slice(0, 100));
       if (code !== undefined) expect([why, [4400, 4409, 4429, 1003, 1009].includes(code)]).toEqual([why, true]);
       else expect([why, ['error', 'pong', 'next', 'complete'].includes(type!)]).toEqual([why, true]);
-      await leave(socket);
+      await close(socket);
     }
   });
 
-  it('a flood of messages on one socket ends neither the service nor its manners', async () => {
+  it('a flood of messages on one socket does not disturb the service', async () => {
     const socket = await openSocket();
     const query = '{ models { id } }';
     for (let id = 0; id < 2_000; id++)
       socket.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query } }));
-    mustBeOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
     await sleep(200);
-    mustBeOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
-    await leave(socket);
+    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+    await close(socket);
   });
 
-  it('leaves the memory as it was', async () => {
+  it('does not leak memory', async () => {
     const all = [...Object.values(REFUSED).map((query) => ({ query })), ...BODIES].map(attack);
     const sockets = async (): Promise<void> => {
-      for (let time = 0; time < 5; time++) await Promise.all(Array.from({ length: 15 }, openSocket).map(async (opening) => leave(await opening))); // prettier-ignore
+      for (let time = 0; time < 5; time++) await Promise.all(Array.from({ length: 15 }, openSocket).map(async (opening) => close(await opening))); // prettier-ignore
     };
     const round = async (): Promise<void> => {
-      for (let time = 0; time < (LONG ? 50 : 6); time++) await client.storm(all, mustBeOrderly);
+      for (let time = 0; time < (LONG ? 50 : 6); time++) await client.sendAll(all, assertOrderly);
       await sockets();
     };
     await round();
@@ -265,26 +265,26 @@ describe('hostile GraphQL', () => {
   }, 240_000);
 });
 
-interface Word {
+interface Message {
   type?: string;
   payload?: unknown;
-  /** The socket was closed with this instead. */
+  /** Close code, if the socket was closed instead. */
   code?: number;
 }
 
-function firstWord(socket: WebSocket): Promise<Word> {
+function firstMessage(socket: WebSocket): Promise<Message> {
   return new Promise((resolve, reject) => {
-    const hang = setTimeout(() => reject(new Error('The socket says nothing.')), SILENT_MS);
-    const say = (word: Word): void => {
+    const hang = setTimeout(() => reject(new Error('The socket sent nothing.')), SILENT_MS);
+    const settle = (message: Message): void => {
       clearTimeout(hang);
-      resolve(word);
+      resolve(message);
     };
-    socket.once('message', (data: Buffer) => say(JSON.parse(data.toString()) as Word));
-    socket.once('close', (code) => say({ code }));
+    socket.once('message', (data: Buffer) => settle(JSON.parse(data.toString()) as Message));
+    socket.once('close', (code) => settle({ code }));
   });
 }
 
-async function leave(socket: WebSocket): Promise<void> {
+async function close(socket: WebSocket): Promise<void> {
   if (socket.readyState === socket.CLOSED) return;
   const closed = once(socket, 'close');
   socket.close();

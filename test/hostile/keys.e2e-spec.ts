@@ -15,16 +15,16 @@ import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Contract, section 6. */
+/** The documented bound (docs/api/api-keys.md). */
 const REVOKED_WITHIN_MS = 5_000;
-/** Of each kind, for the medians. */
-const ASKED = 300;
+/** Requests of each kind, for the medians. */
+const REQUESTS = 300;
 
 /**
- * A line to the database that counts the look-ups of API keys in what it carries: a NUL, the end of the portal's name,
- * stands before a prepared statement's name only where it is run.
+ * A TCP proxy to the database that counts the look-ups of API keys. The name of a prepared statement follows a NUL (the end of
+ * the portal's name) only in the message that runs it.
  */
-class CountingLine {
+class CountingProxy {
   lookUps = 0;
   private readonly server: Server;
 
@@ -54,7 +54,7 @@ describe('API keys under attack', () => {
   const services: ServiceProcess[] = [];
   let database: TestDatabase;
   let sql: Client;
-  let line: CountingLine;
+  let line: CountingProxy;
   let behind: ServiceProcess;
   let ahead: ServiceProcess;
 
@@ -63,7 +63,7 @@ describe('API keys under attack', () => {
     sql = new Client({ connectionString: database.url });
     await sql.connect();
     const url = new URL(database.url);
-    line = new CountingLine(new URL(url));
+    line = new CountingProxy(new URL(url));
     url.port = String(await line.open());
     const key = newApiKey();
     const start = async (databaseUrl: string, hours: number): Promise<ServiceProcess> => {
@@ -94,7 +94,7 @@ describe('API keys under attack', () => {
   };
 
   it('a wrong checksum costs no query, an unknown key one', async () => {
-    await sleep(1_200); // what the start noted of last uses is written
+    await sleep(1_200); // until the writes of the start (last use) are over
     const before = line.lookUps;
     for (let time = 0; time < 300; time++) {
       const key = newApiKey();
@@ -109,12 +109,12 @@ describe('API keys under attack', () => {
     expect(line.lookUps).toBe(before + 1);
   });
 
-  it('expiry is judged by the clock of the database, whatever the process believes', async () => {
+  it('expiry follows the clock of the database, whatever the clock of the process', async () => {
     const [later, over, soon] = await Promise.all([1, 2, 3].map(() => anotherKey(behind.api)));
     const expiry = (id: string, interval: string) =>
       sql.query(`update api_keys set expires_at = now() + interval '${interval}' where id = $1`, [id]);
-    await expiry(later!.id, '30 minutes'); // long over, says the process ahead
-    await expiry(over!.id, '-1 second'); // in an hour, says the process behind
+    await expiry(later!.id, '30 minutes'); // expired by the clock of the process ahead
+    await expiry(over!.id, '-1 second'); // valid for an hour by the clock of the process behind
     await expiry(soon!.id, '6 seconds');
     for (const service of [behind, ahead]) {
       expect(await codeWith(service, later!.key)).toBe(200);
@@ -130,12 +130,12 @@ describe('API keys under attack', () => {
       [soon!.id],
     );
     expect(Number(rows[0].late)).toBeGreaterThanOrEqual(0);
-    expect(Number(rows[0].late)).toBeLessThan(4); // what is remembered of it was good for longer
+    expect(Number(rows[0].late)).toBeLessThan(4); // its cache entry would have lasted longer
   });
 
   it('revocation reaches REST, GraphQL, sockets and streams of every process within 5 s', async () => {
     const { id, key } = await anotherKey(behind.api);
-    const unwatched = await anotherKey(behind.api); // nothing is open with it, so only the age of what is remembered counts
+    const unwatched = await anotherKey(behind.api); // it has no open socket or stream, so only the age of the cache entry counts
     const clients: GraphqlClient[] = [];
     const readers: EventReader[] = [];
     const ends: Promise<[string, number]>[] = [];
@@ -163,7 +163,7 @@ describe('API keys under attack', () => {
         );
       }
       const refused = async (what: string, ask: () => Promise<string | undefined>): Promise<[string, number]> => {
-        // How late its refusal reaches us on a busy machine is no matter; what was let in last is.
+        // A refusal may arrive late on a busy machine; what counts is when a request was last accepted.
         let lastAccepted = 0;
         await eventually(`${what} to be refused`, async () => {
           const askedAt = since();
@@ -193,11 +193,11 @@ describe('API keys under attack', () => {
     }
   }, 180_000);
 
-  it('a foreign task and none are the same, in what is said and in time', async () => {
+  it('a foreign task and an unknown one get the same answer in the same time', async () => {
     const { key } = await anotherKey(ahead.api);
     const other = new Api(ahead.api.baseUrl, key);
     const { body: task } = await ahead.api.create(aHang);
-    const nobody = task.task_id.slice(0, -4) + (task.task_id.endsWith('0000') ? '1111' : '0000');
+    const unknownId = task.task_id.slice(0, -4) + (task.task_id.endsWith('0000') ? '1111' : '0000');
 
     for (const [method, path] of [
       ['GET', ''],
@@ -207,7 +207,7 @@ describe('API keys under attack', () => {
     ] as const) {
       const ask = (id: string) =>
         other.call<ErrorBody>(method, `/v1/tasks/${id}${path}`, undefined, { 'x-request-id': 'same' });
-      const [foreign, none] = [await ask(task.task_id), await ask(nobody)];
+      const [foreign, none] = [await ask(task.task_id), await ask(unknownId)];
       expect(foreign.text).toBe(none.text);
       expect(foreign.status).toBe(404);
       expect(plain(foreign.headers)).toEqual(plain(none.headers));
@@ -218,17 +218,17 @@ describe('API keys under attack', () => {
     const ratios: number[] = [];
     for (let round = 0; round < 6; round++) {
       const times: Record<'foreign' | 'none', number[]> = { foreign: [], none: [] };
-      for (let time = 0; time < ASKED; time++) {
+      for (let time = 0; time < REQUESTS; time++) {
         for (const kind of time % 2 ? (['foreign', 'none'] as const) : (['none', 'foreign'] as const)) {
           const startedAt = performance.now();
-          await other.get(`/v1/tasks/${kind === 'foreign' ? task.task_id : nobody}`);
+          await other.get(`/v1/tasks/${kind === 'foreign' ? task.task_id : unknownId}`);
           times[kind].push(performance.now() - startedAt);
         }
       }
       const [foreign, none] = [median(times.foreign), median(times.none)];
-      process.stderr.write(`medians of ${ASKED}: foreign ${foreign.toFixed(3)} ms, none ${none.toFixed(3)} ms\n`);
+      process.stderr.write(`medians of ${REQUESTS}: foreign ${foreign.toFixed(3)} ms, none ${none.toFixed(3)} ms\n`);
       ratios.push(foreign / none);
-      if (isNoise(foreign / none)) break; // a busy machine gets further tries
+      if (isNoise(foreign / none)) break; // a busy machine gets more attempts
     }
     expect(ratios.some(isNoise)).toBe(true);
     await ahead.api.cancel(task.task_id);
@@ -246,7 +246,7 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
-/** A module that puts `Date` ahead, or behind. */
+/** Writes a module that shifts `Date` by some hours. @returns its path */
 function shiftedClock(folder: string, hours: number): string {
   const file = join(folder, `clock${hours}.mjs`);
   const text = `const now = Date.now;

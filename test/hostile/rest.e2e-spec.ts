@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { codeOf, type Attack, HostileClient, mustBeOrderly, type Outcome } from '../support/hostile/client.ts';
+import { codeOf, type Attack, HostileClient, assertOrderly, type Outcome } from '../support/hostile/client.ts';
 import { INVALID_JSON, REFUSED_JSON, VALID_JSON } from '../support/hostile/json.ts';
 import { attacksOn, encode, ROUTES } from '../support/hostile/openapi.ts';
 import { type HostileService, startHostileService } from '../support/hostile/service.ts';
@@ -8,13 +8,13 @@ import { aCat } from '../support/clients/api.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 const MIB = 1024 * 1024;
-/** Bodies, by route that reads one. GraphQL's are read by the same parser. */
+/** Every route that reads a body. GraphQL uses the same parser. */
 const READERS = [...ROUTES.filter(({ body }) => body), { method: 'POST', path: '/graphql' }];
 
 describe('hostile REST requests', () => {
   let service: HostileService;
   let client: HostileClient;
-  /** Of things that exist: a task, an endpoint, an API key. */
+  /** Existing ids: a task, an endpoint, an API key. */
   const ids: string[] = [];
   let sent = 0;
 
@@ -31,13 +31,13 @@ describe('hostile REST requests', () => {
     client.close();
     await service.close();
   });
-  /** Whatever the answers said: nothing was logged as our own fault. */
+  /** In addition to the answers, the log must have no internal error. */
   afterEach(() => expect(service.faults()).toEqual([]));
 
-  const storm = async (attacks: Attack[], judge: (outcome: Outcome) => void = () => undefined): Promise<void> => {
+  const attackAll = async (attacks: Attack[], judge: (outcome: Outcome) => void = () => undefined): Promise<void> => {
     sent += attacks.length;
-    await client.storm(attacks, (outcome) => {
-      mustBeOrderly(outcome);
+    await client.sendAll(attacks, (outcome) => {
+      assertOrderly(outcome);
       judge(outcome);
     });
   };
@@ -48,12 +48,12 @@ describe('hostile REST requests', () => {
       body,
     }));
 
-  it('with bodies that are JSON are read, whatever they say', async () => {
-    await storm(VALID_JSON.flatMap(toReaders), (outcome) => expect(codeOf(outcome)).not.toBe('invalid_json'));
+  it('with valid JSON are parsed, whatever the content', async () => {
+    await attackAll(VALID_JSON.flatMap(toReaders), (outcome) => expect(codeOf(outcome)).not.toBe('invalid_json'));
   }, 240_000);
 
-  it('with bodies that are no JSON are 400 invalid_json', async () => {
-    await storm(INVALID_JSON.flatMap(toReaders), (outcome) =>
+  it('with invalid JSON get 400 invalid_json', async () => {
+    await attackAll(INVALID_JSON.flatMap(toReaders), (outcome) =>
       expect([outcome.attack.body, outcome.status, codeOf(outcome)]).toEqual([
         outcome.attack.body,
         400,
@@ -62,36 +62,36 @@ describe('hostile REST requests', () => {
     );
   }, 240_000);
 
-  it('with JSON that we cannot keep are 400 with the reason', async () => {
+  it('with JSON that cannot be stored get 400 with the reason', async () => {
     for (const [body, code] of REFUSED_JSON) {
-      await storm(
+      await attackAll(
         READERS.map(({ method, path }) => ({ method, path: path.replace(/\{\w+\}/, 'we_x'), body })),
         (outcome) => expect([outcome.status, codeOf(outcome)]).toEqual([400, code]),
       );
     }
   });
 
-  it('with a strange text in any field, path, query or header are answered in order', async () => {
+  it('with a strange text in any field, path, query or header get an orderly answer', async () => {
     const places = [...inFields, ...inPaths, ...inQueries, ...inHeaders];
-    // In the short form every place sees every n-th text, each place beginning elsewhere.
+    // In the short form each place gets every n-th text, from a different start.
     const step = LONG ? 1 : 12;
     const attacks = places.flatMap((place, start) =>
       NAUGHTY_STRINGS.filter((_, index) => (index + start) % step === 0).map(place),
     );
-    await storm(attacks.filter((attack) => attack !== null));
+    await attackAll(attacks.filter((attack) => attack !== null));
   }, 300_000);
 
   it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'made from the schema of %s, and bent, are answered in order',
+    'made from the schema of %s, and mutated, get an orderly answer',
     async (_name, route) => {
       const attacks = fc.sample(attacksOn(route, ids), { numRuns: LONG ? 2_000 : 60 });
-      await storm(attacks.filter(isHarmless));
+      await attackAll(attacks.filter(isHarmless));
     },
     120_000,
   );
 
-  it('leave the memory as it was', async () => {
-    const round = (): Promise<void> => storm(VARIED);
+  it('do not leak memory', async () => {
+    const round = (): Promise<void> => attackAll(VARIED);
     await round();
     const [heapBefore, rssBefore] = [await service.heap(), await service.rss()];
     for (let time = 0; time < (LONG ? 10 : 2); time++) await round();
@@ -100,10 +100,10 @@ describe('hostile REST requests', () => {
       `hostile REST: ${sent} requests; heap ${mib(heapBefore)} -> ${mib(heapAfter)}, RSS ${mib(rssBefore)} -> ${mib(rssAfter)}\n`,
     );
     expect(heapAfter - heapBefore).toBeLessThan(8 * MIB);
-    expect(rssAfter - rssBefore).toBeLessThan(128 * MIB); // bodies of half a MiB come and go; V8 keeps some room for them
+    expect(rssAfter - rssBefore).toBeLessThan(128 * MIB); // V8 keeps some memory for bodies of half a MiB
   }, 300_000);
 
-  /** It may not delete the API key that asks, or anything the other tests need. */
+  /** An attack must not delete the resources that other tests use. */
   const isHarmless = ({ method, path }: Attack): boolean => method !== 'DELETE' || !ids.some((id) => path.includes(id));
 });
 
@@ -172,7 +172,7 @@ const inFields: Place[] = [
   })),
 ];
 
-/** Encoded, and as it is where a URL may hold it. */
+/** The text encoded, and raw if a URL may contain it. */
 const inPaths: Place[] = ROUTES.filter(({ path }) => path.includes('{')).flatMap(({ method, path }) => [
   (text) => ({ method, path: path.replace(/\{\w+\}/, encode(text)) }),
   (text) =>
@@ -192,7 +192,7 @@ const inQueries: Place[] = ROUTES.flatMap(({ method, path, operation }) =>
     }),
 );
 
-/** Prefer and wait are left in: a naughty wait must not become a long one. */
+/** With `prefer`: an invalid wait must not become a long one. */
 const inHeaders: Place[] = [
   ...[
     'authorization',

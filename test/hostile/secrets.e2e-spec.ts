@@ -22,19 +22,19 @@ const UPSTREAM_KEYS = {
   REPLICATE_API_TOKEN: 'r8_upstream-four',
 };
 
-/** What the owner of a task may read back: its prompt, and the links to what was made. */
+/** Removes what the owner of a task may read: its prompt and the links to its outputs. */
 const withoutOwn = (text: string): string =>
   text.replaceAll(`"prompt":${JSON.stringify(PROMPT)}`, '').replaceAll(/"url":"[^"]*"/g, '');
 
-/** A day in the life of a service that logs all it can, things going wrong included; what it told is searched afterwards. */
+/** Runs a service at LOG_LEVEL=trace through many successes and failures, then searches its output for secrets. */
 describe('secrets', () => {
   const openai = new OpenaiStub();
   const database = { current: null as TestDatabase | null };
-  /** What was found out while it ran, by name. */
+  /** The secrets of the run, by name. */
   const secrets = new Map<string, string>();
-  /** Bodies of every failure, of every GraphQL answer, all that sockets and streams said, and the metrics. */
-  const told: string[] = [];
-  /** Texts heard over sockets, and events over streams. */
+  /** Everything that a client received: failures, GraphQL answers, socket messages, stream events, and the metrics. */
+  const exposed: string[] = [];
+  /** Number of messages over sockets, and of events over streams. */
   let sockets = 0;
   let streamed = 0;
   let service: ServiceProcess;
@@ -75,16 +75,18 @@ describe('secrets', () => {
 
   async function liveThrough({ api }: ServiceProcess): Promise<void> {
     const receiver = await Receiver.start((_received, response) => void response.writeHead(500).end('no'));
-    const note = async <Body extends { text: string; status: number }>(asking: Promise<Body>): Promise<Body> => {
-      const answer = await asking;
-      if (answer.status >= 400) told.push(answer.text);
+    const recordFailure = async <Body extends { text: string; status: number }>(
+      pending: Promise<Body>,
+    ): Promise<Body> => {
+      const answer = await pending;
+      if (answer.status >= 400) exposed.push(answer.text);
       return answer;
     };
     const post = <Body>(path: string, body?: unknown, headers = {}) =>
-      note(api.call<Body>('POST', path, body, headers));
-    const create = (body: object, waitS = 60) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${told.length}` }); // prettier-ignore
+      recordFailure(api.call<Body>('POST', path, body, headers));
+    const create = (body: object, waitS = 60) => post<{ task_id: string; result?: { outputs: { url: string }[] } }>('/v1/generations', { prompt: PROMPT, ...body }, { prefer: `wait=${waitS}`, 'idempotency-key': `k${exposed.length}` }); // prettier-ignore
     const graphql = async (query: string, variables = {}) => {
-      told.push((await api.call('POST', '/graphql', { query, variables })).text);
+      exposed.push((await api.call('POST', '/graphql', { query, variables })).text);
     };
 
     const hook = await post<{ id: string; secret: string }>('/v1/webhook_endpoints', {
@@ -100,11 +102,11 @@ describe('secrets', () => {
     const { body: good } = await create({ model: 'gpt-image-2' });
     const link = good.result!.outputs[0]!.url;
     secrets.set('signature of a link', new URL(link).searchParams.get('signature')!);
-    await note(api.get(link));
-    await note(api.get(link.replace('/content', 'x/content')));
-    await note(api.get(`${link}x`));
-    await note(api.get(link, { range: 'bytes=999999999-' }));
-    await note(api.call('PUT', link));
+    await recordFailure(api.get(link));
+    await recordFailure(api.get(link.replace('/content', 'x/content')));
+    await recordFailure(api.get(`${link}x`));
+    await recordFailure(api.get(link, { range: 'bytes=999999999-' }));
+    await recordFailure(api.call('PUT', link));
 
     openai.plan(
       /POST \/v1\/images\/generations/,
@@ -117,7 +119,7 @@ describe('secrets', () => {
       { reply: { status: 400, body: { error: { message: `Refused: ${PROMPT} with Bearer ${openai.key}` } } } },
       { reply: { status: 200, body: `${openai.key} ${PROMPT}` } },
     );
-    for (let time = 0; time < 3; time++) told.push((await create({ model: 'gpt-image-2', n: 1 + time })).text.replaceAll(JSON.stringify(PROMPT), '')); // prettier-ignore
+    for (let time = 0; time < 3; time++) exposed.push((await create({ model: 'gpt-image-2', n: 1 + time })).text.replaceAll(JSON.stringify(PROMPT), '')); // prettier-ignore
     await create({ model: 'gpt-image-2', reference_images: [`${dead}&token=${PICTURE_TOKEN}`] });
     const away = [create({ model: 'nano-banana-2' }, 2), create({ model: 'seedance-2', duration: 4 }, 2)];
 
@@ -126,13 +128,13 @@ describe('secrets', () => {
     secrets.set('second key', spare.key).set('rotated key', again.body.key);
     const stranger = newApiKey();
     secrets.set('key of a stranger', stranger);
-    await note(new Api(api.baseUrl, stranger).get('/v1/models'));
-    await note(new Api(api.baseUrl, stranger.slice(0, -1)).get('/v1/models'));
-    await note(new Api(api.baseUrl, null).get(`/v1/models?api_key=${stranger}`));
-    await note(api.get(`/v1/tasks/${spare.key}`));
-    await note(api.get(`/v1/tasks?after=${spare.key}`));
-    await note(api.get(`/nowhere/${spare.key}?token=${spare.key}`));
-    await note(api.call('DELETE', `/v1/api_keys/${spare.key}`));
+    await recordFailure(new Api(api.baseUrl, stranger).get('/v1/models'));
+    await recordFailure(new Api(api.baseUrl, stranger.slice(0, -1)).get('/v1/models'));
+    await recordFailure(new Api(api.baseUrl, null).get(`/v1/models?api_key=${stranger}`));
+    await recordFailure(api.get(`/v1/tasks/${spare.key}`));
+    await recordFailure(api.get(`/v1/tasks?after=${spare.key}`));
+    await recordFailure(api.get(`/nowhere/${spare.key}?token=${spare.key}`));
+    await recordFailure(api.call('DELETE', `/v1/api_keys/${spare.key}`));
     await post('/v1/generations', `{"model":"gpt-image-2","prompt":"${PROMPT}`);
     for (const extra of [{ n: 'x' }, { n: 99 }, { model: 'none' }, { extra: PROMPT }, { metadata: { a: 1 } }])
       await post('/v1/generations', { model: 'gpt-image-2', prompt: PROMPT, ...extra });
@@ -152,97 +154,104 @@ describe('secrets', () => {
 
     await overSockets(api, spare, stranger, good.task_id);
 
-    for (const { body } of await Promise.all(away)) await note(api.get(`/v1/tasks/${body.task_id}`));
+    for (const { body } of await Promise.all(away)) await recordFailure(api.get(`/v1/tasks/${body.task_id}`));
     await receiver.until(2);
-    await sleep(500); // the other attempts
-    told.push((await api.get('/metrics')).text, (await api.get('/readyz')).text, (await api.get('/openapi.json')).text);
+    await sleep(500); // for the other attempts
+    exposed.push(
+      (await api.get('/metrics')).text,
+      (await api.get('/readyz')).text,
+      (await api.get('/openapi.json')).text,
+    );
     await receiver.stop();
 
     const early = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
-    await early.heard('to be let in', 'connection_ack');
-    await database.current!.drop(); // and now everything fails
-    await note(api.get('/v1/tasks'));
+    await early.received('to be let in', 'connection_ack');
+    await database.current!.drop(); // from here on everything fails
+    await recordFailure(api.get('/v1/tasks'));
     await create({ model: 'gpt-image-2' });
     await graphql('{ tasks { edges { cursor } } }');
-    await early.ask('late', '{ tasks { edges { cursor } } }');
+    await early.subscribe('late', '{ tasks { edges { cursor } } }');
     early.close();
-    told.push(...early.texts, (await api.get('/readyz')).text);
-    for (const path of ['/v1/events', `/v1/tasks/${good.task_id}/events`]) await note(api.get(path));
+    exposed.push(...early.texts, (await api.get('/readyz')).text);
+    for (const path of ['/v1/events', `/v1/tasks/${good.task_id}/events`]) await recordFailure(api.get(path));
     await sleep(500); // the log is written every 200 ms
   }
 
-  /** What its owner may follow, and what goes wrong over sockets and streams. */
+  /** Subscriptions and streams of the owner, and failures over both. */
   async function overSockets(api: Api, spare: { id: string; key: string }, stranger: string, madeId: string) {
     const events = 'subscription { tasksUpdated { taskId status progress error { code message } } }';
     const mine = new RawSocket(api.baseUrl, `Bearer ${api.key}`);
-    await mine.ask('query', '{ viewer { id hint key } webhookEndpoints { id secret url } }');
-    await mine.ask('misspelt', `{ task(taskId: "${spare.key}") { taskId tale } }`);
-    await mine.ask('unknown', `subscription { taskUpdated(taskId: "${spare.key}") { taskId } }`);
-    await mine.ask('broken', `mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}" `);
+    await mine.subscribe('query', '{ viewer { id hint key } webhookEndpoints { id secret url } }');
+    await mine.subscribe('misspelt', `{ task(taskId: "${spare.key}") { taskId tale } }`);
+    await mine.subscribe('unknown', `subscription { taskUpdated(taskId: "${spare.key}") { taskId } }`);
+    await mine.subscribe('broken', `mutation { createGeneration(input: { model: "x", prompt: "${PROMPT}" `);
     const mutation = 'mutation ($input: CreateGenerationInput!) { createGeneration(input: $input) { taskId } }';
     for (const [nth, flaw] of [{ n: 99 }, { cake: 1 }, { prompt: [PROMPT] }].entries()) {
-      await mine.ask(`flaw ${nth}`, mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, ...flaw } });
+      await mine.subscribe(`flaw ${nth}`, mutation, { input: { model: 'gpt-image-2', prompt: PROMPT, ...flaw } });
     }
-    await mine.ask('made', `subscription { taskUpdated(taskId: "${madeId}") { taskId status error { message } } }`);
-    mine.say({ id: 'all', type: 'subscribe', payload: { query: events } });
+    await mine.subscribe(
+      'made',
+      `subscription { taskUpdated(taskId: "${madeId}") { taskId status error { message } } }`,
+    );
+    mine.send({ id: 'all', type: 'subscribe', payload: { query: events } });
     const reader = await EventReader.open(api.baseUrl, '/v1/events', api.key!);
     openai.plan(/POST \/v1\/images\/generations/, {
       reply: { status: 400, body: { error: { message: `Refused: ${PROMPT} with Bearer ${openai.key}` } } },
     });
     const failing = await api.create({ model: 'gpt-image-2', prompt: PROMPT });
-    await mine.heard('the end over the socket', `"taskId":"${failing.body.task_id}","status":"FAILED"`);
+    await mine.received('the end over the socket', `"taskId":"${failing.body.task_id}","status":"FAILED"`);
     await reader.until('the end over the stream', () => reader.of(failing.body.task_id).at(-1)?.status === 'failed');
     const one = await EventReader.open(api.baseUrl, `/v1/tasks/${failing.body.task_id}/events`, api.key!);
     await one.ended;
     for (const { reply, events: seen, comments } of [reader, one]) {
-      told.push(withoutOwn(JSON.stringify([Object.fromEntries(reply.headers), seen, comments])));
+      exposed.push(withoutOwn(JSON.stringify([Object.fromEntries(reply.headers), seen, comments])));
     }
     reader.close();
 
-    mine.say(`{"type":"subscribe","id":"x","payload":{"query":"${PROMPT}`); // nonsense ends the socket
+    mine.send(`{"type":"subscribe","id":"x","payload":{"query":"${PROMPT}`); // invalid JSON closes the socket
     await mine.closed;
     const refused = new RawSocket(api.baseUrl, `Bearer ${stranger}`);
     await refused.closed;
     const revoked = new RawSocket(api.baseUrl, `Bearer ${spare.key}`);
-    await revoked.ask('query', '{ viewer { id } }');
+    await revoked.subscribe('query', '{ viewer { id } }');
     const shut = await EventReader.open(api.baseUrl, '/v1/events', spare.key);
     await api.call('DELETE', `/v1/api_keys/${spare.id}`);
     await Promise.all([revoked.closed, shut.ended.catch(() => undefined)]);
-    for (const { texts } of [mine, refused, revoked]) told.push(...texts.map(withoutOwn));
-    told.push(JSON.stringify([shut.events, shut.comments]));
+    for (const { texts } of [mine, refused, revoked]) exposed.push(...texts.map(withoutOwn));
+    exposed.push(JSON.stringify([shut.events, shut.comments]));
     sockets = mine.texts.length + refused.texts.length + revoked.texts.length;
     streamed = reader.events.length + one.events.length;
   }
 
-  it('were at stake: the log is full, and much went wrong', () => {
+  it('were used: the log is long, and many requests failed', () => {
     expect(service.output().split('\n').length).toBeGreaterThan(80);
-    expect(told.length).toBeGreaterThan(35);
+    expect(exposed.length).toBeGreaterThan(35);
     expect(service.output()).toMatch(/"level":"(warn|error)"/);
-    expect(told.join()).toContain('service_unavailable');
+    expect(exposed.join()).toContain('service_unavailable');
     expect(sockets).toBeGreaterThan(15);
     expect(streamed).toBeGreaterThan(2);
-    for (const word of ['"type":"error"', '"type":"next"', '4403', '4400']) expect(told.join()).toContain(word);
+    for (const word of ['"type":"error"', '"type":"next"', '4403', '4400']) expect(exposed.join()).toContain(word);
     expect(secrets.size).toBeGreaterThan(15);
     for (const [name, secret] of secrets) expect([name, secret.length > 9]).toEqual([name, true]);
   });
 
   it('are in no line of the log', () => expect(traces([service.output()])).toEqual([]));
 
-  it('are in no failure, no answer of GraphQL, no message of a socket, no event, no metric', () => {
-    // The owner of an endpoint may read its address back.
-    const bodies = told.map((text) => text.replaceAll(new RegExp(`http[^"]*token=${HOOK_TOKEN}`, 'g'), ''));
+  it('are in no failure, GraphQL answer, socket message, event or metric', () => {
+    // The owner of an endpoint may read its URL.
+    const bodies = exposed.map((text) => text.replaceAll(new RegExp(`http[^"]*token=${HOOK_TOKEN}`, 'g'), ''));
     expect(traces(bodies)).toEqual([]);
   });
 
-  it('do not show when the start fails', async () => {
+  it('are not shown when the start fails', async () => {
     const url = new URL(database.current!.url);
     url.password = 'wrong-pass-8812';
     url.port = String(await freePort());
     const { env, dataDir: folder } = await testEnv(url.href, { LOG_LEVEL: 'trace' });
     const words = [url.password, env.BOOTSTRAP_API_KEY!, SECRET_KEY];
     const flaws: Record<string, string>[] = [
-      {}, // nobody listens there
-      // Every bad value is told in one message.
+      {}, // no database listens there
+      // One message names every bad value.
       { PORT: 'x', SECRET_KEY: `${SECRET_KEY}x`, BOOTSTRAP_API_KEY: `${env.BOOTSTRAP_API_KEY}x`, DATABASE_URL: url.href.replace('postgres', 'cake') }, // prettier-ignore
     ];
     const messages = await Promise.all(
@@ -274,7 +283,7 @@ describe('secrets', () => {
       .output()
       .split('\n')
       .filter((line) => line.includes(key!));
-    for (const line of lines) expect(line).not.toMatch(/^\{/); // the welcome, never the log
+    for (const line of lines) expect(line).not.toMatch(/^\{/); // the welcome text, never a log line
     const second = await spawnService(env);
     await second.kill('SIGTERM');
     expect(second.output()).not.toMatch(/dr_\w{46}/);
@@ -282,7 +291,7 @@ describe('secrets', () => {
     await rm(folder, { recursive: true, force: true });
   }, 180_000);
 
-  /** Which secrets show, each with its surroundings. */
+  /** @returns the secrets in the texts, each with its context */
   function traces(texts: readonly string[]): string[] {
     return [...secrets].flatMap(([name, secret]) =>
       texts.flatMap((text) => {

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { aCat } from '../support/clients/api.ts';
-import { HANG_MS, HostileClient, mustBeOrderly } from '../support/hostile/client.ts';
+import { HANG_MS, HostileClient, assertOrderly } from '../support/hostile/client.ts';
 import { type HostileService, startHostileService } from '../support/hostile/service.ts';
-import { drip, sayOnWire } from '../support/hostile/wire.ts';
+import { drip, sendRaw } from '../support/hostile/wire.ts';
 import { leastOf } from '../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 const MIB = 1024 * 1024;
-/** Contract, section 4: slow requests are cut within 40 s. */
+/** Slow requests are closed within 40 s. */
 const CUT_MS = 40_000;
 
 const get = 'GET /v1/models HTTP/1.1\r\n';
 const post = 'POST /v1/generations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** HTTP that is none: each breaks one rule of RFC 9112. */
+/** Invalid HTTP: each request breaks one rule of RFC 9112. */
 const BROKEN: Record<string, string | Buffer> = {
   'an empty line and junk': '\r\n\r\nhello\r\n\r\n',
   'only NULs': Buffer.alloc(100),
@@ -43,7 +43,7 @@ const BROKEN: Record<string, string | Buffer> = {
   'a header with a bare CR': `${get}Host: x\r\nX-A: a\rX-B: b\r\n\r\n`,
   'line feeds alone': 'GET /v1/models HTTP/1.1\nHost: x\n\n',
   'a space before the first header': `${get} Host: x\r\n\r\n`,
-  'a length that is none': `${post}Content-Length: abc\r\n\r\n`,
+  'an invalid length': `${post}Content-Length: abc\r\n\r\n`,
   'a negative length': `${post}Content-Length: -1\r\n\r\n`,
   'a length with a plus': `${post}Content-Length: +2\r\n\r\n{}`,
   'a length in hex': `${post}Content-Length: 0x2\r\n\r\n{}`,
@@ -53,7 +53,7 @@ const BROKEN: Record<string, string | Buffer> = {
   'length and chunks': `${post}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   'chunks not last': `${post}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
   'chunks twice': `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\nxx\r\n\r\n`,
-  'an encoding that is none': `${post}Transfer-Encoding: cake\r\n\r\n`,
+  'an unknown encoding': `${post}Transfer-Encoding: cake\r\n\r\n`,
   'chunks with a tab': `${post}Transfer-Encoding:\tchunked \x0b\r\n\r\n0\r\n\r\n`,
   'a chunk of no size': `${chunked}\r\nxx\r\n`,
   'a chunk of a bad size': `${chunked}zz\r\nxx\r\n`,
@@ -98,20 +98,20 @@ describe('hostile bytes', () => {
     expect(service.faults()).toEqual([]);
   });
 
-  /** With a good key nothing but the flaw itself can be what is refused. */
+  /** Adds a valid key, so that only the flaw itself can be refused. */
   const withKey = (bytes: string | Buffer): string | Buffer =>
     typeof bytes === 'string'
       ? bytes.replace('Host: x\r\n', `Host: x\r\nAuthorization: Bearer ${service.api.key}\r\n`)
       : bytes;
 
-  it.each(Object.entries(BROKEN))('%s: told in our envelope, or hung up on, at once', async (_name, bytes) => {
-    let said = await sayOnWire(service.port, [withKey(bytes)]);
-    if (said.ms >= HANG_MS) said = await sayOnWire(service.port, [withKey(bytes)]); // a busy machine gets a second try
-    const { status, head, body, ms } = said;
+  it.each(Object.entries(BROKEN))('%s: refused at once with the error envelope', async (_name, bytes) => {
+    let answer = await sendRaw(service.port, [withKey(bytes)]);
+    if (answer.ms >= HANG_MS) answer = await sendRaw(service.port, [withKey(bytes)]); // a busy machine gets a second attempt
+    const { status, head, body, ms } = answer;
     expect(ms).toBeLessThan(HANG_MS);
     expect(`${head}${body}`).not.toMatch(/\n\s+at |<html|node_modules|hunter2/i);
     expect(head).not.toMatch(/^(server|x-powered-by):/im);
-    if (status === 0) throw new Error('It was not told what was wrong.');
+    if (status === 0) throw new Error('The server closed the connection without a response.');
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
     const { error } = JSON.parse(body) as { error: { request_id: string } };
@@ -136,18 +136,18 @@ describe('hostile bytes', () => {
     expect(text.match(/HTTP\/1\.1 \d{3}/g)).toEqual([expect.stringMatching(/^HTTP\/1\.1 4(00|15)$/)]);
   });
 
-  it('headers of any one byte: refused or passed over, never a 5xx', async () => {
+  it('headers with any byte: refused or ignored, never a 5xx', async () => {
     for (let code = 0; code < 256; code++) {
       const request = Buffer.from(
         `${get}Host: x\r\nX-A: a${String.fromCharCode(code)}b\r\nConnection: close\r\n\r\n`,
         'latin1',
       );
-      const { status } = await sayOnWire(service.port, [request]);
+      const { status } = await sendRaw(service.port, [request]);
       expect([400, 401]).toContain(status);
     }
   });
 
-  it('compressed bodies are not unfolded', async () => {
+  it('compressed bodies are refused', async () => {
     const bomb = Buffer.from(JSON.stringify({ ...aCat, prompt: ' '.repeat(50 * MIB) }));
     for (const [encoding, body] of [
       ['gzip', gzipSync(bomb)],
@@ -162,25 +162,25 @@ describe('hostile bytes', () => {
         headers: { 'content-encoding': encoding },
         body,
       });
-      mustBeOrderly(outcome);
+      assertOrderly(outcome);
       expect(outcome.status).toBe(415);
     }
   });
 
-  it('many requests in one breath are answered one by one', async () => {
+  it('pipelined requests are answered one by one', async () => {
     const one = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
     const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    const breath = async () => {
+    const pipeline = async () => {
       const startedAt = performance.now();
       const text = await untilClosed(service.port, one.repeat(999) + last);
       expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(1_000);
       return performance.now() - startedAt;
     };
-    expect(await leastOf(3, HANG_MS * 2, breath)).toBeLessThan(HANG_MS * 2);
+    expect(await leastOf(3, HANG_MS * 2, pipeline)).toBeLessThan(HANG_MS * 2);
   });
 
   it(
-    'slow senders hold nobody up, and are cut off',
+    'slow senders do not delay other clients, and are closed',
     async () => {
       const openings = [
         'GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ',
@@ -196,7 +196,7 @@ describe('hostile bytes', () => {
         const startedAt = performance.now();
         for (let time = 0; time < 50; time++) {
           const outcome = await client.send({ method: 'GET', path: '/v1/models' });
-          mustBeOrderly(outcome);
+          assertOrderly(outcome);
           expect(outcome.status).toBe(200);
         }
         if (!LONG) return;
@@ -211,10 +211,10 @@ describe('hostile bytes', () => {
     CUT_MS + 20_000,
   );
 
-  it('leave the memory as it was', async () => {
+  it('do not leak memory', async () => {
     const round = async (): Promise<void> => {
       for (let time = 0; time < (LONG ? 20 : 3); time++) {
-        await Promise.all(Object.values(BROKEN).map((bytes) => sayOnWire(service.port, [bytes])));
+        await Promise.all(Object.values(BROKEN).map((bytes) => sendRaw(service.port, [bytes])));
       }
     };
     await round();

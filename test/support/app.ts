@@ -10,46 +10,56 @@ import { startService } from '../../src/service.ts';
 import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
-import { TEST_GROUND } from './test-context.ts';
+import { TEST_FOLDER } from './test-context.ts';
 
 export interface TestApp {
   app: NestFastifyApplication;
   database: TestDatabase;
-  /** With the bootstrap key: all scopes. */
+  /** Uses the bootstrap key, which has all scopes. */
   api: Api;
   baseUrl: string;
-  /** The environment it was started with, for a second process on the same ground. */
+  /** The environment it was started with, for a second process beside it. */
   env: Record<string, string>;
+  /** The API key made at the first start, if BOOTSTRAP_API_KEY is empty; null at later starts. */
+  firstKey: string | null;
   close(): Promise<void>;
 }
 
 export const SECRET_KEY = '0123456789abcdef'.repeat(4);
 
 /**
- * The whole service in this process: real HTTP on a free port, a database of its own.
+ * The whole service in this process: real HTTP on a free port.
  * @param settings environment variables that matter to the test
+ * @param shared the database of another process, which then stays; without it the service gets a new one
  */
-export async function startApp(settings: Record<string, string> = {}): Promise<TestApp> {
-  const database = await cloneDatabase();
+export async function startApp(settings: Record<string, string> = {}, shared?: TestDatabase): Promise<TestApp> {
+  const database = shared ?? (await cloneDatabase());
   const { env, dataDir } = await testEnv(database.url, settings);
-  const service = await startService(loadConfig(env));
+  const cleanUp = async () => {
+    if (!shared) await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const service = await startService(loadConfig(env)).catch(async (error: unknown) => {
+    await cleanUp().catch(() => undefined); // a failed start may keep connections open; the run removes the database later
+    throw error;
+  });
   return {
     app: service.app,
     database,
     api: new Api(env.PUBLIC_URL as string, env.BOOTSTRAP_API_KEY as string),
     baseUrl: env.PUBLIC_URL as string,
     env,
+    firstKey: service.firstKey,
     close: async () => {
       await service.stop();
-      await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      await cleanUp();
     },
   };
 }
 
-/** Short times, no limits, loopback allowed: what most tests want. */
+/** The settings that most tests need: short times, no rate limits, loopback allowed. */
 export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
-  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_GROUND] ?? tmpdir(), 'data-'));
+  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'data-'));
   const port = settings.PORT ?? String(await freePort());
   const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,

@@ -5,17 +5,17 @@ import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.ts';
 import { withExclusiveFile } from '../../src/platform/database/embedded/exclusive-file.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { TEST_GROUND } from './test-context.ts';
+import { TEST_FOLDER } from './test-context.ts';
 
 export interface TestDatabase {
   url: string;
-  /** Also when connections to it are still open: they are cut. */
+  /** Cuts the connections that are still open. */
   drop(): Promise<void>;
 }
 
 const TEMPLATE = 'darkroom_template';
 
-/** A migrated database of one's own, copied from a template that is migrated once a test run. */
+/** A new migrated database, copied from a template that is migrated once per test run. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const server = await testServer();
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -24,8 +24,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * "with (force)" is refused to a role that is no superuser while an autovacuum is at work in the database; without it
- * PostgreSQL itself ends the autovacuum, and waits five seconds for connections to be gone.
+ * PostgreSQL refuses "with (force)" to a role that is not a superuser while an autovacuum runs in the database. Without it,
+ * PostgreSQL ends the autovacuum itself, and waits five seconds for connections to close.
  */
 async function drop(server: string, name: string): Promise<void> {
   await execute(
@@ -35,15 +35,15 @@ async function drop(server: string, name: string): Promise<void> {
   await execute(server, `drop database if exists ${name}`);
 }
 
-/** The connection string of the run's one server; the first file that asks starts it and builds the template. */
+/** The connection string of the one server of the run. The first caller starts it and builds the template. */
 async function testServer(): Promise<string> {
-  const ground = process.env[TEST_GROUND];
-  if (!ground) throw new Error('jest.config.js must name test/support/global-setup.ts as its globalSetup.');
-  const urlFile = join(ground, 'url');
+  const folder = process.env[TEST_FOLDER];
+  if (!folder) throw new Error('jest.config.js must name test/support/global-setup.ts as its globalSetup.');
+  const urlFile = join(folder, 'url');
   if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
-  return withExclusiveFile(join(ground, 'template.lock'), 120_000, async () => {
+  return withExclusiveFile(join(folder, 'template.lock'), 120_000, async () => {
     if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
-    const { url } = await startEmbeddedPostgres(join(ground, 'data'), { fsync: false });
+    const { url } = await startEmbeddedPostgres(join(folder, 'data'), { fsync: false });
     await drop(url, TEMPLATE);
     await execute(url, `create database ${TEMPLATE}`);
     await migrate(inDatabase(url, TEMPLATE));

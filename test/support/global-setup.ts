@@ -1,7 +1,7 @@
-import { makeGround, removeAbandonedGrounds, TEST_GROUND } from './test-context.ts';
+import { makeTestFolder, removeAbandonedFolders, TEST_FOLDER } from './test-context.ts';
 
-/** Only makes the folder: the database in it starts with the first `cloneDatabase()`, so unit tests alone pay nothing. */
+/** Only makes the folder. Its database starts with the first `cloneDatabase()`, so unit tests do not pay for one. */
 export default async function globalSetup(): Promise<void> {
-  await removeAbandonedGrounds();
-  process.env[TEST_GROUND] = makeGround();
+  await removeAbandonedFolders();
+  process.env[TEST_FOLDER] = makeTestFolder();
 }

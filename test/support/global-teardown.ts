@@ -1,6 +1,6 @@
-import { removeGround, TEST_GROUND } from './test-context.ts';
+import { removeTestFolder, TEST_FOLDER } from './test-context.ts';
 
 export default async function globalTeardown(): Promise<void> {
-  const ground = process.env[TEST_GROUND];
-  if (ground) await removeGround(ground);
+  const folder = process.env[TEST_FOLDER];
+  if (folder) await removeTestFolder(folder);
 }

@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { Api } from './clients/api.ts';
 import { eventually } from './wait.ts';
 
-/** The built program, as an operator runs it: a process of its own, which a test may kill. */
+/** The built program, as an operator runs it: a separate process, which a test may kill. */
 export interface ServiceProcess {
   child: ChildProcess;
   api: Api;
-  /** What it wrote so far, both streams. */
+  /** What it has written so far to stdout and stderr. */
   output(): string;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** A second on a machine of its own; many times that beside others. */
+/** The start takes a second on an idle machine, and many times that on a busy one. */
 const START_MS = 60_000;
 
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
-/** Starts dist/main.js and waits until it says that it is ready. */
+/** Starts dist/main.js and waits until it prints that it is ready. */
 export async function spawnService(env: Record<string, string>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
@@ -48,7 +48,7 @@ export async function spawnService(env: Record<string, string>): Promise<Service
     },
     START_MS,
   ).catch(async (error: unknown) => {
-    await service.kill('SIGKILL'); // nobody else knows of it
+    await service.kill('SIGKILL'); // the caller has no handle to it
     throw error;
   });
   return service;

@@ -3,39 +3,39 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The environment variable naming the folder of this test run. */
-export const TEST_GROUND = 'DARKROOM_TEST_GROUND';
-/** Followed by the process id of the maker. */
+/** The environment variable that names the folder of this test run. */
+export const TEST_FOLDER = 'DARKROOM_TEST_FOLDER';
+/** The id of the process that made the folder follows. */
 const PREFIX = 'darkroom-test-';
 
-/** A folder for a data directory named `data`. Open to pass through, because as root the database is another user's. */
-export function makeGround(): string {
-  const ground = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  chmodSync(ground, 0o711);
-  return ground;
+/** A folder for a data directory named `data`. Others may pass through it: as root, the database runs as another user. */
+export function makeTestFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  chmodSync(folder, 0o711);
+  return folder;
 }
 
-/** Stops the database in it at once (nothing in it is kept) and removes its folder. */
-export async function removeGround(ground: string): Promise<void> {
-  const pid = postmasterPid(ground);
+/** Stops the database in the folder at once, without keeping its data, and removes the folder. */
+export async function removeTestFolder(folder: string): Promise<void> {
+  const pid = postmasterPid(folder);
   if (pid && signal(pid, 'SIGQUIT')) {
     for (let waited = 0; waited < 100 && signal(pid, 0); waited++) await sleep(50);
   }
-  rmSync(ground, { recursive: true, force: true, maxRetries: 3 });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** A run that was killed leaves its database running; the next run clears it away. */
-export async function removeAbandonedGrounds(): Promise<void> {
+/** A killed run leaves its database running; the next run removes it. */
+export async function removeAbandonedFolders(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX))) {
     const run = Number.parseInt(name.slice(PREFIX.length));
     if (run > 0 && signal(run, 0)) continue;
-    await removeGround(join(tmpdir(), name)).catch(() => undefined); // another user's
+    await removeTestFolder(join(tmpdir(), name)).catch(() => undefined); // it belongs to another user
   }
 }
 
-function postmasterPid(ground: string): number | null {
+function postmasterPid(folder: string): number | null {
   try {
-    return Number(readFileSync(join(ground, 'data/postgres/postmaster.pid'), 'utf8').split('\n')[0]) || null;
+    return Number(readFileSync(join(folder, 'data/postgres/postmaster.pid'), 'utf8').split('\n')[0]) || null;
   } catch {
     return null;
   }

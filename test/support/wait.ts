@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks again and again until the answer is there; fails with what it waited for. */
+/** Polls until the answer is neither null, undefined nor false. The error names what it waited for. */
 export async function eventually<T>(
   what: string,
-  ask: () => Promise<T | null | undefined | false>,
+  poll: () => Promise<T | null | undefined | false>,
   withinMs = 30_000,
 ): Promise<T> {
-  const giveUp = Date.now() + withinMs;
+  const deadline = Date.now() + withinMs;
   for (;;) {
-    const answer = await ask();
+    const answer = await poll();
     if (answer !== null && answer !== undefined && answer !== false) return answer;
-    if (Date.now() > giveUp) throw new Error(`Waited ${withinMs} ms in vain for: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Waited ${withinMs} ms without success for: ${what}`);
     await sleep(25);
   }
 }
 
 /**
- * Measures again where it took too long: a busy machine is late now and then, a slow service always.
- * @param measure answers milliseconds
- * @returns the least that was measured; the first that is under the bound ends it
+ * Repeats a measurement that is over the bound: a busy machine is slow now and then, a slow service is slow every time.
+ * @param measure returns milliseconds
+ * @returns the shortest measured time; stops at the first that is under the bound
  */
 export async function leastOf(tries: number, boundMs: number, measure: () => Promise<number>): Promise<number> {
   let least = Infinity;

@@ -1,24 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
-import { Transform, Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateIf,
-  ValidateNested,
-} from 'class-validator';
+import { Transform } from 'class-transformer';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { Optional } from '../../platform/schema/optional.ts';
-import { type Scope, SCOPES } from '../caller.ts';
+import type { Scope } from '../caller.ts';
 import type { LimitChanges } from './api-key-limits.ts';
 import { MAX_EXPIRES_AT, MAX_LIMIT, MAX_NAME_LENGTH } from './api-key.inputs.ts';
 import { ScopeChoice } from './api-key.view.ts';
@@ -33,36 +15,28 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
 }
 
 export class UpdateApiKeyInput {
-  @ApiField.string('a name for people', { optional: true, min: 1, max: MAX_NAME_LENGTH })
-  @Optional()
-  @IsString()
-  @MaxLength(MAX_NAME_LENGTH)
-  @Matches(/\S/, { message: 'name must not be blank' })
+  @ApiField.string('a name for people', {
+    optional: true,
+    min: 1,
+    max: MAX_NAME_LENGTH,
+    pattern: { regex: /\S/, message: 'name must not be blank' },
+  })
   name?: string;
 
-  @ApiField.list(ScopeChoice, 'what the key may do, all of it', { optional: true, min: 1 })
-  @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(SCOPES.length)
-  @IsIn(SCOPES, { each: true })
+  @ApiField.list(ScopeChoice, 'everything that the key may do', { optional: true, min: 1 })
   scopes?: Scope[];
 
-  @ApiField.integer('unix seconds, in the future; null: the key never expires', { optional: true, nullable: true })
-  @OptionalOrNull()
-  @IsInt()
-  @Min(1)
-  @Max(MAX_EXPIRES_AT)
+  @ApiField.integer('unix seconds, in the future; null: the key never expires', {
+    optional: true,
+    nullable: true,
+    unpublished: { min: 1, max: MAX_EXPIRES_AT },
+  })
   expires_at?: number | null;
 
   @ApiField.object(() => ApiKeyLimitChangesInput, 'changes to the limits; null: the configured ones apply to all', {
     optional: true,
     nullable: true,
   })
-  @OptionalOrNull()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ApiKeyLimitChangesInput)
   limits?: ApiKeyLimitChangesInput | null;
 
   toChanges(): ApiKeyChanges {
@@ -78,28 +52,15 @@ export class UpdateApiKeyInput {
 
 export class RevokeApiKeyQuery {
   @ApiField.boolean('whether the queued tasks of the key still run; false when left out', { optional: true })
-  @Optional()
   @Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value))
-  @IsBoolean()
   keep_tasks?: boolean;
 }
 
 function LimitChange(note: string): PropertyDecorator {
-  return applyDecorators(
-    ApiField.integer(`${note}; 0: no limit; null: the configured one applies`, {
-      optional: true,
-      nullable: true,
-      min: 0,
-      max: MAX_LIMIT,
-    }),
-    OptionalOrNull(),
-    IsInt(),
-    Min(0),
-    Max(MAX_LIMIT),
-  );
-}
-
-/** The field may be left out, which changes nothing. null removes the value. */
-function OptionalOrNull(): PropertyDecorator {
-  return ValidateIf((_input, value) => value !== undefined && value !== null);
+  return ApiField.integer(`${note}; 0: no limit; null: the configured one applies`, {
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_LIMIT,
+  });
 }

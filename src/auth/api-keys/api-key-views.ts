@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import { toList } from '../../platform/schema/list-of.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type ApiKeyListView, type ApiKeyView, toApiKeyView } from './api-key.view.ts';
 import type { IssuedApiKey } from './api-keys.service.ts';
@@ -19,12 +20,10 @@ export class ApiKeyViews {
   }
 
   list(apiKeys: ApiKey[], hasMore: boolean): ApiKeyListView {
-    return {
-      object: 'list',
-      data: apiKeys.map((apiKey) => this.of(apiKey)),
-      has_more: hasMore,
-      first_id: apiKeys.at(0)?.id ?? null,
-      last_id: apiKeys.at(-1)?.id ?? null,
-    };
+    return toList(
+      apiKeys.map((apiKey) => this.of(apiKey)),
+      hasMore,
+      ({ id }) => id,
+    );
   }
 }

@@ -1,26 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsNumber,
-  IsObject,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { Optional, QueryInt } from '../../platform/schema/optional.ts';
 import type { ApiKeyLimits } from './api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-keys.service.ts';
-import { type Scope, SCOPES } from '../caller.ts';
+import type { Scope } from '../caller.ts';
 
 export const MAX_NAME_LENGTH = 100;
 export const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
@@ -37,37 +19,28 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
 }
 
 export class CreateApiKeyInput {
-  @ApiField.string('a name for people', { min: 1, max: MAX_NAME_LENGTH })
-  @IsString()
-  @MaxLength(MAX_NAME_LENGTH)
-  @Matches(/\S/, { message: 'name must not be blank' })
+  @ApiField.string('a name for people', {
+    min: 1,
+    max: MAX_NAME_LENGTH,
+    pattern: { regex: /\S/, message: 'name must not be blank' },
+  })
   name: string;
 
   @ApiField.list(ScopeChoice, 'what the key may do; everything but keys:manage when left out', {
     optional: true,
     min: 1,
   })
-  @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(SCOPES.length)
-  @IsIn(SCOPES, { each: true })
   scopes?: Scope[];
 
-  @ApiField.integer('unix seconds, in the future; the key never expires when left out', { optional: true })
-  @Optional()
-  @IsInt()
-  @Min(1)
-  @Max(MAX_EXPIRES_AT)
+  @ApiField.integer('unix seconds, in the future; the key never expires when left out', {
+    optional: true,
+    unpublished: { min: 1, max: MAX_EXPIRES_AT },
+  })
   expires_at?: number;
 
   @ApiField.object(() => ApiKeyLimitsInput, 'limits of this key; the configured ones apply to those left out', {
     optional: true,
   })
-  @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ApiKeyLimitsInput)
   limits?: ApiKeyLimitsInput;
 
   toNewApiKey(): NewApiKey {
@@ -86,32 +59,21 @@ export class RotateApiKeyInput {
     min: 0,
     max: MAX_OVERLAP_HOURS,
   })
-  @Optional()
-  @IsNumber()
-  @Min(0)
-  @Max(MAX_OVERLAP_HOURS)
   overlap_hours?: number;
 }
 
 export class ListApiKeysQuery {
-  @ApiField.integer('keys per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE })
-  @Optional()
-  @QueryInt(1, MAX_PAGE)
+  @ApiField.integer('keys per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 
   /** Only its syntax is checked, so that paging can continue after a key that has been revoked in the meantime. */
-  @ApiField.string('`last_id` of the previous page', { optional: true })
-  @Optional()
-  @Matches(/^key_[0-9a-z]{26}$/, { message: 'after must be the id of an API key' })
+  @ApiField.string('`last_id` of the previous page', {
+    optional: true,
+    pattern: { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' },
+  })
   after?: string;
 }
 
 function Limit(note: string): PropertyDecorator {
-  return applyDecorators(
-    ApiField.integer(`${note}; 0: no limit`, { optional: true, min: 0, max: MAX_LIMIT }),
-    Optional(),
-    IsInt(),
-    Min(0),
-    Max(MAX_LIMIT),
-  );
+  return ApiField.integer(`${note}; 0: no limit`, { optional: true, min: 0, max: MAX_LIMIT });
 }

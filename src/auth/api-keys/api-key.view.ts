@@ -2,6 +2,8 @@ import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import type { Config } from '../../platform/config.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import { limitsInForce } from './api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type Scope, SCOPES } from '../caller.ts';
@@ -34,14 +36,7 @@ export class ApiKeyView {
   @ApiField.string('the key itself; only in the response to creation or rotation', { optional: true }) key?: string;
 }
 
-export class ApiKeyListView {
-  @ApiField.string('always "list"') object: 'list';
-  @ApiField.list(() => ApiKeyView, 'newest first') data: ApiKeyView[];
-  @ApiField.boolean('whether older ones exist') has_more: boolean;
-  @ApiField.string('null in an empty list', { nullable: true }) first_id: string | null;
-  @ApiField.string('pass it as `after` to get the next page; null in an empty list', { nullable: true })
-  last_id: string | null;
-}
+export class ApiKeyListView extends listOf(ApiKeyView, 'newest first') {}
 
 /** @param key only in the response to creation or rotation */
 export function toApiKeyView(apiKey: ApiKey, config: Config, key?: string): ApiKeyView {
@@ -64,5 +59,3 @@ export function toApiKeyView(apiKey: ApiKey, config: Config, key?: string): ApiK
     ...(key !== undefined && { key }),
   };
 }
-
-const unixSeconds = (date: Date) => Math.floor(date.getTime() / 1000);

@@ -14,6 +14,7 @@ import type { ApiKeyHook } from './api-key-hook.ts';
 import { type ApiKeyLimits, changedLimits, concerned, type LimitChanges, limitsInForce } from './api-key-limits.ts';
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { ApiKey } from './api-key.entity.ts';
+import { snapshotOf } from './api-key-snapshot.ts';
 import { assertMayGrant } from './grants.ts';
 import { hashOf } from './key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
@@ -100,7 +101,7 @@ export class ApiKeysService {
     await addSecret(tx, id, hashOf(key, this.secrets));
     await assertNotExpired(tx, id);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id });
-    await record({ action: 'api_key.created', apiKeyId: id, before: null, after: snapshot(apiKey) });
+    await record({ action: 'api_key.created', apiKeyId: id, before: null, after: snapshotOf(apiKey) });
     return { apiKey, key };
   }
 
@@ -154,8 +155,8 @@ export class ApiKeysService {
       await record({
         action: 'api_key.updated',
         apiKeyId: id,
-        before: snapshot(target),
-        after: snapshot(updated),
+        before: snapshotOf(target),
+        after: snapshotOf(updated),
       });
       return updated;
     });
@@ -199,7 +200,7 @@ export class ApiKeysService {
       await record({
         action: 'api_key.revoked',
         apiKeyId: id,
-        before: snapshot(target),
+        before: snapshotOf(target),
         after: { keep_tasks: keepTasks },
       });
       if (!keepTasks) for (const hook of this.hooks) await hook.onRevoke(tx, id);
@@ -213,14 +214,5 @@ async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
   if (!(await tx.existsBy(ApiKey, { id, expires_at: Raw((column) => `${column} <= now()`) }))) return;
   throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
 }
-
-/** For the audit trail. */
-const snapshot = ({ name, hint, scopes, limits, expires_at }: ApiKey) => ({
-  name,
-  hint,
-  scopes,
-  limits,
-  expires_at: expires_at && Math.floor(expires_at.getTime() / 1000),
-});
 
 const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => scopes.includes(scope));

@@ -46,7 +46,7 @@ export class Bootstrap {
         return null;
       }
       if (this.config.role === 'worker' || (await tx.existsBy(ApiKey, {}))) return null;
-      if (this.config.production) {
+      if (this.config.isProduction) {
         this.logger.warn({ event: 'bootstrap.key_missing', hint: NO_KEY_HINT });
         return null;
       }

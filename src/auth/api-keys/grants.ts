@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import type { CallerLimits, Scope } from '../caller.ts';
 import { LIMIT_NAMES } from './api-key-limits.ts';
 
@@ -35,7 +36,7 @@ export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, expiresA
 
   const endMs = expiresAt?.getTime() ?? Infinity;
   if (expiresAt !== undefined && endMs > (by.expiresAt?.getTime() ?? Infinity)) {
-    const ownEnd = Math.floor(by.expiresAt!.getTime() / 1000);
+    const ownEnd = unixSeconds(by.expiresAt!);
     refuse('expires_at', `This API key expires at ${ownEnd}, so it cannot grant a key that lives longer.`);
   }
 }

@@ -1,12 +1,11 @@
 import { type EntityManager, In } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Config } from '../../platform/config.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
 import type { Actor } from '../audit/actor.ts';
 import { limitsInForce } from './api-key-limits.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { assertCovers, type Grantor } from './grants.ts';
-
-const ID = /^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 interface LockedKeys {
   target: ApiKey | undefined;
@@ -14,7 +13,7 @@ interface LockedKeys {
   grantor: Grantor | null;
 }
 
-export const isApiKeyId = (id: string): boolean => ID.test(id);
+export const isApiKeyId = typeIdTest('key');
 
 /**
  * Locks the acting key and the target until the commit, in the order of their ids, so that two acts cannot deadlock. The acting

@@ -1,6 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import { ACTOR_TYPES, type ActorType } from './actor.ts';
 import { type AuditAction, AUDIT_ACTIONS, type AuditEvent } from './audit-event.entity.ts';
 
@@ -26,19 +28,12 @@ export class AuditEventView {
   @ApiField.json('what the act set', { nullable: true }) after: Record<string, unknown> | null;
 }
 
-export class AuditEventListView {
-  @ApiField.string('always "list"') object: 'list';
-  @ApiField.list(() => AuditEventView, 'newest first') data: AuditEventView[];
-  @ApiField.boolean('whether older ones exist') has_more: boolean;
-  @ApiField.string('null in an empty list', { nullable: true }) first_id: string | null;
-  @ApiField.string('pass it as `after` to get the next page; null in an empty list', { nullable: true })
-  last_id: string | null;
-}
+export class AuditEventListView extends listOf(AuditEventView, 'newest first') {}
 
 export const toAuditEventView = (event: AuditEvent): AuditEventView => ({
   id: event.id,
   object: 'audit_event',
-  created_at: Math.floor(event.created_at.getTime() / 1000),
+  created_at: unixSeconds(event.created_at),
   action: event.action,
   actor_type: event.actor_type,
   actor_id: event.actor_id,
@@ -48,12 +43,4 @@ export const toAuditEventView = (event: AuditEvent): AuditEventView => ({
   request_id: event.request_id,
   before: event.before,
   after: event.after,
-});
-
-export const toAuditEventList = (events: AuditEvent[], hasMore: boolean): AuditEventListView => ({
-  object: 'list',
-  data: events.map(toAuditEventView),
-  has_more: hasMore,
-  first_id: events.at(0)?.id ?? null,
-  last_id: events.at(-1)?.id ?? null,
 });

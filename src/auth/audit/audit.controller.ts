@@ -1,7 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { toList } from '../../platform/schema/list-of.ts';
 import { Scope } from '../access.ts';
-import { AuditEventListView, toAuditEventList } from './audit-event.view.ts';
+import { AuditEventListView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
 import { ListAuditEventsQuery } from './list-audit-events.query.ts';
 
@@ -16,6 +17,6 @@ export class AuditController {
   @ApiOkResponse({ type: AuditEventListView })
   async list(@Query() { limit = 20, after, target_id, action }: ListAuditEventsQuery): Promise<AuditEventListView> {
     const { events, hasMore } = await this.audit.list({ limit, after, targetId: target_id, action });
-    return toAuditEventList(events, hasMore);
+    return toList(events.map(toAuditEventView), hasMore, ({ id }) => id);
   }
 }

@@ -1,12 +1,13 @@
 import { Query, Resolver } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { Scope } from '../access.ts';
 import { AuditEventView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
 
 const AuditEventConnection = connectionOf(AuditEventView, 'AuditEvent');
-const ID = /^aud_[0-9a-z]{26}$/;
+const isAuditEventId = typeIdTest('aud');
 
 @Resolver()
 @Scope('keys:manage')
@@ -18,7 +19,7 @@ export class AuditResolver {
     @First() first: number,
     @After() after: string | null | undefined,
   ): Promise<Connection<AuditEventView>> {
-    if (typeof after === 'string' && !ID.test(after)) {
+    if (typeof after === 'string' && !isAuditEventId(after)) {
       throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of an audit event.' });
     }
     const { events, hasMore } = await this.audit.list({ limit: first, after: after ?? undefined });

@@ -1,22 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorText } from './error-text.ts';
+import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
-const TIMEOUT_MS = 45_000; // beyond the 30 s of a long poll
-const ATTEMPTS = 5;
-const MAX_PAUSE_S = 60;
+const TIMEOUT_MS = 45_000; // longer than the 30 s of a long poll
+const MAX_ATTEMPTS = 5;
+const MAX_BACKOFF_S = 60;
+const RETRIED_STATUSES = [429, 502, 503, 504];
 
-/** The REST API from a client's side: retries what is safe to retry, and turns error answers into errors. */
+/** A client of the REST API. It retries requests and turns error responses into errors. */
 export class ServiceClient {
-  readonly #base: string;
-  readonly #key: string;
+  private readonly base: string;
 
-  constructor(base: string, key: string) {
-    this.#base = base.replace(/\/+$/, '');
-    this.#key = key;
+  constructor(
+    base: string,
+    private readonly key: string,
+  ) {
+    this.base = base.replace(/\/+$/, '');
   }
 
   /**
-   * @param body every call is repeatable: a creation carries its idempotency key
-   * @throws Error with the service's own words, or what broke after five attempts
+   * Every call must be safe to retry: a creation carries an idempotency key.
+   * @throws Error with the service's code and message, or the network failure, after five attempts
    */
   async call<Answer>(
     method: 'GET' | 'POST',
@@ -25,23 +29,28 @@ export class ServiceClient {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      const response = await this.#send(method, path, body, headers).catch((error: unknown) => {
-        if (attempt < ATTEMPTS) return null;
-        throw new Error(`${this.#base} cannot be reached`, { cause: error });
+      const response = await this.send(method, path, body, headers).catch((error: unknown) => {
+        if (attempt < MAX_ATTEMPTS) return null;
+        throw new Error(`${this.base} cannot be reached`, { cause: error });
       });
       if (response?.ok) return (await response.json()) as Answer;
-      const worthRetrying = !response || [429, 502, 503, 504].includes(response.status);
-      if (response && (!worthRetrying || attempt >= ATTEMPTS)) throw new Error(await wordsOf(response));
+      const mayRetry = !response || RETRIED_STATUSES.includes(response.status);
+      if (response && (!mayRetry || attempt >= MAX_ATTEMPTS)) throw new Error(await errorText(response));
       await response?.body?.cancel();
-      await sleep(pauseMs(response, attempt));
+      await sleep(backoffMs(response, attempt));
     }
   }
 
-  #send(method: string, path: string, body: object | undefined, headers: Record<string, string>): Promise<Response> {
-    return fetch(this.#base + path, {
+  private send(
+    method: string,
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+  ): Promise<Response> {
+    return fetch(this.base + path, {
       method,
       headers: {
-        authorization: `Bearer ${this.#key}`,
+        authorization: `Bearer ${this.key}`,
         ...(body && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -51,17 +60,8 @@ export class ServiceClient {
   }
 }
 
-function pauseMs(response: Response | null, attempt: number): number {
-  const asked = Number(response?.headers.get('retry-after'));
-  return 1000 * (asked > 0 ? Math.min(asked, MAX_PAUSE_S) : 2 ** (attempt - 1));
-}
-
-async function wordsOf(response: Response): Promise<string> {
-  const text = await response.text();
-  try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string } };
-    return `${error.code}: ${error.message}`;
-  } catch {
-    return `The service answered ${response.status}.`;
-  }
+/** Retry-After if the service sent it, otherwise 1, 2, 4, 8 s. */
+function backoffMs(response: Response | null, attempt: number): number {
+  const retryAfterMs = parseRetryAfter(response?.headers.get('retry-after'), Date.now(), 'fractions');
+  return retryAfterMs ? Math.min(retryAfterMs, 1000 * MAX_BACKOFF_S) : 1000 * 2 ** (attempt - 1);
 }

@@ -11,5 +11,5 @@ export function auditCommand(): Command {
     .option('--limit <n>', 'how many, 1 to 100', wholeNumber, 20)
     .option('--after <id>', 'the last id of the previous page, aud_…')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await import('./audit-list.ts')).listAuditEvents(options));
+    .action(async (options) => (await import('../list-audit-events.ts')).listAuditEvents(options));
 }

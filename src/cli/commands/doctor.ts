@@ -2,11 +2,11 @@ import { Command } from 'commander';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('Check this machine and its configuration; fails when the service would not work.')
+    .description('Check this machine and its configuration. Fails if the service would not work.')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: true }) => {
-      const { examine } = await import('./doctor-checks.ts');
-      const findings = await examine();
+      const { checkInstallation } = await import('../installation-checks.ts');
+      const findings = await checkInstallation();
       if (options.json) console.log(JSON.stringify(findings, null, 2));
       else
         for (const { check, ok, note } of findings)

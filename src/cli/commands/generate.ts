@@ -1,8 +1,15 @@
 import { Command } from 'commander';
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { findModel, MODELS } from '../../models/catalog.ts';
+import { ServiceClient } from '../client/service-client.ts';
+import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 import { number, wholeNumber } from '../options.ts';
 
-/** Names of the public API's parameters, in commander's case. */
-interface GenerateOptions {
+interface Options {
   model: string;
   out: string;
   aspectRatio?: string;
@@ -17,36 +24,56 @@ interface GenerateOptions {
   json?: true;
 }
 
-/** `darkroom generate "<prompt>"`: a client like any other; speaks to the service over HTTP. */
-export function generateCommand(): Command {
-  return new Command('generate')
-    .description('Make an image or a video and save it.')
-    .argument('<prompt>')
-    .requiredOption('--model <id>', 'gpt-image-2, nano-banana-2, nano-banana-pro, sora-2, seedance-2')
-    .option('--out <path>', 'a folder, or a file name where one file comes out', '.')
-    .option('--aspect-ratio <ratio>', 'such as 16:9')
-    .option('--resolution <resolution>', 'such as 2K or 1080P')
-    .option('--n <count>', 'how many images', wholeNumber)
-    .option('--duration <seconds>', 'length of a video', number)
-    .option('--reference-image <url...>', 'images to go by')
-    .option('--first-frame <url>', 'image that a video begins with')
-    .option('--reference-mode <mode>', 'how a video uses its images')
-    .option(
-      '--url <url>',
-      'address of the service; or DARKROOM_URL',
-      process.env.DARKROOM_URL || 'http://127.0.0.1:3000',
-    )
-    .option('--key <key>', 'API key; better DARKROOM_API_KEY, which other users of the machine cannot see')
-    .option('--json', 'print the final task as JSON')
-    .action(async (prompt: string, options: GenerateOptions) => {
-      const { run } = await import('./generate-run.ts');
-      await run(parametersOf(prompt, options), { ...options, key: options.key ?? process.env.DARKROOM_API_KEY });
-    });
+interface Output {
+  index: number;
+  url: string;
+  content_type: string;
+  sha256: string;
 }
 
-/** Only what was given: defaults and rules are the service's. seedance-2 knows its one reference image by another name. */
-function parametersOf(prompt: string, options: GenerateOptions): Record<string, unknown> {
+/** The fields of the API's task that this command uses. */
+interface Task {
+  task_id: string;
+  status: 'queued' | 'running' | 'succeeded' | 'failed';
+  progress: number;
+  result?: { outputs: Output[] };
+  error?: { code: string; message: string };
+}
+
+const LONG_POLL_S = 30;
+const DOWNLOAD_TIMEOUT_MS = 15 * 60_000;
+const EXTENSIONS: Record<string, string> = {
+  'image/png': '.png',
+  'image/jpeg': '.jpg',
+  'image/webp': '.webp',
+  'video/mp4': '.mp4',
+  'video/webm': '.webm',
+};
+
+/** `darkroom generate "<prompt>"`: calls the service over HTTP, as any client does. */
+export function generateCommand(): Command {
+  return new Command('generate')
+    .description('Generate an image or a video and save it.')
+    .argument('<prompt>')
+    .requiredOption('--model <id>', MODELS.map(({ id }) => id).join(', '))
+    .option('--out <path>', 'output folder, or a file name if the task makes one file', '.')
+    .option('--aspect-ratio <ratio>', 'for example 16:9')
+    .option('--resolution <resolution>', 'for example 2K or 1080P')
+    .option('--n <count>', 'number of images', wholeNumber)
+    .option('--duration <seconds>', 'length of the video', number)
+    .option('--reference-image <url...>', 'reference images')
+    .option('--first-frame <url>', 'image that the video starts with')
+    .option('--reference-mode <mode>', 'how the images guide the video')
+    .addOption(urlOption())
+    .addOption(keyOption())
+    .option('--json', 'print the final task as JSON')
+    .action((prompt: string, options: Options) => run(parametersOf(prompt, options), options));
+}
+
+/** Sends only the options that were given: the service has the defaults and the rules. */
+function parametersOf(prompt: string, options: Options): Record<string, unknown> {
   const images = options.referenceImage;
+  const takesOneImage = 'reference_image_url' in (findModel(options.model)?.parameters.properties ?? {});
   const parameters = {
     model: options.model,
     prompt,
@@ -54,11 +81,80 @@ function parametersOf(prompt: string, options: GenerateOptions): Record<string, 
     resolution: options.resolution,
     n: options.n,
     duration: options.duration,
-    ...(options.model === 'seedance-2' && images?.length === 1
-      ? { reference_image_url: images[0] }
-      : { reference_images: images }),
+    ...(takesOneImage && images?.length === 1 ? { reference_image_url: images[0] } : { reference_images: images }),
     first_frame_image_url: options.firstFrame,
     reference_mode: options.referenceMode,
   };
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Creates a task, follows it to its final state and saves its outputs. Progress goes to stderr, file names to stdout.
+ * @throws Error when the task fails
+ */
+export async function run(
+  parameters: Record<string, unknown>,
+  { url, key, out, json }: Pick<Options, 'url' | 'key' | 'out' | 'json'>,
+): Promise<void> {
+  const service = new ServiceClient(url, requireKey(key));
+  // The idempotency key lets the client retry the creation without a second task, which could cost a second time.
+  const created = await service.call<Task>('POST', '/v1/generations', parameters, { 'idempotency-key': randomUUID() });
+  console.error(created.task_id);
+  const task = await follow(service, created);
+  if (json) console.log(JSON.stringify(task, null, 2));
+  if (task.status === 'failed') throw new Error(`${task.error?.code}: ${task.error?.message}`);
+
+  const outputs = task.result?.outputs ?? [];
+  for (const output of outputs) {
+    const file = await fileFor(output, task.task_id, out, outputs.length);
+    await download(output, file);
+    if (!json) console.log(file);
+  }
+}
+
+async function follow(service: ServiceClient, task: Task): Promise<Task> {
+  let printed = '';
+  while (task.status === 'queued' || task.status === 'running') {
+    const state = `${task.status} ${task.progress} %`;
+    if (state !== printed) console.error(state);
+    printed = state;
+    task = await service.call<Task>('GET', `/v1/tasks/${task.task_id}?wait=${LONG_POLL_S}`);
+  }
+  console.error(task.status);
+  return task;
+}
+
+/** `out` is a file name if the task has one output and `out` has an extension; otherwise a folder, created if missing. */
+async function fileFor(output: Output, taskId: string, out: string, count: number): Promise<string> {
+  const isFolder = (await stat(out).catch(() => null))?.isDirectory() ?? false;
+  if (count === 1 && extname(out) !== '' && !isFolder) {
+    await mkdir(dirname(out), { recursive: true });
+    return out;
+  }
+  await mkdir(out, { recursive: true });
+  return join(out, `${taskId}-${output.index}${EXTENSIONS[output.content_type] ?? ''}`);
+}
+
+/** Writes to `<file>.part` and renames it once it is complete and its hash is the one of the task. */
+async function download({ url, sha256 }: Output, file: string): Promise<void> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
+  if (!response.ok || !response.body) throw new Error(`The download failed with status ${response.status}.`);
+  const draft = `${file}.part`;
+  const hash = createHash('sha256');
+  try {
+    await pipeline(
+      response.body as AsyncIterable<Uint8Array>,
+      async function* (chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          yield chunk;
+        }
+      },
+      createWriteStream(draft),
+    );
+    if (hash.digest('hex') !== sha256) throw new Error('The downloaded file is damaged: its SHA-256 differs.');
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }

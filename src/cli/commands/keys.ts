@@ -3,42 +3,42 @@ import { Command } from 'commander';
 import { SCOPES } from '../../auth/caller.ts';
 import { list, moment, number, orNone, wholeNumber } from '../options.ts';
 
-/** `darkroom keys …`: works on the database itself, so it needs the configuration of the service, not a key. */
+/** `darkroom keys …`: works on the database directly, so it needs the service's configuration and no API key. */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('Make, list, change, rotate and revoke API keys.');
+  const keys = new Command('keys').description('Create, list, change, rotate and revoke API keys.');
 
   keys
     .command('create')
-    .description('Make a key and print it, this once.')
-    .argument('[name]', 'what the key is for', 'command line')
-    .option('--scopes <scopes>', `some of ${SCOPES.join(',')} (default: all but keys:manage)`, list)
-    .option('--all-scopes', 'every scope, keys:manage too')
-    .option('--expires <when>', 'a date, or 30d or 12h from now', moment)
-    .option('--creates-per-minute <n>', '0 = no limit; likewise below', wholeNumber)
+    .description('Create a key and print it. It is not shown again.')
+    .argument('[name]', 'name of the key', 'command line')
+    .option('--scopes <scopes>', `any of ${SCOPES.join(',')} (default: all except keys:manage)`, list)
+    .option('--all-scopes', 'all scopes, including keys:manage')
+    .option('--expires <when>', 'a date, or a time from now such as 30d or 12h', moment)
+    .option('--creates-per-minute <n>', '0 = no limit, here and in the next three options', wholeNumber)
     .option('--reads-per-minute <n>', '', wholeNumber)
     .option('--max-running <n>', '', wholeNumber)
     .option('--max-queued <n>', '', wholeNumber)
-    .option('--print-only', 'print a key fit for BOOTSTRAP_API_KEY and store nothing')
+    .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
-    .action(async (name: string, options) => (await import('./keys-act.ts')).createKey(name, options));
+    .action(async (name: string, options) => (await import('../manage-keys.ts')).createKey(name, options));
 
   keys
     .command('list')
     .description('List the keys, newest first.')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await import('./keys-act.ts')).listKeys(options));
+    .action(async (options) => (await import('../manage-keys.ts')).listKeys(options));
 
   keys
     .command('rotate')
-    .description('Give a key a new secret and print it, this once.')
+    .description('Give a key a new secret and print it. It is not shown again.')
     .argument('<id>', 'key_…')
-    .option('--overlap-hours <hours>', 'how long the old secret works on, up to 168', number, 0)
+    .option('--overlap-hours <hours>', 'how long the old secret still works, up to 168', number, 0)
     .option('--json', 'print the whole object as JSON')
-    .action(async (id: string, options) => (await import('./keys-act.ts')).rotateKey(id, options));
+    .action(async (id: string, options) => (await import('../manage-keys.ts')).rotateKey(id, options));
 
   keys
     .command('update')
-    .description('Change a key; running services notice within 5 s.')
+    .description('Change a key. Running services notice within 5 s.')
     .argument('<id>', 'key_…')
     .option('--name <name>', 'what the key is for')
     .option('--scopes <scopes>', `all that it may do, of ${SCOPES.join(',')}`, list)
@@ -49,14 +49,14 @@ export function keysCommand(): Command {
     .option('--max-running <n>', '', orNone(wholeNumber))
     .option('--max-queued <n>', '', orNone(wholeNumber))
     .option('--json', 'print the whole object as JSON')
-    .action(async (id: string, options) => (await import('./keys-act.ts')).updateKey(id, options));
+    .action(async (id: string, options) => (await import('../manage-keys.ts')).updateKey(id, options));
 
   keys
     .command('revoke')
-    .description('Refuse a key from now on and cancel its queued tasks; running services notice within 5 s.')
+    .description('Revoke a key and cancel its queued tasks. Running services refuse it within 5 s.')
     .argument('<id>', 'key_…')
     .option('--keep-tasks', 'let its queued tasks run')
-    .action(async (id: string, options) => (await import('./keys-act.ts')).revokeKey(id, options));
+    .action(async (id: string, options) => (await import('../manage-keys.ts')).revokeKey(id, options));
 
   return keys;
 }

@@ -14,7 +14,7 @@ import { TaskView } from '../../tasks/task.view.ts';
 import { GenerationsService } from './generations.service.ts';
 import { readPreferredWait } from './prefer.ts';
 
-/** As Fastify hands it on, headers given twice joined to one. */
+/** As Fastify passes it, with repeated headers joined into one. */
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
 
 @ApiTags('Generations')
@@ -34,12 +34,12 @@ export class GenerationsController {
   @ApiHeader({
     name: 'Prefer',
     required: false,
-    description: '`wait=N`: answer up to N (60) seconds later, or when final',
+    description: '`wait=N`: answer when the task is final, or after N seconds (at most 60)',
   })
   @ApiBody({ schema: { oneOf: MODELS.map(({ parameters }) => parameters as object) } })
   @ApiCreatedResponse({ type: TaskView })
   async create(
-    // Taken apart by decorators, its pieces would go through Nest's pipes, which do nothing for them (see the guard's `andThen`).
+    // Separate @Body and @Headers parameters would run Nest's pipes, which cost time and do nothing here.
     @Req() request: CreationRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -66,6 +66,6 @@ export class GenerationsController {
     if (accepted.replayed) reply.header('idempotent-replayed', 'true');
     if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
-    void reply.send(accepted.json);
+    void reply.send(accepted.json());
   }
 }

@@ -9,9 +9,9 @@ import { GenerationsService } from './generations.service.ts';
 export class GenerationsResolver {
   constructor(private readonly generations: GenerationsService) {}
 
-  /** @param input in the names of REST, only what was given: an Idempotency-Key means the same request in both */
+  /** @param input the given fields only, in the names of REST, so that an Idempotency-Key means the same request on both edges */
   @Mutation(() => TaskView, {
-    description: 'Creates a task. With a known idempotency key: gives the first answer again.',
+    description: 'Creates a task. A repeated idempotency key returns the first answer again.',
   })
   @Scope('generations:write')
   @CountsAs('create')
@@ -21,11 +21,11 @@ export class GenerationsResolver {
     @Args('idempotencyKey', {
       type: () => String,
       nullable: true,
-      description: '1 to 255 printable ASCII characters; the same space as the Idempotency-Key header',
+      description: '1 to 255 printable ASCII characters, shared with the Idempotency-Key header of REST',
     })
     idempotencyKey: string | null | undefined,
   ): Promise<TaskView> {
     const accepted = await this.generations.accept(caller, input, { idempotencyKey: idempotencyKey ?? undefined });
-    return JSON.parse(accepted.json) as TaskView;
+    return accepted.view();
   }
 }

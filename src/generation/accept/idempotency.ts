@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * Bare (`abc`) and quoted (`"abc"`, a structured field string) forms name the same key.
+ * Reads the key. The bare form (`abc`) and the quoted one (`"abc"`, a structured field string) are the same key.
  * @throws ApiError invalid_idempotency_key
  */
 export function readIdempotencyKey(header: string | undefined): string | null {
@@ -16,12 +16,12 @@ export function readIdempotencyKey(header: string | undefined): string | null {
   return key;
 }
 
-/** SHA-256, in hex, of the body's canonical JSON: key order and white space do not make another request. */
+/** SHA-256 in hex of the body's canonical JSON, so that key order and white space make no difference. */
 export function requestHash(body: unknown): string {
   return hash('sha256', canonicalJson(body), 'hex');
 }
 
-/** Keys sorted by code unit (RFC 8785); the body is known to be at most 32 levels deep. */
+/** Keys are sorted by code unit (RFC 8785). The recursion is bounded: a body is at most 32 levels deep. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -15,7 +15,7 @@ function refusal(body: unknown, checkUrl: (url: string) => void = anyUrl, models
     if (error instanceof ApiError) return error;
     throw error;
   }
-  throw new Error('was not refused');
+  throw new Error('the request was not refused');
 }
 
 describe('a creation request', () => {
@@ -31,7 +31,7 @@ describe('a creation request', () => {
     expect(JSON.stringify(parsed.input)).toBe(JSON.stringify(input));
   });
 
-  it('keeps what the client gave, unchanged', () => {
+  it('keeps the given values unchanged', () => {
     const body = image({
       prompt: '  猫 🐈\n',
       reference_images: [url, 'HTTP://例え.jp/ä.png'],
@@ -89,7 +89,7 @@ describe('a creation request', () => {
       'unsupported_parameter',
       'reference_image_url',
     ],
-    ['a field of nobody', image({ seed: 1 }), 'unknown_parameter', 'seed'],
+    ['a field of no model', image({ seed: 1 }), 'unknown_parameter', 'seed'],
     ['a numeric field', image({ 0: 1 }), 'unknown_parameter', '0'],
     ['constructor', image({ constructor: 1 }), 'unknown_parameter', 'constructor'],
     ['toString', image({ toString: 1 }), 'unknown_parameter', 'toString'],
@@ -145,7 +145,7 @@ describe('a creation request', () => {
     expect(refusal(seedance({ prompt: '🐈'.repeat(3_501) })).code).toBe('string_too_long');
   });
 
-  it('says in words what is allowed', () => {
+  it('lists the allowed values in the message', () => {
     expect(refusal({ model: 'dall-e', prompt: 'x' }).message).toContain(
       'gpt-image-2, nano-banana-2, nano-banana-pro, sora-2',
     );
@@ -162,13 +162,13 @@ describe('a creation request', () => {
     expect(refusal(seedance({ reference_mode: 'first_frame' })).message).toContain('with reference_mode "first_frame"');
   });
 
-  it('does not send a long text of the client back', () => {
+  it('truncates long text of the client in the message', () => {
     expect(refusal(image({ resolution: 'x'.repeat(9_999) })).message.length).toBeLessThan(300);
     const unknown = refusal(image({ ['x'.repeat(9_999)]: 1 }));
     expect(unknown.message.length + unknown.param!.length).toBeLessThan(500);
   });
 
-  it('asks about every image address and names the one refused', () => {
+  it('checks every image URL and names the refused one', () => {
     const asked: string[] = [];
     const check = (address: string) => {
       asked.push(address);
@@ -183,7 +183,7 @@ describe('a creation request', () => {
     expect(asked).toEqual([...images, `${url}?1`, `${url}?2`]);
   });
 
-  it('for a retired model names the replacement', () => {
+  it('names the replacement of a retired model', () => {
     const retired: Model = {
       ...MODELS[0],
       id: 'gpt-image-1',

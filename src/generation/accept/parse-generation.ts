@@ -7,21 +7,21 @@ import { firstFault } from '../../models/validate.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 import type { ResolvedInput } from '../../providers/provider.ts';
 
-/** A creation request that is known to be good. */
+/** A validated creation request. */
 export interface ParsedGeneration {
   model: Model;
-  /** Defaults filled in, keys in catalogue order, only what the model takes; optional fields not given stay away. */
+  /** The model's parameters in catalogue order, with defaults filled in. Optional fields that were not given are absent. */
   input: ResolvedInput;
   metadata: Record<string, string>;
 }
 
-/** Throws ApiError `invalid_url` or `url_not_allowed` for an address we would not call. */
+/** @throws ApiError `invalid_url` or `url_not_allowed` for a URL that the service would not fetch */
 export type CheckUrl = (url: string) => void;
 
 /**
- * Reads a creation request, the same for REST and GraphQL. Nothing is coerced and nothing dropped.
+ * Validates a creation request, for REST and GraphQL alike. It coerces nothing and drops nothing.
  * @param body parsed JSON, in the field names of REST
- * @throws ApiError naming the first fault and its field
+ * @throws ApiError for the first fault, with the field's name
  */
 export function parseGeneration(
   body: unknown,
@@ -33,17 +33,17 @@ export function parseGeneration(
   const model = readModel(request.model, models);
   const fault = firstFault(model, request);
   if (fault) throw toApiError(fault, model, request);
-  const broken = brokenText(request);
-  if (broken) throw new ApiError('invalid_unicode', { param: paramPath(broken) });
-  for (const image of imageUrlsOf(model, request)) refuseBadUrl(image, checkUrl);
-  return { model, input: resolve(model, request), metadata: { ...(request.metadata as Record<string, string>) } };
+  const invalidText = findInvalidText(request);
+  if (invalidText) throw new ApiError('invalid_unicode', { param: paramPath(invalidText) });
+  for (const image of imageUrlsOf(model, request)) assertUsableUrl(image, checkUrl);
+  return { model, input: resolveInput(model, request), metadata: { ...(request.metadata as Record<string, string>) } };
 }
 
 function readModel(id: unknown, models: readonly Model[]): Model {
   const fail = (
     code: 'missing_required_parameter' | 'invalid_type' | 'model_not_found',
     message: string,
-    hint = choiceOf(models),
+    hint = listOf(models),
   ) => new ApiError(code, { status: 400, param: 'model', message: `${message} ${hint}` });
 
   if (id === undefined) throw fail('missing_required_parameter', 'model is required.');
@@ -55,26 +55,27 @@ function readModel(id: unknown, models: readonly Model[]): Model {
   throw fail('model_not_found', `${id} is retired.`, replacement ? `Use ${replacement} instead.` : undefined);
 }
 
-function choiceOf(models: readonly Model[]): string {
+function listOf(models: readonly Model[]): string {
   const ids = models.filter(({ lifecycle }) => lifecycle.status !== 'retired').map((model) => model.id);
   return `The models are ${ids.join(', ')}.`;
 }
 
 /**
- * The REST body was refused for this already, where it was read; the GraphQL input was not.
- * @returns the way to the first broken text, null when all is well
+ * Finds text with NUL or half a surrogate pair. A REST body was checked for this when it was read; GraphQL input was not.
+ * @returns the path to the first such text, or null
  */
-function brokenText(value: unknown): (string | number)[] | null {
+function findInvalidText(value: unknown): (string | number)[] | null {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0') ? null : [];
   if (typeof value !== 'object' || value === null) return null;
   for (const key in value) {
-    const rest = brokenText(key) ?? brokenText((value as Record<string, unknown>)[key]);
+    const rest = findInvalidText(key) ?? findInvalidText((value as Record<string, unknown>)[key]);
     if (rest) return [Array.isArray(value) ? Number(key) : key, ...rest];
   }
   return null;
 }
 
-function refuseBadUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
+/** @throws ApiError */
+function assertUsableUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
   const parsed = URL.parse(url);
   if (!parsed) throw new ApiError('invalid_url', { param, message: `${param} must be an absolute http(s) URL.` });
   if (parsed.username || parsed.password) {
@@ -88,7 +89,7 @@ function refuseBadUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
   }
 }
 
-function resolve(model: Model, request: Record<string, unknown>): ResolvedInput {
+function resolveInput(model: Model, request: Record<string, unknown>): ResolvedInput {
   const input: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(model.parameters.properties)) {
     if (name === 'model' || name === 'metadata') continue;

@@ -1,6 +1,6 @@
 export type ImageFormat = 'jpeg' | 'png' | 'webp';
 
-/** Tells the three formats we take by their first bytes. */
+/** Detects the three supported formats by their first bytes. */
 export function imageFormat(bytes: Buffer): ImageFormat | null {
   if (bytes.toString('hex', 0, 3) === 'ffd8ff') return 'jpeg';
   if (bytes.toString('hex', 0, 8) === '89504e470d0a1a0a') return 'png';
@@ -10,7 +10,7 @@ export function imageFormat(bytes: Buffer): ImageFormat | null {
 
 export function isAnimated(bytes: Buffer, format: ImageFormat): boolean {
   if (format === 'png') return hasAnimationChunk(bytes);
-  // Bit 1 of the flags in the VP8X header (RFC 9649, 2.7).
+  // The animation flag is bit 1 of the VP8X header's flags (RFC 9649, 2.7).
   return format === 'webp' && bytes.toString('latin1', 12, 16) === 'VP8X' && (bytes[20] & 0x02) !== 0;
 }
 
@@ -27,7 +27,7 @@ function hasAnimationChunk(png: Buffer): boolean {
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 
-/** How many passes a decoder makes over the picture (ISO 10918-1, B.2). Thumbnails and what follows the end do not count. */
+/** The number of scans, each of which costs a decoder one pass (ISO 10918-1, B.2). Thumbnails and bytes after the end do not count. */
 export function countJpegScans(jpeg: Buffer): number {
   let scans = 0;
   let at = 2;
@@ -36,7 +36,7 @@ export function countJpegScans(jpeg: Buffer): number {
     if (jpeg[at] !== 0xff || marker === 0xff) {
       at = jpeg.indexOf(0xff, at + 1); // inside a scan, or a fill byte
     } else if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
-      at += 2; // an escaped 0xff of a scan, or a marker that stands alone
+      at += 2; // an escaped 0xff inside a scan, or a marker without a length
     } else {
       if (marker === END_OF_IMAGE) break;
       if (marker === START_OF_SCAN) scans++;

@@ -54,7 +54,7 @@ async function failure(path: string, signal = never): Promise<string[]> {
 
 const NOT_FETCHED = ['reference_image_fetch_failed', 'reference_images[1]', 'A reference image could not be fetched.'];
 
-it('gives the images in the order of the fields, whichever arrives first', async () => {
+it('returns the images in the order of the fields, not of their arrival', async () => {
   const webp = await sharp(png).resize(8, 8).webp().toBuffer();
   answers['/slow.webp'] = (response) => setTimeout(() => response.end(webp), 100);
   const got = await images.fetchAll([field('/slow.webp'), field('/a.png')], never);
@@ -65,14 +65,14 @@ it('gives the images in the order of the fields, whichever arrives first', async
   expect(await images.fetchAll([], never)).toEqual([]);
 });
 
-it('fetches a URL that is named twice once', async () => {
+it('fetches a repeated URL once', async () => {
   const fields = [field('/a.png'), field('/a.png', 1), { param: 'first_frame_image_url', url: `${base}/a.png` }];
   const got = await images.fetchAll(fields, never);
   expect(got.map(({ bytes }) => bytes.equals(png))).toEqual([true, true, true]);
   expect(requested).toEqual(['/a.png']);
 });
 
-it('fetches four at once and no more', async () => {
+it('fetches at most four at once', async () => {
   let [now, most] = [0, 0];
   for (let i = 0; i < 16; i++) {
     answers[`/${i}`] = (response) => {
@@ -103,12 +103,12 @@ it.each<[string, (response: ServerResponse) => unknown]>([
   ['fewer bytes than announced', (response) => response.socket!.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx')],
   ['a broken connection', (response) => response.socket!.destroy()],
   ['no HTTP', (response) => response.socket!.end('220 mail ready\r\n')],
-])('calls %s not fetched, with one message for every cause', async (_name, answer) => {
+])('fails with fetch_failed for %s, with one message for every cause', async (_name, answer) => {
   answers['/x'] = answer;
   expect(await failure('/x')).toEqual(NOT_FETCHED);
 });
 
-it('calls a name without address and a shut port not fetched', async () => {
+it('fails with fetch_failed for a name without address and a closed port', async () => {
   const urls = ['http://name.invalid/', 'http://127.0.0.1:1/', 'http://169.254.169.254/', 'https://localhost:22/'];
   for (const url of urls) {
     const fetched = images.fetchAll([{ param: 'reference_images[1]', url }], never);
@@ -122,7 +122,7 @@ it('calls a name without address and a shut port not fetched', async () => {
 
 it('keeps the cause for the log', async () => {
   const fetched = images.fetchAll([field('/missing')], never);
-  await expect(fetched).rejects.toMatchObject({ cause: { kind: 'http_status', message: 'answered 404' } });
+  await expect(fetched).rejects.toMatchObject({ cause: { kind: 'http_status', message: 'status 404' } });
 });
 
 it.each<[string, () => Buffer]>([
@@ -130,7 +130,7 @@ it.each<[string, () => Buffer]>([
   ['a page', () => Buffer.from('<!doctype html>')],
   ['half an image', () => png.subarray(0, 60)],
   ['more than 20 MB', () => Buffer.concat([png, Buffer.alloc(20_000_001 - png.length)])],
-])('calls %s invalid, whatever its content type says', async (_name, body) => {
+])('fails with invalid for %s, whatever its content type', async (_name, body) => {
   answers['/x'] = (response) => response.writeHead(200, { 'content-type': 'image/png' }).end(body());
   expect((await failure('/x')).slice(0, 2)).toEqual(['reference_image_invalid', 'reference_images[1]']);
   answers['/x'] = (response) => {
@@ -140,12 +140,12 @@ it.each<[string, () => Buffer]>([
   expect((await failure('/x')).slice(0, 2)).toEqual(['reference_image_invalid', 'reference_images[1]']);
 });
 
-it('takes 20 MB', async () => {
+it('accepts 20 MB', async () => {
   answers['/x'] = (response) => response.end(Buffer.concat([png, Buffer.alloc(20_000_000 - png.length)]));
   expect(await images.fetchAll([field('/x')], never)).toHaveLength(1);
 });
 
-it('abandons the others at the first failure', async () => {
+it('aborts the other downloads at the first failure', async () => {
   const closed = Promise.withResolvers<void>();
   answers['/hangs'] = (response) => response.socket!.once('close', closed.resolve);
   const fields = ['/hangs', '/missing', ...Array.from({ length: 9 }, (_, i) => `/${i}`)].map(field);
@@ -154,7 +154,7 @@ it('abandons the others at the first failure', async () => {
   expect(requested.length).toBeLessThan(6);
 });
 
-it('ends at once when the task does, with its reason', async () => {
+it('ends at once when the task is aborted, with its reason', async () => {
   const task = new AbortController();
   const reason = new Error('cancelled');
   answers['/hangs'] = () => task.abort(reason);
@@ -162,7 +162,7 @@ it('ends at once when the task does, with its reason', async () => {
   await expect(images.fetchAll([field('/a.png')], task.signal)).rejects.toBe(reason);
 });
 
-it('gives all the images of a task 60 s together', async () => {
+it('limits all the images of a task to 60 s together', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setInterval'] });
   try {
     const arrived = Promise.withResolvers<void>();

@@ -8,20 +8,20 @@ const never = new AbortController().signal;
 const picture = (width: number, height: number, channels: 3 | 4 = 3) =>
   sharp({ create: { width, height, channels, background: { r: 200, g: 100, b: 50, alpha: 0.5 } } });
 
-/** 33.495 megapixels, just within the bound. */
+/** 33.495 megapixels, just within the limit. */
 const largest = (channels: 3 | 4 = 3) => picture(5790, 5785, channels);
 
 const read = (bytes: Buffer) => readStillImage(bytes, never);
 
-/** Memory over what it was before, at the most, and processor time. */
+/** Peak memory above the start, and processor time. */
 async function costOf(work: () => Promise<unknown>): Promise<{ bytes: number; seconds: number }> {
   const before = process.memoryUsage.rss();
   let highest = before;
-  const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 5);
+  const sampler = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 5);
   const started = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(started);
-  clearInterval(watch);
+  clearInterval(sampler);
   return { bytes: highest - before, seconds: (user + system) / 1e6 };
 }
 
@@ -33,14 +33,14 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** A progressive JPEG of so many scans, all of them legal, of one coefficient each: more than any encoder would write. */
+/** A progressive JPEG with `count` valid scans of one coefficient each, more than any encoder would write. */
 async function jpegOfScans(count: number): Promise<Buffer> {
   const jpeg = await picture(800, 600).jpeg({ progressive: true, chromaSubsampling: '4:4:4' }).toBuffer();
   const secondScan = jpeg.indexOf('ffda', jpeg.indexOf('ffda', 0, 'hex') + 2, 'hex');
   const scan = jpeg.subarray(secondScan, jpeg.indexOf('ffc4', secondScan, 'hex'));
   const scans = Array.from({ length: count - 1 }, (_, i) => {
     const copy = Buffer.from(scan);
-    const bit = 13 - Math.floor(i / 189); // the first scan of a coefficient tells the highest bits, each later one bit more
+    const bit = 13 - Math.floor(i / 189); // the first scan of a coefficient carries the highest bits, each later one adds a bit
     copy[5] = 1 + (Math.floor(i / 63) % 3); // component
     copy[7] = copy[8] = 1 + (i % 63); // the coefficient, first and last
     copy[9] = bit === 13 ? 13 : ((bit + 1) << 4) | bit;
@@ -49,7 +49,7 @@ async function jpegOfScans(count: number): Promise<Buffer> {
   return Buffer.concat([jpeg.subarray(0, secondScan), ...scans, Buffer.from('ffd9', 'hex')]);
 }
 
-/** Says in its header that it is larger than it is. */
+/** A PNG whose header declares a larger size than it has. */
 async function pngOfPixels(width: number, height: number): Promise<Buffer> {
   const png = await picture(8, 8).png().toBuffer();
   const header = Buffer.from(png.subarray(16, 29));
@@ -58,7 +58,7 @@ async function pngOfPixels(width: number, height: number): Promise<Buffer> {
   return Buffer.concat([png.subarray(0, 8), pngChunk('IHDR', header), png.subarray(33)]);
 }
 
-/** Progressive; says in its header that it has 33.495 megapixels. */
+/** A progressive JPEG whose header declares 33.495 megapixels. */
 async function largeCmyk(): Promise<Buffer> {
   const jpeg = await picture(8, 8).toColourspace('cmyk').jpeg({ progressive: true }).toBuffer();
   const frame = jpeg.indexOf('ffc2', 0, 'hex');
@@ -68,7 +68,7 @@ async function largeCmyk(): Promise<Buffer> {
 }
 
 describe('still images', () => {
-  it.each(['jpeg', 'png', 'webp'] as const)('takes %s, and tells its size', async (format) => {
+  it.each(['jpeg', 'png', 'webp'] as const)('accepts %s, and returns its size', async (format) => {
     const bytes = await picture(64, 48).toFormat(format).toBuffer();
     expect(await read(bytes)).toEqual({ bytes, contentType: `image/${format}`, width: 64, height: 48 });
   });
@@ -79,7 +79,7 @@ describe('still images', () => {
     expect([width, height]).toEqual(orientation < 5 ? [64, 48] : [48, 64]);
   });
 
-  it('takes interlaced, palette, grey, 16-bit, lossless, progressive and CMYK pictures', async () => {
+  it('accepts interlaced, palette, grey, 16-bit, lossless, progressive and CMYK pictures', async () => {
     const kinds = [
       picture(30, 20, 4).png({ progressive: true }),
       picture(30, 20, 4).png({ palette: true }),
@@ -93,19 +93,19 @@ describe('still images', () => {
     for (const kind of kinds) expect(await read(await kind.toBuffer())).toMatchObject({ width: 30, height: 20 });
   });
 
-  it('takes a JPEG with bytes after its end, as phones write them', async () => {
+  it('accepts a JPEG with bytes after its end, as phones write them', async () => {
     const bytes = await picture(30, 20).jpeg().toBuffer();
     expect(await read(Buffer.concat([bytes, Buffer.alloc(5000, 'ffda', 'hex')]))).toMatchObject({ width: 30 });
   });
 
-  it('takes 33.5 megapixels and refuses more before it decodes any', async () => {
+  it('accepts 33.5 megapixels, and refuses more without decoding', async () => {
     expect(await read(await largest().jpeg().toBuffer())).toMatchObject({ width: 5790, height: 5785 });
     const bomb = await pngOfPixels(30_000, 30_000);
     await expect(read(bomb)).rejects.toMatchObject({ cause: { message: 'Input image exceeds pixel limit' } });
   }, 60_000);
 });
 
-describe('bytes that are no still image', () => {
+describe('bytes that are not a still image', () => {
   it.each<[string, () => Buffer | Promise<Buffer>]>([
     ['nothing', () => Buffer.alloc(0)],
     ['text', () => Buffer.from('<html></html>')],
@@ -131,7 +131,7 @@ describe('bytes that are no still image', () => {
     await expect(read(await make())).rejects.toThrow(NotAStillImage);
   });
 
-  it('counts the scans of a JPEG as a decoder would', async () => {
+  it('counts the scans of a JPEG like a decoder', async () => {
     expect(countJpegScans(await picture(30, 20).jpeg().toBuffer())).toBe(1);
     expect(countJpegScans(await noise().jpeg({ progressive: true }).toBuffer())).toBe(10);
     expect(countJpegScans(await jpegOfScans(64))).toBe(64);
@@ -139,23 +139,23 @@ describe('bytes that are no still image', () => {
     expect(await read(await jpegOfScans(64))).toMatchObject({ width: 800, height: 600 });
   });
 
-  it('spares the decode once nobody waits for it', async () => {
+  it('does not decode after an abort', async () => {
     const reason = new Error('cancelled');
     const bytes = await picture(30, 20).png().toBuffer();
     await expect(readStillImage(bytes, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
-  it('keeps the dearest pictures under 256 MB and 2 s, one after the other', async () => {
-    const dearest = [
+  it('decodes the most expensive pictures one by one, within 256 MB and 2 s each', async () => {
+    const costly = [
       await largest(4).png({ progressive: true }).toBuffer(),
       await largest().jpeg({ progressive: true, chromaSubsampling: '4:4:4' }).toBuffer(),
     ];
-    // What else this process does can only add to it: the best of three counts.
+    // Other work in this process can only add to the figures, so the best of three counts.
     const measured: { bytes: number; seconds: number }[] = [];
-    do measured.push(await costOf(() => Promise.all(dearest.map(read))));
+    do measured.push(await costOf(() => Promise.all(costly.map(read))));
     while (measured.length < 3 && (measured.at(-1)?.bytes ?? 0) >= 256e6);
     expect(Math.min(...measured.map(({ bytes }) => bytes))).toBeLessThan(256e6);
-    expect(Math.min(...measured.map(({ seconds }) => seconds)) / dearest.length).toBeLessThan(2);
+    expect(Math.min(...measured.map(({ seconds }) => seconds)) / costly.length).toBeLessThan(2);
   }, 60_000);
 });
 

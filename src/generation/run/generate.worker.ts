@@ -2,63 +2,56 @@ import { Injectable, Logger } from '@nestjs/common';
 import { findModel } from '../../models/catalog.ts';
 import { imageUrlsOf } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
-import type { ClaimedTask } from '../../tasks/sql/claim-tasks.ts';
-import type { Ending } from '../../tasks/sql/end-tasks.ts';
-import { RenewLeases } from '../../tasks/sql/renew-leases.ts';
+import { ProviderError, type ProviderRequest, type StopReason } from '../../providers/provider.ts';
+import type { Ending } from '../../tasks/queue/ending.ts';
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
-import { TaskEnds } from '../../tasks/queue/task-ends.ts';
 import { type TaskError, taskError } from '../../tasks/task-error.ts';
-import { TaskFeed } from '../../tasks/live/task-feed.ts';
-import { WakeSignal } from '../../tasks/queue/wake-signal.ts';
-import { ProviderError, type ProviderRequest, type ResolvedInput } from '../../providers/provider.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
-import { type Lease, LeaseLost, RunningTasks, type StopReason } from './running-tasks.ts';
+import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
+import { type Lease, LeaseLost, RunningTasks } from './running-tasks.ts';
 import { ServeGeneration } from './serve-generation.ts';
 import { StoreOutputs } from './store-outputs.ts';
-import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { withoutPrompt } from './without-prompt.ts';
 
 type Outcome = Ending['outcome'];
 
-/** A claimed task: reference images -> provider -> storage -> end. What goes wrong on the way ends it with its code. */
+/** Runs a claimed task: reference images -> provider -> storage -> end. A failure on the way ends the task with its code. */
 @Injectable()
 export class GenerateWorker {
   private readonly logger = new Logger('generate');
 
   constructor(
-    private readonly leases: RenewLeases,
+    private readonly queue: TaskQueue,
     private readonly running: RunningTasks,
     private readonly serving: ServeGeneration,
     private readonly referenceImages: ReferenceImages,
     private readonly outputs: StoreOutputs,
-    private readonly ends: TaskEnds,
-    private readonly feed: TaskFeed,
-    private readonly bell: WakeSignal,
   ) {}
 
-  /** @param shutdown aborts when this process has to let go of what it could not finish */
+  /** @param shutdown aborts when this process must give up its unfinished tasks */
   async work(task: ClaimedTask, shutdown: AbortSignal): Promise<void> {
-    this.feed.publish([task]);
-    await this.running.run(task, shutdown, async (held) => {
-      const outcome = await this.outcomeOf(task, held);
-      if (outcome) await this.end(task, held, outcome);
-      if (held.signal.reason === 'shutdown') await this.handOver(held);
+    await this.running.run(task, shutdown, async (lease) => {
+      const outcome = await this.outcomeOf(task, lease);
+      if (outcome) await this.end(task, lease, outcome);
+      if (lease.signal.reason === 'shutdown') await this.release(lease);
     });
   }
 
-  /** null when there is nothing to say: cancelled, lost, or handed over. */
-  private async outcomeOf(task: ClaimedTask, held: Lease): Promise<Outcome | null> {
+  /** @returns null when this claim has nothing to record: the task was cancelled, taken over or is about to be released */
+  private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | null> {
     try {
-      return { status: 'succeeded', result: await this.generate(task, held) };
+      return { status: 'succeeded', result: await this.generate(task, lease) };
     } catch (error) {
-      if (held.signal.aborted) return afterStop(held.signal.reason as StopReason);
+      if (lease.signal.aborted) return afterStop(lease.signal.reason as StopReason);
       if (error instanceof LeaseLost) return null;
       const failure = failureOf(error);
       this.logger[failure.code === 'internal_error' ? 'error' : 'warn']({
         event: 'task.run_failed',
         task_id: task.id,
         model: task.model,
-        provider: task.provider, // the one asked last
+        provider: task.provider, // the last one called
         credential: task.credential,
         code: failure.code,
         cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,
@@ -67,21 +60,14 @@ export class GenerateWorker {
     }
   }
 
-  private async generate(task: ClaimedTask, held: Lease): Promise<StoredOutput[]> {
+  private async generate(task: ClaimedTask, lease: Lease): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
-    const bare = {
-      taskId: task.id,
-      model: task.model,
-      kind: task.kind,
-      input: task.input as unknown as ResolvedInput,
-    };
     return this.serving.serve(
       task,
-      held,
-      bare,
-      () => this.fetchImages(task, model, held.signal),
-      (outputs) => this.outputs.store(held, outputs),
+      lease,
+      () => this.fetchImages(task, model, lease.signal),
+      (outputs) => this.outputs.store(lease, outputs),
     );
   }
 
@@ -96,31 +82,29 @@ export class GenerateWorker {
   }
 
   /**
-   * This process is shutting down: another takes the task over, and it counts as no loss. At once, unless a paid call is out:
-   * a successor would not find its job yet, and buy another.
+   * Gives the task back on shutdown, without counting a lost worker. Another worker may claim it at once, unless a paid
+   * call is in flight: the successor could not find its job yet and would pay for a second one.
    */
-  private async handOver(held: Lease): Promise<void> {
-    const released = await this.leases.release([held], !held.isCalling);
-    if (released.length === 0 || held.isCalling) return;
-    this.bell.notify();
-    this.logger.log({ event: 'task.handed_over', task_id: held.id });
+  private async release(lease: Lease): Promise<void> {
+    const released = await this.queue.release(lease, !lease.isCalling);
+    if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
   }
 
-  private async end(task: ClaimedTask, held: Lease, outcome: Outcome): Promise<void> {
+  private async end(task: ClaimedTask, lease: Lease, outcome: Outcome): Promise<void> {
     try {
-      const write = () => this.ends.end({ id: task.id, api_key_id: task.api_key_id, attempt: held.attempt, outcome });
-      const ended = await retryWhileDatabaseDown(() => !hasNoSay(held), write);
-      if (!ended) this.logger.warn({ event: 'lease_lost', task_id: held.id, attempt: held.attempt });
+      const write = () => this.queue.end({ id: task.id, api_key_id: task.api_key_id, attempt: lease.attempt, outcome });
+      const ended = await retryWhileDatabaseDown(() => !isRevoked(lease), write);
+      if (!ended) this.logger.warn({ event: 'lease.lost', task_id: lease.id, attempt: lease.attempt });
     } catch (err) {
-      this.logger.error({ event: 'task.end_failed', task_id: held.id, err });
-      if (hasNoSay(held) || outcome.status === 'failed') return; // the deadline has the last word
-      await this.end(task, held, { status: 'failed', error: taskError('internal_error') });
+      this.logger.error({ event: 'task.end_failed', task_id: lease.id, err });
+      if (isRevoked(lease) || outcome.status === 'failed') return; // the sweep ends the task at its deadline
+      await this.end(task, lease, { status: 'failed', error: taskError('internal_error') });
     }
   }
 }
 
-/** Stopped for a reason that leaves the last word to others. */
-const hasNoSay = (held: Lease): boolean => held.signal.aborted && held.signal.reason !== 'deadline';
+/** The run was stopped for a reason that leaves the outcome of the task to others. */
+const isRevoked = (lease: Lease): boolean => lease.signal.aborted && lease.signal.reason !== 'deadline';
 
 function afterStop(reason: StopReason): Outcome | null {
   return reason === 'deadline' ? { status: 'failed', error: taskError('task_deadline_exceeded') } : null;

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import sharp from 'sharp';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
 
-/** What a file is, read from its own bytes: a provider's word is not taken for it. */
+/** Type and dimensions of a file, read from its bytes: the provider's own description is not trusted. */
 export interface Media {
   type: 'image' | 'video';
   contentType: string;
@@ -21,7 +21,7 @@ const IMAGE_FORMATS: Record<string, { contentType: string; extension: string }> 
   webp: { contentType: 'image/webp', extension: 'webp' },
 };
 
-/** @throws ProviderError internal_error when it is neither PNG, JPEG, WebP nor MP4 */
+/** @throws ProviderError internal_error when the file is neither PNG, JPEG, WebP nor MP4 */
 export async function probe(output: ProviderOutput): Promise<Media> {
   try {
     return (await isMp4(output)) ? await probeVideo(output) : await probeImage(output);
@@ -33,7 +33,7 @@ export async function probe(output: ProviderOutput): Promise<Media> {
 async function probeImage(output: ProviderOutput): Promise<Media> {
   const { format, width, height, autoOrient } = await sharp(Buffer.isBuffer(output) ? output : output.path).metadata();
   const known = IMAGE_FORMATS[format];
-  if (!known) throw new Error(`The provider made a picture of format ${format}.`);
+  if (!known) throw new Error(`The provider returned an image of format ${format}.`);
   return { type: 'image', ...known, width: autoOrient?.width ?? width, height: autoOrient?.height ?? height };
 }
 
@@ -41,7 +41,7 @@ async function probeVideo(output: ProviderOutput): Promise<Media> {
   const source = Buffer.isBuffer(output) ? new BufferSource(output) : new FilePathSource(output.path);
   using input = new Input({ formats: ALL_FORMATS, source });
   const track = await input.getPrimaryVideoTrack();
-  if (!track) throw new Error('The provider made a file without a video track.');
+  if (!track) throw new Error('The provider returned a file without a video track.');
   const duration = await input.computeDuration();
   return {
     type: 'video',
@@ -53,7 +53,7 @@ async function probeVideo(output: ProviderOutput): Promise<Media> {
   };
 }
 
-/** Bytes 4 to 8 of an ISO base media file are the box name `ftyp`. */
+/** Bytes 4 to 7 of an ISO base media file hold the box name `ftyp`. */
 async function isMp4(output: ProviderOutput): Promise<boolean> {
   return (await head(output, 8)).subarray(4).toString('latin1') === 'ftyp';
 }

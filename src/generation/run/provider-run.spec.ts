@@ -4,11 +4,11 @@ import { ProviderRun } from './provider-run.ts';
 type Parts = ConstructorParameters<typeof ProviderRun>;
 
 describe('the progress of a run', () => {
-  it('rises, whatever an adapter makes of what its upstream says', async () => {
+  it('never falls and ignores what is not a number', async () => {
     const written: number[] = [];
-    const record = async ({ progress }: { progress: number }) => (written.push(progress), null);
+    const queue = { recordProgress: async (_lease: unknown, percent: number) => void written.push(percent) };
     const task = { progress: 10 } as Parts[0];
-    const run = new ProviderRun(task, {} as Parts[1], {} as Parts[2], { progress: { record } } as unknown as Parts[3]);
+    const run = new ProviderRun(task, {} as Parts[1], {} as Parts[2], queue as unknown as Parts[3]);
     for (const percent of [NaN, 20, -5, NaN]) run.progress(percent);
     await eventually('the first write', async () => written.includes(20));
     for (const percent of [15, Infinity]) run.progress(percent);

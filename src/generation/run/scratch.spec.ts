@@ -6,14 +6,14 @@ import { makeScratch, removeAbandonedScratch } from './scratch.ts';
 
 const folderOf = (pid: number) => join(tmpdir(), `darkroom-run-${pid}-spec`);
 
-it('removes what killed processes left, and nothing of the living or of others', async () => {
+it('removes the folders of killed processes, and no others', async () => {
   const gone = folderOf(spawnSync(process.execPath, ['--version']).pid);
   const living = folderOf(process.ppid);
   const other = join(tmpdir(), 'darkroom-runabout-spec');
   const own = makeScratch();
   const before = folderOf(process.pid);
   for (const folder of [gone, living, other, before]) mkdirSync(folder);
-  utimesSync(before, 1, 1); // of a process with the same id, as in a container
+  utimesSync(before, 1, 1); // left by an earlier process with the same id, as in a container
   writeFileSync(join(gone, 'film.mp4'), 'frames');
   try {
     await removeAbandonedScratch();

@@ -1,15 +1,21 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RecordSubmit } from '../../tasks/sql/record-submit.ts';
-import type { ClaimedTask } from '../../tasks/sql/claim-tasks.ts';
-import { ProviderRuns } from './provider-runs.ts';
 import {
+  isResultUnwanted,
   ProviderError,
   type ProviderOutput,
   type ProviderRequest,
+  type ResolvedInput,
   UnsupportedRequest,
 } from '../../providers/provider.ts';
+import { prepareRequest } from '../../providers/prepare-request.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import type { Submission } from '../../tasks/queue/submission.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import type { Approximation } from '../../tasks/task.entity.ts';
+import { canTryNext, pickFailure } from './failover.ts';
+import { ProviderRun } from './provider-run.ts';
 import type { Lease } from './running-tasks.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { withoutPrompt } from './without-prompt.ts';
@@ -20,24 +26,24 @@ type Keep<Kept> = (outputs: ProviderOutput[]) => Promise<Kept>;
 
 interface Work<Kept> {
   task: ClaimedTask;
-  held: Lease;
+  lease: Lease;
   request: UnboundRequest;
   keep: Keep<Kept>;
 }
 
 const NO_IMAGES: Images = { references: [], firstFrame: null };
 
-/** Rounds through the bindings while all of them are busy or away, and the wait after the first; it doubles. */
+/** Rounds through the bindings while all of them are busy or unreachable, with exponential backoff between rounds. */
 const ROUNDS = 5;
 const FIRST_WAIT_MS = 500;
-/** Longer than this no Retry-After keeps a task waiting; the round after it decides. */
-const LONGEST_WAIT_MS = 60_000;
-/** What an upstream gets to hear that nobody wants its job any more. */
+/** Upper bound of an upstream's Retry-After. */
+const MAX_WAIT_MS = 60_000;
+/** Time limit for cancelling a job upstream. */
 const CANCEL_MS = 5_000;
 
 /**
- * Finds who serves a generation, and sees to it that nobody is paid twice: the next binding is asked only while the one
- * before surely accepted nothing, and after a crash the one that was asked is the only one that may go on.
+ * Chooses the binding that serves a generation and ensures that no call is paid twice: the next binding is tried only when
+ * the one before certainly accepted nothing, and after a crash only the binding that was called may continue.
  */
 @Injectable()
 export class ServeGeneration {
@@ -45,45 +51,39 @@ export class ServeGeneration {
 
   constructor(
     private readonly providers: ProviderRegistry,
-    private readonly runs: ProviderRuns,
-    private readonly submits: RecordSubmit,
+    private readonly queue: TaskQueue,
   ) {}
 
   /**
-   * @param images fetches those the request names; called only if somebody is to be asked anew
-   * @param keep takes what was made while the files of the run are still there
+   * @param images fetches the request's reference images; called only when a new job may be submitted
+   * @param keep stores the outputs; called before the files of the run are deleted
    * @throws ProviderError, or the signal's reason
    */
-  async serve<Kept>(
-    task: ClaimedTask,
-    held: Lease,
-    bare: Omit<UnboundRequest, 'images'>,
-    images: () => Promise<Images>,
-    keep: Keep<Kept>,
-  ): Promise<Kept> {
+  async serve<Kept>(task: ClaimedTask, lease: Lease, images: () => Promise<Images>, keep: Keep<Kept>): Promise<Kept> {
     const bindings = this.providers.bindingsOf(task.model);
-    const work = async () => ({ task, held, request: { ...bare, images: await images() }, keep });
+    const input = requestOf(task);
+    const work = async () => ({ task, lease, request: { ...input, images: await images() }, keep });
     if (task.submitted_at === null) return this.tryInTurn(bindings, await work());
 
-    const asked = bindingAsked(bindings, task);
-    if (!asked) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was asked is gone.' });
-    const without = { task, held, request: { ...bare, images: NO_IMAGES }, keep };
-    if (await this.maySubmitAgain(asked, without)) {
-      if (!(await whileDatabaseDown(held, () => this.submits.withdrawn(held)))) throw await held.whyRevoked();
+    const called = bindingCalled(bindings, task);
+    if (!called) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was called is gone.' });
+    const withoutImages = { task, lease, request: { ...input, images: NO_IMAGES }, keep };
+    if (await this.maySubmitAgain(called, withoutImages)) {
+      if (!(await whileDatabaseDown(lease, () => this.queue.submitWithdrawn(lease)))) throw await lease.whyRevoked();
       return this.tryInTurn(bindings, await work());
     }
-    // A film is one job, and under way: what it starts from may be gone from its address by now.
-    return this.runOn(asked, task.kind === 'video' ? without : await work());
+    // A video is one job and already in flight. Its reference images may have disappeared from their URLs.
+    return this.runOn(called, task.kind === 'video' ? withoutImages : await work());
   }
 
-  /** After a crash between the intent and the upstream's id: was the paid call accepted? */
-  private async maySubmitAgain(asked: ReadyBinding, { task, held, request }: Work<unknown>): Promise<boolean> {
+  /** After a crash between the intent and the upstream's id: looks up whether the paid call was accepted. */
+  private async maySubmitAgain(called: ReadyBinding, { task, lease, request }: Work<unknown>): Promise<boolean> {
     if (task.upstream_id !== null) return false;
-    const { provider, upstream, onUnknownOutcome } = asked;
-    const mayRepeat = (onUnknownOutcome ?? (isSynchronous(asked, task) ? 'resubmit' : 'fail')) === 'resubmit';
+    const { provider, upstream, onUnknownOutcome } = called;
+    const mayRepeat = (onUnknownOutcome ?? (isSynchronous(called, task) ? 'resubmit' : 'fail')) === 'resubmit';
     try {
       if (!provider.find) throw new ProviderError('provider_outcome_unknown', { billing: 'unknown' });
-      const found = await provider.find({ ...request, upstream }, held.signal);
+      const found = await provider.find({ ...request, upstream }, lease.signal);
       if (found === null) return true;
       task.upstream_id = found;
     } catch (error) {
@@ -91,9 +91,9 @@ export class ServeGeneration {
       throw error;
     }
     const { upstream_id: id } = task;
-    if (await whileDatabaseDown(held, () => this.submits.accepted(held, id))) return false;
-    const lost = await held.whyRevoked();
-    await this.cancelUpstream(asked, { ...request, upstream: asked.upstream }, id, held);
+    if (await whileDatabaseDown(lease, () => this.queue.submitAccepted(lease, id))) return false;
+    const lost = await lease.whyRevoked();
+    await this.cancelUpstream(called, { ...request, upstream: called.upstream }, id, lease);
     throw lost;
   }
 
@@ -112,25 +112,25 @@ export class ServeGeneration {
       }
       const failure = pickFailure(failures);
       if (failure.code !== 'provider_unavailable' || round === ROUNDS) throw failure;
-      await sleep(Math.min(failure.retryAfterMs ?? waitMs, LONGEST_WAIT_MS), undefined, { signal: work.held.signal });
+      await sleep(Math.min(failure.retryAfterMs ?? waitMs, MAX_WAIT_MS), undefined, { signal: work.lease.signal });
       waitMs *= 2;
     }
   }
 
-  private async runOn<Kept>(binding: ReadyBinding, { task, held, keep, ...work }: Work<Kept>): Promise<Kept> {
+  private async runOn<Kept>(binding: ReadyBinding, { task, lease, keep, ...work }: Work<Kept>): Promise<Kept> {
     const request = { ...work.request, upstream: binding.upstream };
-    const prepared = binding.provider.prepare(request);
-    const run = this.runs.of(task, held, binding, prepared.approximations);
+    const prepared = prepareRequest(binding.provider, request);
+    const run = new ProviderRun(task, lease, submissionTo(binding, prepared.approximations), this.queue);
     try {
       const outputs = await binding.circuit.execute(() => prepared.generate(run));
-      held.signal.throwIfAborted();
+      lease.signal.throwIfAborted();
       return await keep(outputs);
     } catch (error) {
-      if (isSynchronous(binding, task)) held.isCalling = false; // the call ended with the run
-      if (held.signal.aborted) await this.cancelUpstream(binding, request, run.upstreamId, held);
+      if (isSynchronous(binding, task)) lease.isCalling = false; // the call ended with the run
+      if (lease.signal.aborted) await this.cancelUpstream(binding, request, run.upstreamId, lease);
       else if (error instanceof ProviderError && error.billing === 'none') {
-        held.isCalling = false;
-        await whileDatabaseDown(held, () => this.submits.withdrawn(held));
+        lease.isCalling = false;
+        await whileDatabaseDown(lease, () => this.queue.submitWithdrawn(lease));
       }
       throw error;
     } finally {
@@ -138,17 +138,16 @@ export class ServeGeneration {
     }
   }
 
-  /** Only a user's cancel and the deadline end a job upstream: after anything else its successor is polling it. */
+  /** Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim is polling it. */
   private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,
     upstreamId: string | null,
-    held: Lease,
+    lease: Lease,
   ): Promise<void> {
-    const unwanted = held.signal.reason === 'ended' || held.signal.reason === 'deadline';
-    if (!unwanted || upstreamId === null || !provider.cancel) return;
-    await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((error: Error) => {
-      this.logger.warn({ event: 'upstream.cancel_failed', task_id: held.id, cause: error.message });
+    if (!isResultUnwanted(lease.signal.reason) || upstreamId === null || !provider.cancel) return;
+    await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((err: unknown) => {
+      this.logger.warn({ event: 'upstream.cancel_failed', task_id: lease.id, provider: provider.name, err });
     });
   }
 
@@ -158,7 +157,7 @@ export class ServeGeneration {
     error: ProviderError | UnsupportedRequest,
   ): void {
     this.logger.warn({
-      event: 'binding.passed_over',
+      event: 'binding.skipped',
       task_id: task.id,
       provider: name,
       credential,
@@ -169,39 +168,33 @@ export class ServeGeneration {
   }
 }
 
-/** Who was asked, under the upstream's model that was asked for: another binding of the same place may name another. */
-function bindingAsked(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding | undefined {
-  const there = bindings.filter(
+/** The binding that was called before the crash, with the upstream model recorded then: a binding of the same address may name another model now. */
+function bindingCalled(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding | undefined {
+  const atSameAddress = bindings.filter(
     ({ name, credential, upstream }) =>
       name === task.provider && credential === task.credential && upstream.baseUrl === task.provider_url,
   );
-  const binding = there.find(({ upstream }) => upstream.model === task.provider_model) ?? there[0];
+  const binding = atSameAddress.find(({ upstream }) => upstream.model === task.provider_model) ?? atSameAddress[0];
   if (!binding || task.provider_model === null) return binding;
   return { ...binding, upstream: { ...binding.upstream, model: task.provider_model } };
 }
 
+const requestOf = ({ id, model, kind, input }: ClaimedTask): Omit<UnboundRequest, 'images'> => ({
+  taskId: id,
+  model,
+  kind,
+  input: input as unknown as ResolvedInput, // validated when the task was created
+});
+
+const submissionTo = (binding: ReadyBinding, approximations: Approximation[]): Submission => {
+  const { name, credential, concurrency, upstream } = binding;
+  return { provider: name, url: upstream.baseUrl, model: upstream.model, credential, approximations, concurrency };
+};
+
 const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
   provider.synchronousKinds?.includes(kind) ?? false;
 
-/** What the record has to know, once the database is back if it is away. */
+/** Retries while the database is down, for writes that must not be lost. */
 function whileDatabaseDown<Result>({ signal }: Lease, write: () => Promise<Result>): Promise<Result> {
   return retryWhileDatabaseDown(() => !signal.aborted, write);
-}
-
-/** A refused content is refused: it is not carried from door to door. */
-function canTryNext(error: unknown): error is ProviderError | UnsupportedRequest {
-  if (error instanceof UnsupportedRequest) return true;
-  return error instanceof ProviderError && error.billing === 'none' && error.code !== 'content_policy_violation';
-}
-
-/** Of several failures the one that may pass, so that the round is tried again; otherwise the first. */
-function pickFailure(failures: (ProviderError | UnsupportedRequest)[]): ProviderError {
-  const errors = failures.filter((failure) => failure instanceof ProviderError);
-  const passing = errors.find(({ code }) => code === 'provider_unavailable');
-  if (passing ?? errors[0]) return (passing ?? errors[0]) as ProviderError;
-  const unfit = failures[0] as UnsupportedRequest | undefined;
-  if (!unfit) return new ProviderError('provider_rejected');
-  // What it says itself names the provider, which is for the operator.
-  const message = `No provider of this model can do what ${unfit.param} asks for.`;
-  return new ProviderError('provider_rejected', { message, param: unfit.param });
 }

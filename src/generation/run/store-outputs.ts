@@ -10,26 +10,26 @@ import { probe } from './probe.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
 import type { Lease } from './running-tasks.ts';
 
-/** Puts a provider's outputs into our storage. Each claim writes under names of its own, so a late one overwrites nothing. */
+/** Stores a provider's outputs. Each claim writes under its own names, so a late claim overwrites nothing. */
 @Injectable()
 export class StoreOutputs {
   constructor(private readonly storage: Storage) {}
 
-  /** @throws ProviderError result_storage_failed; internal_error for what is no picture or video */
-  async store(held: Lease, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
-    return Promise.all(outputs.map((output, index) => this.storeOne(held, output, index)));
+  /** @throws ProviderError result_storage_failed; internal_error when an output is neither an image nor a video */
+  async store(lease: Lease, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
+    return Promise.all(outputs.map((output, index) => this.storeOne(lease, output, index)));
   }
 
-  private async storeOne(held: Lease, output: ProviderOutput, index: number): Promise<StoredOutput> {
+  private async storeOne(lease: Lease, output: ProviderOutput, index: number): Promise<StoredOutput> {
     const media = await probe(output);
-    const key = `${held.id}/${held.attempt}-${index}.${media.extension}`;
+    const key = `${lease.id}/${lease.attempt}-${index}.${media.extension}`;
     try {
       await this.storage.put(key, output, media.contentType);
     } catch (error) {
       throw new ProviderError('result_storage_failed', { cause: error });
     }
     return {
-      id: fileIdOf(held.id, index),
+      id: fileIdOf(lease.id, index),
       index,
       type: media.type,
       storage_key: key,

@@ -9,25 +9,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Config } from '../../platform/config.ts';
 import { Readiness } from '../../platform/readiness.ts';
-import { type Claim, type ClaimedTask, ClaimTasks } from '../../tasks/sql/claim-tasks.ts';
-import { WakeSignal } from '../../tasks/queue/wake-signal.ts';
+import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { removeAbandonedScratch } from './scratch.ts';
 
-/** Without the bell: a lease lapses silently, and the bell may be missed. */
-const LOOK_MS = 500;
-/** Tasks of one claim. */
+/** Poll even without a wake-up: no event announces an expired lease, and a wake-up may be lost. */
+const POLL_MS = 500;
+/** Most tasks per claim. */
 const MAX_CLAIM = 200;
-/** From telling the running tasks to let go to leaving them behind. */
+/** From stopping the running tasks until they are abandoned. */
 const SETTLE_MS = 5_000;
 
 /**
- * Takes waiting tasks from the record, as many as this process has places for. While one claim is under way the bell and
- * the places that become free gather for the next.
+ * Claims waiting tasks, as many as this process has free places for. Wake-ups and places that become free while a claim is
+ * in flight are batched into the next claim.
  */
 @Injectable()
 export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('dispatcher');
+  private readonly logger = new Logger('claimer');
   private readonly running = new Set<Promise<void>>();
   private readonly shutdown = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -36,27 +36,26 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
   private includeExpiredFromMs = 0;
-  private isTaking = true;
+  private lastClaimSucceeded = true;
 
   constructor(
     private readonly config: Config,
-    private readonly claims: ClaimTasks,
-    private readonly bell: WakeSignal,
+    private readonly queue: TaskQueue,
     private readonly worker: GenerateWorker,
     private readonly readiness: Readiness,
   ) {}
 
   onModuleInit(): void {
     this.readiness.register('queue', async () => {
-      if (!this.isTaking) throw new Error('The last claim of waiting tasks failed.');
+      if (!this.lastClaimSucceeded) throw new Error('The last claim of waiting tasks failed.');
     });
   }
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
-    this.bell.subscribe(() => this.poll());
-    this.timer = setInterval(() => this.poll(), LOOK_MS).unref();
+    this.queue.subscribe(() => this.poll());
+    this.timer = setInterval(() => this.poll(), POLL_MS).unref();
     this.poll();
   }
 
@@ -64,13 +63,13 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     return this.stop();
   }
 
-  /** Takes no more tasks, gives the running ones the grace period, then hands them over. */
+  /** Stops claiming, gives running tasks the grace period, then releases them to other workers. */
   stop(graceMs: number = this.config.shutdownGraceS * 1000): Promise<void> {
-    this.stopped ??= this.end(graceMs);
+    this.stopped ??= this.drain(graceMs);
     return this.stopped;
   }
 
-  private async end(graceMs: number): Promise<void> {
+  private async drain(graceMs: number): Promise<void> {
     clearInterval(this.timer);
     await this.claiming;
     await this.settled(graceMs);
@@ -90,7 +89,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.stopped || this.claiming) return;
     this.claiming = this.claimAll().finally(() => {
       this.claiming = null;
-      if (this.pollAgain) this.poll(); // asked for after the last claim had been decided on
+      if (this.pollAgain) this.poll(); // requested after the loop had decided to end
     });
   }
 
@@ -98,7 +97,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     while (this.pollAgain && !this.stopped) {
       this.pollAgain = false;
       const places = Math.min(this.config.workerConcurrency - this.running.size, MAX_CLAIM);
-      if (places <= 0) return; // the next task to end looks again
+      if (places <= 0) return; // the next task to end polls again
       const { tasks, full } = await this.claim(places);
       for (const task of tasks) this.run(task);
       if (full) this.pollAgain = true;
@@ -107,14 +106,14 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async claim(places: number): Promise<Claim> {
     try {
-      const claim = await this.claims.claim(places, performance.now() >= this.includeExpiredFromMs);
-      this.isTaking = true;
+      const claim = await this.queue.claim(places, performance.now() >= this.includeExpiredFromMs);
+      this.lastClaimSucceeded = true;
       return claim;
-    } catch (error) {
-      this.isTaking = false;
-      this.logger.warn({ event: 'claim.failed', cause: (error as Error).message });
-      if (isDatabaseAway(error)) {
-        // When it is back every lease looks lapsed: let the living renew theirs first.
+    } catch (err) {
+      this.lastClaimSucceeded = false;
+      this.logger.warn({ event: 'claim.failed', err });
+      if (isDatabaseAway(err)) {
+        // After the outage every lease looks expired: let live workers renew theirs first.
         this.includeExpiredFromMs = performance.now() + (this.config.taskHeartbeatS + 1) * 1000;
       }
       return { tasks: [], full: false };

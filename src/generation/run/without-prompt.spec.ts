@@ -8,7 +8,7 @@ it.each([
   [`Refused: ${prompt.slice(0, 14)}`, 'Refused: [prompt]'],
   ['Refused: A "ligh', 'Refused: A "ligh'],
   ['quota exceeded', 'quota exceeded'],
-])('takes the prompt out of %j', (message, left) => {
+])('removes the prompt from %j', (message, left) => {
   expect(withoutPrompt({ provider: 'x', status: 400, message }, prompt)).toEqual({
     provider: 'x',
     status: 400,
@@ -16,7 +16,7 @@ it.each([
   });
 });
 
-it('leaves what has no message, and short prompts, as they are', () => {
+it('keeps causes without a message, and messages with a short prompt', () => {
   expect(withoutPrompt({ code: 'x' }, prompt)).toEqual({ code: 'x' });
   expect(withoutPrompt(undefined, prompt)).toBeUndefined();
   expect(withoutPrompt({ message: 'at x' }, 'x')).toEqual({ message: 'at x' });

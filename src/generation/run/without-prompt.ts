@@ -1,9 +1,9 @@
-/** Shorter ones say nothing of anybody, and would leave holes in every message. */
-const SHORTEST = 8;
+/** Shorter prompts identify nothing, and replacing them would garble every message. */
+const MIN_LENGTH = 8;
 
 /**
- * What an upstream says of a failure, for the operator's log: upstreams repeat the prompt, and prompts are not for logs.
- * Also finds it written as JSON, and cut off at the end of the text.
+ * Removes the prompt from an upstream's error before it is logged: upstreams repeat the prompt in their messages, and logs
+ * must not contain prompts. Also finds the prompt escaped as JSON, and cut off at the end of the message.
  */
 export function withoutPrompt(cause: unknown, prompt: unknown): unknown {
   if (
@@ -11,7 +11,7 @@ export function withoutPrompt(cause: unknown, prompt: unknown): unknown {
     cause === null ||
     cause instanceof Error ||
     typeof prompt !== 'string' ||
-    prompt.length < SHORTEST
+    prompt.length < MIN_LENGTH
   )
     return cause;
   const { message } = cause as { message?: unknown };
@@ -22,7 +22,7 @@ export function withoutPrompt(cause: unknown, prompt: unknown): unknown {
 
 function without(text: string, prompt: string): string {
   const rest = text.replaceAll(prompt, '[prompt]');
-  for (let length = Math.min(prompt.length, rest.length); length >= SHORTEST; length--) {
+  for (let length = Math.min(prompt.length, rest.length); length >= MIN_LENGTH; length--) {
     if (rest.endsWith(prompt.slice(0, length))) return `${rest.slice(0, -length)}[prompt]`;
   }
   return rest;

@@ -1,13 +1,14 @@
 import { ACTIVE, type Model } from '../model.ts';
 import { imageUrl, oneOf, parametersOf, prompt, seconds, when } from '../parameters.ts';
+import { videoSizes } from './video-sizes.ts';
 
-/** Standard video model of the China region. */
 export const seedance2: Model = {
   id: 'seedance-2',
   kind: 'video',
   owned_by: 'bytedance',
   created: Date.UTC(2026, 10, 20) / 1000,
   description: 'Standard video model of the China region.',
+  sizes: videoSizes('720p', '1080p'),
   parameters: parametersOf(
     'seedance-2',
     {
@@ -26,12 +27,14 @@ export const seedance2: Model = {
       }),
       resolution: oneOf(['720p', '1080p'], {
         byDefault: '720p',
-        description: 'Size class of the video; small p.',
+        description: 'Size class of the video, with a lower-case p.',
       }),
       duration: seconds({ min: 4, max: 15, byDefault: 5 }),
     },
-    // The mode starts from exactly one picture; no provider takes a second one beside it.
+    // The mode takes exactly one image; no provider accepts a second one.
     when('reference_mode', 'first_frame', { needs: 'first_frame_image_url', excludes: 'reference_image_url' }),
   ),
+  // The model has a field of its own for references, so an image in this field is a first frame in every mode.
+  guidance: { loneFirstFrame: { omni: { as: 'first_frame' }, first_frame: { as: 'first_frame' } } },
   lifecycle: ACTIVE,
 };

@@ -4,7 +4,7 @@ import { Batch } from './batch.ts';
 const dataError = Object.assign(new Error('invalid input'), { code: '22P02' });
 const awayError = Object.assign(new Error('terminating connection'), { code: '57P01' });
 
-/** A flush that waits until the test lets it go. */
+/** A flush that waits until the test releases it. */
 function gated(answer: (items: number[]) => number[] = (items) => items.map((item) => item * 10)) {
   const flushes: { items: number[]; go: () => void }[] = [];
   const flush = async (items: number[]) => {
@@ -18,7 +18,7 @@ function gated(answer: (items: number[]) => number[] = (items) => items.map((ite
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a batch', () => {
-  it('answers each caller its own, in the order of the calls', async () => {
+  it('gives each caller its own outcome, in the order of the calls', async () => {
     const seen: number[][] = [];
     const batch = new Batch<number, string>(async (items) => {
       seen.push(items);
@@ -29,7 +29,7 @@ describe('a batch', () => {
     expect(seen).toEqual([[3, 1, 2]]);
   });
 
-  it('refuses the one whom the flush answers with an error', async () => {
+  it('rejects only the item for which the flush returns an error', async () => {
     const batch = new Batch<number, string>(async (items) =>
       items.map((item) => (item === 2 ? new ApiError('queue_full') : `answer ${item}`)),
     );
@@ -37,7 +37,7 @@ describe('a batch', () => {
     expect(outcomes).toMatchObject([{ value: 'answer 1' }, { reason: { code: 'queue_full' } }, { value: 'answer 3' }]);
   });
 
-  it('gathers what comes while a flush is under way, in no more lanes and items than it may', async () => {
+  it('gathers calls while a flush is in flight, within its limits of concurrency and size', async () => {
     const { flushes, flush } = gated();
     const batch = new Batch(flush, { maxItems: 2 });
     const answers = Promise.all([1, 2, 3, 4, 5].map((item) => batch.add(item)));
@@ -52,7 +52,7 @@ describe('a batch', () => {
     expect(await answers).toEqual([10, 20, 30, 40, 50]);
   });
 
-  it('leaves one half for while the other is answered where it should, unless they are few', async () => {
+  it('flushes half of the callers at a time with splitInHalf, unless they are few', async () => {
     for (const [callers, sizes] of [
       [64, [32, 32]],
       [5, [5]],
@@ -70,7 +70,7 @@ describe('a batch', () => {
     }
   });
 
-  it('lets a row that the database cannot take fail alone', async () => {
+  it('fails only the row that the database rejects', async () => {
     const batch = new Batch<number, number>(async (items) => {
       if (items.includes(2)) throw dataError;
       return items;
@@ -83,7 +83,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('gives a failure of the database to every caller, and goes on with the next', async () => {
+  it('rejects every caller when the database fails, and recovers with the next call', async () => {
     let isAway = true;
     const batch = new Batch<number, number>(async (items) => {
       if (isAway) throw awayError;
@@ -95,7 +95,7 @@ describe('a batch', () => {
     expect(await batch.add(4)).toBe(4);
   });
 
-  it('refuses with 503 what is too much to wait, and keeps what waits', async () => {
+  it('rejects with 503 beyond maxWaiting, and keeps the waiting calls', async () => {
     const { flushes, flush } = gated();
     const batch = new Batch(flush, { maxItems: 1, maxWaiting: 2 });
     const first = batch.add(0);
@@ -103,7 +103,7 @@ describe('a batch', () => {
     const waiting = [batch.add(1), batch.add(2)];
     const refused = await batch.add(3).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ApiError);
-    expect(refused).toMatchObject({ code: 'service_unavailable' });
+    expect(refused).toMatchObject({ code: 'service_unavailable', retryAfterS: 1 });
     for (let done = 0; done < 3; done += 1) {
       flushes[done]!.go();
       await turn();

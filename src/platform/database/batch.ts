@@ -1,35 +1,35 @@
 import { ApiError } from '../../errors/api-error.ts';
 
-interface Waiting<Item, Outcome> {
+interface Pending<Item, Outcome> {
   item: Item;
   resolve: (outcome: Outcome) => void;
   reject: (error: unknown) => void;
 }
 
-interface BatchOptions {
-  /** Items of one flush. */
+export interface BatchOptions {
+  /** Items per flush. */
   maxItems?: number;
-  /** Items waiting for their flush; past that callers are refused, so that memory stays bounded. */
+  /** Items waiting for a flush. Beyond it, `add` rejects, so that memory stays bounded. */
   maxWaiting?: number;
-  /** Flushes under way at once. */
+  /** Flushes in flight at once. */
   concurrency?: number;
   /**
-   * A flush takes at most half of those who wait and of those who were just answered, who will soon be back: the database works on
-   * one half while this process answers the other. For callers whose answering costs about as much as their flush; where a flush
-   * costs much by itself, as a turn of deliveries, fewer and larger ones are better.
+   * Flush at most half of (waiting + just resolved), so PostgreSQL and Node work in parallel: the callers just resolved will
+   * soon add again. Use it where answering costs about as much as a flush. Where the flush itself is expensive, as with
+   * webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
 }
 
-/** A flush this small saves less than its round trip costs, so fewer are never split. */
-const WORTH_SPLITTING = 8;
+/** Splitting fewer items costs more in round trips than it saves. */
+const MIN_SPLIT_ITEMS = 8;
 
 /**
- * Gathers concurrent calls into one statement: while a flush is under way, the next batch collects. An idle caller
- * waits for nobody, a busy service pays one round trip and one commit for many.
+ * Gathers concurrent calls into one statement: while a flush is in flight, the next batch collects. An idle service
+ * flushes at once; a busy one pays one round trip and one commit for many calls.
  */
 export class Batch<Item, Outcome> {
-  private waiting: Waiting<Item, Outcome>[] = [];
+  private waiting: Pending<Item, Outcome>[] = [];
   private inFlight = 0;
   private lastSize = 0;
   private scheduled = false;
@@ -38,7 +38,7 @@ export class Batch<Item, Outcome> {
   private readonly concurrency: number;
   private readonly splitInHalf: boolean;
 
-  /** @param flush answers each item in the order given, with an error for whom it refuses; it must not answer some and throw */
+  /** @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. It throws only when no item took effect. */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
     { maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false }: BatchOptions = {},
@@ -49,10 +49,10 @@ export class Batch<Item, Outcome> {
     this.splitInHalf = splitInHalf;
   }
 
-  /** @throws ApiError service_unavailable when too many wait already; otherwise what the flush threw, or answered as this item's error */
+  /** @throws ApiError service_unavailable when `maxWaiting` is reached; otherwise the error of the flush or of this item */
   add(item: Item): Promise<Outcome> {
     if (this.waiting.length >= this.maxWaiting) {
-      return Promise.reject(new ApiError('service_unavailable', { headers: { 'retry-after': '1' } }));
+      return Promise.reject(new ApiError('service_unavailable', { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
@@ -60,7 +60,7 @@ export class Batch<Item, Outcome> {
     });
   }
 
-  /** At the end of the loop's turn, so that the requests read in one turn share one flush. */
+  /** Waits for the end of the event loop's turn, so that all requests read in one turn share one flush. */
   private schedule(): void {
     if (this.scheduled || this.inFlight >= this.concurrency) return;
     this.scheduled = true;
@@ -71,24 +71,24 @@ export class Batch<Item, Outcome> {
   }
 
   private async flushNext(): Promise<void> {
-    const batch = this.waiting.splice(0, Math.min(this.maxItems, this.share()));
+    const batch = this.waiting.splice(0, Math.min(this.maxItems, this.nextSize()));
     if (batch.length === 0) return;
     this.lastSize = batch.length;
     this.inFlight += 1;
     try {
-      await this.answer(batch);
+      await this.settle(batch);
     } finally {
       this.inFlight -= 1;
       if (this.waiting.length > 0) this.schedule();
     }
   }
 
-  private share(): number {
+  private nextSize(): number {
     if (!this.splitInHalf) return this.waiting.length;
-    return Math.max(WORTH_SPLITTING, Math.ceil((this.waiting.length + this.lastSize) / 2));
+    return Math.max(MIN_SPLIT_ITEMS, Math.ceil((this.waiting.length + this.lastSize) / 2));
   }
 
-  private async answer(batch: Waiting<Item, Outcome>[]): Promise<void> {
+  private async settle(batch: Pending<Item, Outcome>[]): Promise<void> {
     try {
       const outcomes = await this.flush(batch.map(({ item }) => item));
       batch.forEach(({ resolve, reject }, at) => {
@@ -101,13 +101,13 @@ export class Batch<Item, Outcome> {
         for (const { reject } of batch) reject(error);
         return;
       }
-      // One row that PostgreSQL cannot take must not fail its neighbours: each goes alone.
-      for (const one of batch) await this.answer([one]);
+      // One row that PostgreSQL rejects must not fail the others: flush each item alone.
+      for (const one of batch) await this.settle([one]);
     }
   }
 }
 
-/** Classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. The fault of a row, not of the server. */
+/** SQLSTATE classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. A row caused them, not the server. */
 function isDataError(error: unknown): boolean {
   const { code } = error as { code?: string };
   return typeof code === 'string' && /^(21|22|23|54)/.test(code);

@@ -1,42 +1,48 @@
 import pg from 'pg';
-import { DataSource, getMetadataArgsStorage } from 'typeorm';
+import { DataSource, type DataSourceOptions, getMetadataArgsStorage } from 'typeorm';
 import { WatchdogPool } from './watchdog-pool.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /**
- * Whatever the planner believes of a table, the statements go by the index that is made for them: a plan is kept for as long as
- * its connection lives, and one made while the table was small would read all of it when it is large. Without seqscan the cost of
- * a small table without index looks enormous, which must not wake the compiler.
+ * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives, so
+ * a plan made while a table was small would still read the whole table when it is large. The settings hold for TypeORM's
+ * queries too. With seqscan off, cost estimates of small tables would trigger JIT. See
+ * docs/decisions/0016-planner-settings.md.
  */
-const BY_INDEX = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
+const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
 
-/** How every connection of the pool behaves; milliseconds. */
+/** Settings of every pooled connection. Times are milliseconds. */
 const POOL: pg.PoolConfig = {
   max: 20,
   statement_timeout: 30_000,
-  query_timeout: 35_000, // the server has given up by then, so the connection is dead
+  query_timeout: 35_000, // the server has given up 5 s earlier, so the connection is dead
   lock_timeout: 2_000,
-  // A process that stands still inside a transaction would keep everybody from what it has locked, a key's creates among it.
+  // A process that hangs inside a transaction would otherwise block all waiters for its locks, such as a key's creates.
   idle_in_transaction_session_timeout: 5_000,
   connectionTimeoutMillis: 2_000,
   application_name: 'darkroom',
   keepAlive: true,
-  pipeline: true, // `Sql.transaction`
-  options: BY_INDEX.map((setting) => `-c ${setting}`).join(' '),
+  pipeline: true, // for `Sql.transaction`
+  options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
 };
 
 /**
- * The one way to the database. Not connected yet: call `initialize()`, and `destroy()` at the end.
- * Its entities are the ones whose files have been imported by now, so that this floor names no module above it.
- * @param pool changes to the pool's settings
+ * Makes a data source outside Nest: for the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
+ * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module above it.
+ * @param pool overrides the pool's settings
  */
 export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSource {
-  return new DataSource({
+  const entities = getMetadataArgsStorage().tables.map((table) => table.target);
+  return new DataSource({ ...dataSourceOptions(url, pool), entities });
+}
+
+/** The options of every data source, without entities. */
+export function dataSourceOptions(url: string, pool: pg.PoolConfig = {}): DataSourceOptions {
+  return {
     type: 'postgres',
     url,
-    // Named, because TypeORM's own require() finds another copy of pg under Jest.
+    // Passed explicitly, because TypeORM's own require() finds another copy of pg under Jest.
     driver: { ...pg, Pool: WatchdogPool },
-    entities: getMetadataArgsStorage().tables.map((table) => table.target),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',
@@ -44,5 +50,5 @@ export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSou
     logging: false, // statements carry prompts
     installExtensions: false,
     extra: { ...POOL, ...pool },
-  });
+  };
 }

@@ -1,18 +1,19 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createDataSource } from './data-source.ts';
+import { dataSourceOptions } from './data-source.ts';
 import { Sql } from './sql.ts';
 
-/** Gives everybody TypeORM's DataSource (and EntityManager) and our prepared statements, by class. */
+/**
+ * Provides TypeORM's DataSource and EntityManager, and `Sql`. The module that owns an entity registers it with
+ * `TypeOrmModule.forFeature`, which also provides its repository.
+ */
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** @param url resolved and migrated before Nest starts, since the embedded server must run first */
+  /** @param url of a database that is already running and migrated, because the embedded server must start before Nest */
   static connect(url: string): DynamicModule {
     const typeOrm = TypeOrmModule.forRootAsync({
-      useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
-      // Called when every module has been loaded, and with it every entity.
-      dataSourceFactory: () => createDataSource(url).initialize(),
+      useFactory: () => ({ ...dataSourceOptions(url), autoLoadEntities: true, retryAttempts: 0 }),
     });
     return { module: DatabaseModule, imports: [typeOrm], providers: [Sql], exports: [typeOrm, Sql] };
   }

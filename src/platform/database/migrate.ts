@@ -1,27 +1,27 @@
 import { Client } from 'pg';
 import { createDataSource } from './data-source.ts';
 
-/** Any fixed number, known to nobody else in this database ("dark" in ASCII). */
+/** An arbitrary fixed number that no other program uses in this database ("dark" in ASCII). */
 const LOCK = 0x6461726b;
 
 /**
- * Brings the database to the present. Processes may call it at the same time; one works, the others wait and find nothing
- * left to do.
+ * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait and
+ * then find nothing to do.
  */
 export async function migrate(url: string): Promise<void> {
-  // Session locks end with their connection, so a killed migration blocks nobody.
+  // A session lock ends with its connection, so a killed migration leaves no lock behind.
   const holder = new Client({ connectionString: url, application_name: 'darkroom:migrate', keepAlive: true });
   holder.on('error', () => undefined);
   await holder.connect();
   try {
     await holder.query('select pg_advisory_lock($1)', [LOCK]);
-    await runOurs(url);
+    await runMigrations(url);
   } finally {
     await holder.end();
   }
 }
 
-async function runOurs(url: string): Promise<void> {
+async function runMigrations(url: string): Promise<void> {
   const dataSource = createDataSource(url, {
     max: 2,
     statement_timeout: 0,

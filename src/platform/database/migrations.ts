@@ -10,7 +10,7 @@ import { WaitingTasks1700000000008 } from './migrations/0008-waiting-tasks.ts';
 import { GivenUpDeliveries1700000000009 } from './migrations/0009-given-up-deliveries.ts';
 import { AuditEvents1700000000010 } from './migrations/0010-audit-events.ts';
 
-/** To add one: write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and name its class here, last. */
+/** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ApiKeys1700000000001,
   Tasks1700000000002,

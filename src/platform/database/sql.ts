@@ -1,40 +1,42 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
-/** A statement that PostgreSQL prepares once a connection; `name`, at most 63 bytes, must be unique in the program. */
+/** A statement that PostgreSQL prepares once per connection. `name`, at most 63 bytes, must be unique in the program. */
 export interface Statement {
   name: string;
   text: string;
 }
 
-/** Inside somebody's transaction. */
+/** A connection inside an open transaction. */
 export type Tx = Pick<PoolClient, 'query'>;
 
 const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
-/** A newer version has changed a table under a prepared `select *`; nothing was done, and the connection is dropped. */
+/** A newer version has changed a table under a prepared `select *`. The statement had no effect; the connection is dropped. */
 const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
 /** More than a pool has connections, each of which may hold a stale plan. */
-const MOST_STALE = 50;
+const MAX_STALE_PLANS = 50;
 
 /**
- * Prepared statements on TypeORM's own pool. The acts of the hot path go through here: no hydration, one parse a
- * connection. Everything else uses repositories.
+ * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the hot statements in the `sql/`
+ * folders; everything else uses TypeORM's repositories or query builder.
  */
 @Injectable()
 export class Sql {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One statement, which is its own transaction. */
+  /** Runs one statement, which is its own transaction. */
   async run<Row>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return retrying(async () => (await this.pool.query({ ...statement, values })).rows as Row[]);
   }
 
   /**
-   * Several statements in one transaction; `work` may run twice, when PostgreSQL breaks a deadlock at our cost. Connections are
-   * pipelined: `begin` is on its way together with the first statement, and what `work` sends before it waits goes together too.
-   * @param work its `commit` sends the commit behind the last statement, without waiting for the answer of that
+   * Runs several statements in one transaction. When PostgreSQL aborts it to resolve a deadlock, `work` runs a second time.
+   * Connections are pipelined: `begin` travels with the first statement, and so do all statements that `work` sends before
+   * it first awaits.
+   * @param work may call `commit` to send the commit right behind its last statement, without awaiting that one
    */
   async transaction<Result>(work: (tx: Tx, commit: () => void) => Promise<Result>): Promise<Result> {
     return retrying(async () => {
@@ -46,7 +48,7 @@ export class Sql {
         const result = await work(client, commit);
         await begun;
         const { command } = await commit();
-        if (command !== 'COMMIT') throw new Error('A statement of the transaction failed, and nobody said so.');
+        if (command !== 'COMMIT') throw new Error('A statement of the transaction failed, but its error was ignored.');
         client.release();
         return result;
       } catch (error) {
@@ -59,18 +61,19 @@ export class Sql {
     });
   }
 
+  /** A public field of the driver in TypeORM 1.1, though the data source types its driver more generally. */
   private get pool(): Pool {
-    return (this.dataSource.driver as unknown as { master: Pool }).master;
+    return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 }
 
-/** Sent ahead of what it stands for: its failure is told by whoever waits for it, and until then it is nobody's. */
+/** For a query issued before it is awaited. The no-op catch avoids an unhandledRejection; the later await still throws. */
 function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {
   sent.catch(() => undefined);
   return sent;
 }
 
-/** Once after a deadlock; as often as there are connections after a change of a table. */
+/** Retries once after a deadlock, and once per connection after a table was changed. */
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let stale = 0, deadlocks = 0; ;) {
     try {
@@ -78,7 +81,7 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
     } catch (error) {
       const { code } = error as { code?: string };
       const isDeadlock = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE;
-      if (isDeadlock ? ++deadlocks > 1 : !isStalePlan(error) || ++stale > MOST_STALE) throw error;
+      if (isDeadlock ? ++deadlocks > 1 : !isStalePlan(error) || ++stale > MAX_STALE_PLANS) throw error;
     }
   }
 }

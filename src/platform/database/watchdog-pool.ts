@@ -1,12 +1,12 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 
-/** A connection held for longer is looked into. */
+/** A connection in use for longer triggers a probe. */
 const SUSPECT_AFTER_MS = 500;
-const LOOK_MS = 250;
-/** A server that lives says something to a new connection within a few milliseconds, and under load within some hundred. */
-const PULSE_MS = 1_250;
+const CHECK_INTERVAL_MS = 250;
+/** A live server sends its first byte to a new connection within a few milliseconds, under load within a few hundred. */
+const PROBE_TIMEOUT_MS = 1_250;
 
 type ConnectCallback = (
   error: Error | undefined,
@@ -15,34 +15,39 @@ type ConnectCallback = (
 ) => void;
 
 /**
- * A pool that notices a server which answers nothing, as one behind a line that swallows packets: no time-out of the server
- * ends a statement then, and TCP waits for minutes. A statement that takes long is asked about on a new connection; only
- * if nothing is heard there either, nor anywhere else, all connections are cut and callers are refused at once, until a
- * pulse is felt.
+ * A connection pool with a liveness probe, for a server behind a network that drops packets: no server time-out ends a
+ * statement then, and TCP waits for minutes. If a query takes longer than 500 ms, the pool opens a new connection. If
+ * neither that one nor any pooled one receives a byte, the pool destroys all connections and fails fast until a probe
+ * succeeds.
  */
 export class WatchdogPool extends Pool {
-  readonly #held = new Map<PoolClient, number>();
-  readonly #looks: NodeJS.Timeout;
-  readonly #config: PoolConfig;
-  #isSilent = false;
-  #isLooking = false;
+  private readonly inUseSince = new Map<PoolClient, number>();
+  /** The sockets of all connections: idle, in use and opening. */
+  private readonly sockets: Set<Socket>;
+  private readonly checks: NodeJS.Timeout;
+  /** `this.options` would not do: pg hides the password there from a copy. */
+  private readonly config: PoolConfig;
+  private isSilent = false;
+  private isProbing = false;
 
   constructor(config: PoolConfig = {}) {
-    super(config);
-    this.#config = config;
-    this.on('error', () => undefined); // an idle connection broke; the pool has dropped it already
-    // Without a listener one that breaks while it is held would end the process; its holder learns of it from the query.
+    const sockets = new Set<Socket>();
+    super({ ...config, stream: () => openSocket(sockets) });
+    this.sockets = sockets;
+    this.config = config;
+    this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
+    // Without a listener, a connection that breaks while in use would end the process. Its query reports the failure.
     this.on('connect', (client) => client.on('error', () => undefined));
-    this.on('acquire', (client) => this.#held.set(client, performance.now()));
-    this.on('release', (_error, client) => this.#held.delete(client));
-    this.on('remove', (client) => this.#held.delete(client));
-    this.#looks = setInterval(() => void this.#look(), LOOK_MS).unref();
+    this.on('acquire', (client) => this.inUseSince.set(client, performance.now()));
+    this.on('release', (_error, client) => this.inUseSince.delete(client));
+    this.on('remove', (client) => this.inUseSince.delete(client));
+    this.checks = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
   }
 
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
-    if (!this.#isSilent) return callback ? super.connect(callback) : super.connect();
+    if (!this.isSilent) return callback ? super.connect(callback) : super.connect();
     const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
     if (!callback) return Promise.reject(error);
     process.nextTick(callback, error, undefined, () => undefined);
@@ -51,54 +56,52 @@ export class WatchdogPool extends Pool {
   override end(): Promise<void>;
   override end(callback: () => void): void;
   override end(callback?: () => void): Promise<void> | void {
-    clearInterval(this.#looks);
+    clearInterval(this.checks);
     return callback ? super.end(callback) : super.end();
   }
 
-  async #look(): Promise<void> {
+  private async check(): Promise<void> {
     const suspectSince = performance.now() - SUSPECT_AFTER_MS;
-    const isSuspect = [...this.#held.values()].some((since) => since < suspectSince);
-    if (this.#isLooking || !(this.#isSilent || isSuspect)) return;
-    this.#isLooking = true;
-    const wasSilent = this.#isSilent;
-    this.#isSilent = await this.#isServerSilent();
-    if (this.#isSilent && !wasSilent) this.#cut();
-    this.#isLooking = false;
+    const isSuspect = [...this.inUseSince.values()].some((since) => since < suspectSince);
+    if (this.isProbing || !(this.isSilent || isSuspect)) return;
+    this.isProbing = true;
+    const wasSilent = this.isSilent;
+    this.isSilent = await this.probe();
+    // Idle connections too: their state is unknown, and the next caller would have to wait to find out.
+    if (this.isSilent && !wasSilent) this.sockets.forEach((socket) => socket.destroy());
+    this.isProbing = false;
   }
 
   /**
-   * Not a byte on a new connection, nor on any that is there. A busy machine may take seconds to let somebody in, but its
-   * first word comes soon; and a refusal is an answer too: it reaches the callers by itself.
+   * A busy server may take seconds to accept a login but sends its first byte soon. A refusal counts as an answer as well:
+   * callers get it from their own connections.
+   * @returns true when no byte arrived, neither on a new connection nor on any existing one
    */
-  async #isServerSilent(): Promise<boolean> {
-    const heardBefore = new Map(this.#clients.map((client) => [client, streamOf(client).bytesRead]));
-    const pulse = new Client({ ...this.#config, application_name: 'darkroom:pulse' });
-    pulse.on('error', () => undefined);
+  private async probe(): Promise<boolean> {
+    const bytesBefore = new Map([...this.sockets].map((socket) => [socket, socket.bytesRead]));
+    const socket = new Socket();
+    const client = new Client({ ...this.config, stream: () => socket, application_name: 'darkroom:pulse' });
+    client.on('error', () => undefined);
     let answered = false;
     const over = Promise.withResolvers<void>();
-    const note = (): void => {
+    const recordAnswer = (): void => {
       answered = true;
       over.resolve();
     };
-    streamOf(pulse).once('data', note);
-    pulse.connect().catch(note);
-    const timer = setTimeout(over.resolve, PULSE_MS);
+    socket.once('data', recordAnswer);
+    client.connect().catch(recordAnswer);
+    const timer = setTimeout(over.resolve, PROBE_TIMEOUT_MS);
     await over.promise;
     clearTimeout(timer);
-    await nextTurn(); // after a stall of our own, timers run before what came in meanwhile
+    await nextTurn(); // after a stall of this process, timers run before the bytes that arrived meanwhile
     await nextTurn();
-    streamOf(pulse).destroy();
-    return !answered && this.#clients.every((client) => streamOf(client).bytesRead <= (heardBefore.get(client) ?? 0));
-  }
-
-  /** Those that are idle too: nobody knows what became of them, and the next caller would find out by waiting. */
-  #cut(): void {
-    for (const client of this.#clients) streamOf(client).destroy();
-  }
-
-  get #clients(): Client[] {
-    return (this as unknown as { _clients: Client[] })._clients;
+    socket.destroy();
+    return !answered && [...this.sockets].every((open) => open.bytesRead <= (bytesBefore.get(open) ?? 0));
   }
 }
 
-const streamOf = (client: Client) => (client as unknown as { connection: { stream: Socket } }).connection.stream;
+function openSocket(sockets: Set<Socket>): Socket {
+  const socket = new Socket();
+  sockets.add(socket);
+  return socket.once('close', () => sockets.delete(socket));
+}

@@ -1,17 +1,17 @@
 /**
- * Fleeting news between processes. It may be lost: whoever hears needs a way to re-read, and does so when told that
- * news may have been missed. Durable news is a row.
+ * Ephemeral events between processes. Events may be lost: a subscriber needs a way to re-read, and does so when the bus
+ * reports that events may have been missed. Whatever must not be lost is a row instead.
  */
 export interface Bus {
-  /** Tells every other process; small texts only (at most 500 bytes each), gathered into few messages. */
+  /** Sends to every other process. Bodies are at most 500 bytes each and are batched into few messages. */
   publish(topic: string, body: string): void;
-  /** @returns how to stop hearing */
+  /** @returns a function that ends the subscription */
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void;
   /**
-   * Called when news may have been missed: the connection is back after it was away, or another process had to drop some.
-   * @param listener is told for how many seconds, at most, back from now
+   * Calls the listener when events may have been missed: after this process reconnected, or when another one had to drop some.
+   * @param listener gets the upper bound of how many seconds ago the first missed event was published
    */
-  onReconnect(listener: (deafS: number) => void): void;
+  onReconnect(listener: (missedS: number) => void): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

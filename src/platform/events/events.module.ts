@@ -4,7 +4,7 @@ import { Config } from '../config.ts';
 import { BUS, type Bus } from './bus.ts';
 import { PostgresBus } from './postgres.bus.ts';
 
-/** The one bus of the process: Redis where EVENTS_URL names one, otherwise the database. */
+/** Provides the bus of this process: Redis if EVENTS_URL is set, otherwise PostgreSQL. */
 @Global()
 @Module({
   providers: [
@@ -13,7 +13,7 @@ import { PostgresBus } from './postgres.bus.ts';
       inject: [Config, DataSource],
       useFactory: async ({ eventsUrl }: Config, dataSource: DataSource): Promise<Bus> => {
         if (eventsUrl === null) return new PostgresBus((dataSource.options as { url: string }).url);
-        const { RedisBus } = await import('./redis.bus.ts'); // its client is loaded only where it is used
+        const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
         return new RedisBus(eventsUrl);
       },
     },

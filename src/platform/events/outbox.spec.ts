@@ -2,7 +2,7 @@ import { Outbox } from './outbox.ts';
 
 const reader = new Outbox(1_000);
 
-/** Sends all there is; returns the messages. */
+/** Sends all waiting events and returns the messages. */
 async function sendAll(outbox: Outbox): Promise<string[]> {
   const messages: string[] = [];
   while (!outbox.isEmpty) await outbox.send(async (some) => messages.push(...some));
@@ -10,19 +10,19 @@ async function sendAll(outbox: Outbox): Promise<string[]> {
 }
 
 describe('an outbox', () => {
-  it('gathers news into messages within their size, in order', async () => {
+  it('batches events into messages within the size limit, in order', async () => {
     const outbox = new Outbox(500);
     for (let at = 0; at < 100; at++) outbox.add('task', `number ${at} ${'ä'.repeat(at % 9)}`);
     const messages = await sendAll(outbox);
     expect(messages.every((message) => Buffer.byteLength(message) <= 500)).toBe(true);
     expect(messages.length).toBeLessThan(15);
     const read = messages.flatMap((message) =>
-      reader.read(message)!.news.map(([, body]) => Number(body.split(' ')[1])),
+      reader.read(message)!.events.map(([, body]) => Number(body.split(' ')[1])),
     );
     expect(read).toEqual(Array.from({ length: 100 }, (_, at) => at));
   });
 
-  it('sends several messages at once where it may', async () => {
+  it('sends several messages at once if allowed', async () => {
     const outbox = new Outbox(100, 4);
     for (let at = 0; at < 10; at++) outbox.add('task', `number ${at} ${'a'.repeat(40)}`);
     const sendings: number[] = [];
@@ -30,14 +30,14 @@ describe('an outbox', () => {
     expect(sendings).toEqual([4, 4, 2]);
   });
 
-  it('loses nothing when sending fails', async () => {
+  it('keeps the events of a failed send', async () => {
     const outbox = new Outbox(500);
     outbox.add('task', 'a');
     await expect(outbox.send(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
     outbox.add('task', 'b');
     const [message] = await sendAll(outbox);
     expect(reader.read(message!)).toEqual({
-      news: [
+      events: [
         ['task', 'a'],
         ['task', 'b'],
       ],
@@ -45,17 +45,17 @@ describe('an outbox', () => {
     });
   });
 
-  it('drops what piles up, and says so', async () => {
+  it('drops events beyond its capacity, and reports it', async () => {
     const outbox = new Outbox(7_900);
     for (let at = 0; at < 50_001; at++) outbox.add('task', String(at));
     const messages = await sendAll(outbox);
     expect(messages).toHaveLength(1);
-    const { news, droppedS } = reader.read(messages[0]!)!;
-    expect(news).toEqual([['task', '50000']]);
+    const { events, droppedS } = reader.read(messages[0]!)!;
+    expect(events).toEqual([['task', '50000']]);
     expect(droppedS).toBeGreaterThanOrEqual(60);
   });
 
-  it('says once that it dropped some, however many messages go together', async () => {
+  it('reports dropped events once, however many messages a send has', async () => {
     const outbox = new Outbox(100, 16);
     for (let at = 0; at < 50_000; at++) outbox.add('task', String(at));
     for (let at = 0; at < 20; at++) outbox.add('task', `number ${at} ${'a'.repeat(40)}`);
@@ -66,7 +66,7 @@ describe('an outbox', () => {
     expect(dropped.filter((seconds) => seconds > 0)).toHaveLength(1);
   });
 
-  it('does not read its own', async () => {
+  it('ignores its own messages', async () => {
     const outbox = new Outbox(500);
     outbox.add('task', 'a');
     const [message] = await sendAll(outbox);

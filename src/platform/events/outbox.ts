@@ -1,30 +1,27 @@
 import { randomUUID } from 'node:crypto';
 
-type News = readonly [topic: string, body: string];
+type BusEvent = readonly [topic: string, body: string];
 
-/** What waits while the connection is away. Past that news is dropped, and whoever hears us is told to re-read. */
+/** Events that wait while the connection is down. Beyond it events are dropped, and the receivers are asked to re-read. */
 const MAX_WAITING = 50_000;
 
-/** As it travels: who says it, the news, and for how many seconds back news of this sender was dropped (0: none). */
-type Payload = [from: string, news: News[], droppedS: number];
+/** The wire format: the sender, its events, and for how many seconds back it dropped events (0: none). */
+type Payload = [from: string, events: BusEvent[], droppedS: number];
 
-/** Of a payload without news: more than it ever has. */
+/** Upper bound for a payload without events. */
 const FRAME_BYTES = 40;
 
-/**
- * News on its way out, gathered into few messages. What a failed sending took goes back to the front, so that a broken
- * connection loses nothing by itself.
- */
+/** Outgoing events, batched into few messages. Events of a failed send return to the front, so a broken connection loses none. */
 export class Outbox {
-  private readonly self = randomUUID().slice(0, 8);
+  private readonly senderId = randomUUID().slice(0, 8);
   /** As JSON. */
   private waiting: string[] = [];
-  /** Since when news has been dropped, on the monotonic clock; null: nothing was. */
+  /** When the first event was dropped, on the monotonic clock; null: none was. */
   private droppingSince: number | null = null;
 
   /**
-   * @param maxBytes of one message
-   * @param maxMessages of one sending
+   * @param maxBytes per message
+   * @param maxMessages per send
    */
   constructor(
     private readonly maxBytes: number,
@@ -40,40 +37,40 @@ export class Outbox {
       this.waiting = [];
       this.droppingSince ??= performance.now();
     }
-    this.waiting.push(JSON.stringify([topic, body] satisfies News));
+    this.waiting.push(JSON.stringify([topic, body] satisfies BusEvent));
   }
 
   /**
    * Sends the next messages.
-   * @throws what `send` threw; nothing is lost then
+   * @throws what `send` threw; no event is lost then
    */
   async send(send: (messages: string[]) => Promise<unknown>): Promise<void> {
     const since = this.droppingSince;
-    const taken: string[][] = [this.take()];
-    while (this.waiting.length > 0 && taken.length < this.maxMessages) taken.push(this.take());
+    const batches: string[][] = [this.takeBatch()];
+    while (this.waiting.length > 0 && batches.length < this.maxMessages) batches.push(this.takeBatch());
     const droppedS = secondsSince(since);
     try {
-      // Said once: whoever hears it reads everything again.
-      await send(taken.map((news, at) => `["${this.self}",[${news.join(',')}],${at === 0 ? droppedS : 0}]`));
+      // Only the first message reports dropped events: it makes every receiver re-read everything.
+      await send(batches.map((events, at) => `["${this.senderId}",[${events.join(',')}],${at === 0 ? droppedS : 0}]`));
       if (this.droppingSince === since) this.droppingSince = null;
     } catch (error) {
-      this.waiting = [...taken.flat(), ...this.waiting];
+      this.waiting = [...batches.flat(), ...this.waiting];
       throw error;
     }
   }
 
-  /** @returns null for a message of our own: this process knows already */
-  read(message: string): { news: News[]; droppedS: number } | null {
-    if (message.startsWith(`["${this.self}"`)) return null;
-    const [, news, droppedS] = JSON.parse(message) as Payload;
-    return { news, droppedS };
+  /** @returns null for a message of this process, which has handled its own events already */
+  read(message: string): { events: BusEvent[]; droppedS: number } | null {
+    if (message.startsWith(`["${this.senderId}"`)) return null;
+    const [, events, droppedS] = JSON.parse(message) as Payload;
+    return { events, droppedS };
   }
 
-  private take(): string[] {
+  private takeBatch(): string[] {
     let bytes = FRAME_BYTES;
     let count = 0;
-    for (const news of this.waiting) {
-      bytes += Buffer.byteLength(news) + 1;
+    for (const event of this.waiting) {
+      bytes += Buffer.byteLength(event) + 1;
       if (count > 0 && bytes > this.maxBytes) break;
       count += 1;
     }
@@ -81,6 +78,6 @@ export class Outbox {
   }
 }
 
-/** With a margin: news dropped had waited for a while itself. */
+/** Adds 60 s, because the dropped events had been waiting for a while themselves. */
 const secondsSince = (since: number | null): number =>
   since === null ? 0 : Math.ceil((performance.now() - since) / 1000) + 60;

@@ -6,28 +6,28 @@ import { Subscribers } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
 
 const CHANNEL = 'darkroom_news';
-/** NOTIFY refuses 8,000 bytes. */
+/** NOTIFY rejects 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_900;
-/** Together some 1,700 changes of tasks every 20 ms; one message at a time let 5,000 a second through. */
+/** Together some 1,700 task changes every 20 ms. One message at a time allowed only 5,000 changes a second. */
 const MAX_MESSAGES = 16;
-/** NOTIFY inside a commit serialises all commits of the database, so there are few of them. */
-const GATHER_MS = 20;
+/** NOTIFY in a commit serialises all commits of the database, so notifying commits must be few. */
+const THROTTLE_MS = 20;
 const RECONNECT_MS = [100, 250, 500, 1000];
 const PING_MS = 5_000;
-/** How long a statement on the bus's connection may take before it counts as broken. */
-const ANSWER_MS = 5_000;
+/** A statement on the bus's connection that takes longer counts as a broken connection. */
+const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
- * LISTEN/NOTIFY on one connection of its own. The first news goes out at once, what follows is gathered for up to
- * 20 ms. A process does not hear itself: it knows already.
+ * LISTEN/NOTIFY on a dedicated connection. The first event is sent at once; events that follow are batched for up to 20 ms.
+ * A process does not receive its own events.
  */
 export class PostgresBus implements Bus {
   private readonly logger = new Logger('bus');
-  private readonly hearers = new Subscribers();
+  private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
   private client: pg.Client | null = null;
-  /** When the connection last answered; news since then may not have reached us, should it turn out to be broken. */
-  private heardAt = performance.now();
+  /** When the connection last answered. If it turns out to be broken, events since then may be lost. */
+  private answeredAt = performance.now();
   private sending = false;
   private stopped = false;
   private pinger: NodeJS.Timeout | undefined;
@@ -40,11 +40,11 @@ export class PostgresBus implements Bus {
   }
 
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
-    return this.hearers.hear(topic, listener);
+    return this.subscribers.subscribe(topic, listener);
   }
 
-  onReconnect(listener: (deafS: number) => void): void {
-    this.hearers.whenBack(listener);
+  onReconnect(listener: (missedS: number) => void): void {
+    this.subscribers.onReconnect(listener);
   }
 
   async start(): Promise<void> {
@@ -52,7 +52,7 @@ export class PostgresBus implements Bus {
     this.pinger = setInterval(() => void this.ping(), PING_MS).unref();
   }
 
-  /** Says first what is still to be said. */
+  /** Sends the waiting events first. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.pinger);
@@ -62,7 +62,7 @@ export class PostgresBus implements Bus {
     try {
       while (!this.outbox.isEmpty) await this.outbox.send((messages) => notify(client, messages));
     } catch {
-      // Hearers look for themselves every now and then.
+      // Subscribers also poll from time to time.
     }
     await client.end().catch(() => undefined);
   }
@@ -71,14 +71,14 @@ export class PostgresBus implements Bus {
     const client = new pg.Client({
       connectionString: this.databaseUrl,
       application_name: 'darkroom:bus',
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
+      connectionTimeoutMillis: STATEMENT_TIMEOUT_MS,
+      query_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
-      options: '-c synchronous_commit=off', // news is fleeting: its commits need not wait for the disk
+      options: '-c synchronous_commit=off', // events are ephemeral: their commits need not wait for the disk
     });
-    client.on('notification', ({ payload }) => this.deliver(payload ?? ''));
-    client.on('error', () => this.lost(client));
-    client.on('end', () => this.lost(client));
+    client.on('notification', ({ payload }) => this.receive(payload ?? ''));
+    client.on('error', () => this.disconnected(client));
+    client.on('end', () => this.disconnected(client));
     try {
       await client.connect();
       await client.query(`listen ${CHANNEL}`);
@@ -91,44 +91,44 @@ export class PostgresBus implements Bus {
       return;
     }
     this.client = client;
-    this.heardAt = performance.now();
+    this.answeredAt = performance.now();
     void this.send();
   }
 
-  /** A half-open connection looks alive and hears nothing; a ping that fails ends it. */
+  /** A half-open connection looks alive but receives nothing. A failed ping ends it. */
   private async ping(): Promise<void> {
     const client = this.client;
     if (!client) return;
-    const askedAt = performance.now();
+    const sentAt = performance.now();
     try {
       await client.query('select 1');
-      this.heardAt = askedAt;
+      this.answeredAt = sentAt;
     } catch {
-      this.lost(client);
+      this.disconnected(client);
     }
   }
 
-  private lost(client: pg.Client): void {
+  private disconnected(client: pg.Client): void {
     if (this.client !== client) return;
     this.client = null;
     client.end().catch(() => undefined);
     if (this.stopped) return;
-    this.logger.warn({ event: 'bus.lost' });
+    this.logger.warn({ event: 'bus.disconnected' });
     void this.reconnect();
   }
 
   private async reconnect(): Promise<void> {
-    const deafSince = this.heardAt;
+    const missingSince = this.answeredAt;
     for (let tries = 0; !this.stopped; tries += 1) {
       await sleep(RECONNECT_MS[Math.min(tries, RECONNECT_MS.length - 1)], undefined, { ref: false });
       try {
         await this.connect();
       } catch {
-        continue; // still away
+        continue; // the database is still unreachable
       }
-      const deafS = Math.ceil((performance.now() - deafSince) / 1000);
-      this.logger.log({ event: 'bus.back', deaf_s: deafS });
-      this.hearers.missed(deafS);
+      const missedS = Math.ceil((performance.now() - missingSince) / 1000);
+      this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
+      this.subscribers.reportMissed(missedS);
       return;
     }
   }
@@ -139,19 +139,19 @@ export class PostgresBus implements Bus {
     try {
       while (!this.outbox.isEmpty && this.client) {
         const client = this.client;
-        await this.outbox.send((messages) => notify(client, messages)).catch(() => this.lost(client));
-        await sleep(GATHER_MS, undefined, { ref: false });
+        await this.outbox.send((messages) => notify(client, messages)).catch(() => this.disconnected(client));
+        await sleep(THROTTLE_MS, undefined, { ref: false });
       }
     } finally {
       this.sending = false;
     }
   }
 
-  private deliver(payload: string): void {
+  private receive(payload: string): void {
     const message = this.outbox.read(payload);
     if (!message) return;
-    this.hearers.deliver(message.news);
-    if (message.droppedS > 0) this.hearers.missed(message.droppedS);
+    this.subscribers.deliver(message.events);
+    if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
   }
 }
 

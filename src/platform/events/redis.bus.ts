@@ -7,24 +7,24 @@ import { Outbox } from './outbox.ts';
 
 const CHANNEL = 'darkroom:news';
 const MAX_MESSAGE_BYTES = 64 * 1024;
-/** Redis does not mind small messages; this only joins what comes in one burst. */
-const GATHER_MS = 5;
-/** The start does not wait any longer for a Redis that is away: it is tried again and again. */
-const START_MS = 5_000;
+/** Small messages are cheap for Redis; this only batches the events of one burst. */
+const THROTTLE_MS = 5;
+/** The start waits no longer for an unreachable Redis. The connections keep retrying in the background. */
+const START_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_MS = 1_000;
 const PING_MS = 5_000;
-const ANSWER_MS = 5_000;
+const COMMAND_TIMEOUT_MS = 5_000;
 
-/** PUBLISH/SUBSCRIBE of Redis: one connection that hears, one that tells. A process does not hear itself. */
+/** PUBLISH/SUBSCRIBE of Redis, on one connection each. A process does not receive its own events. */
 export class RedisBus implements Bus {
   private readonly logger = new Logger('bus');
-  private readonly hearers = new Subscribers();
+  private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_MESSAGE_BYTES);
-  private readonly hearing: Redis;
-  private readonly telling: Redis;
-  /** When the hearing connection last answered; null until it first does. */
-  private heardAt: number | null = null;
-  private isHearing = false;
+  private readonly subscriber: Redis;
+  private readonly publisher: Redis;
+  /** When the subscriber connection last answered; null before its first answer. */
+  private answeredAt: number | null = null;
+  private isSubscribed = false;
   private sending = false;
   private stopped = false;
   private pinger: NodeJS.Timeout | undefined;
@@ -32,16 +32,16 @@ export class RedisBus implements Bus {
   constructor(url: string) {
     const options: RedisOptions = {
       lazyConnect: true,
-      connectTimeout: ANSWER_MS,
-      commandTimeout: ANSWER_MS,
+      connectTimeout: COMMAND_TIMEOUT_MS,
+      commandTimeout: COMMAND_TIMEOUT_MS,
       keepAlive: 10_000,
-      enableOfflineQueue: false, // the outbox waits in its place, and is bounded
+      enableOfflineQueue: false, // events wait in the outbox instead, which is bounded
       maxRetriesPerRequest: 0,
-      autoResubscribe: false, // done here, to know when it is done
+      autoResubscribe: false, // `listen` resubscribes, to know when it is done
       retryStrategy: (tries) => Math.min(100 * tries, MAX_RECONNECT_MS),
     };
-    this.hearing = new Redis(url, { ...options, connectionName: 'darkroom:bus:hear' });
-    this.telling = new Redis(url, { ...options, connectionName: 'darkroom:bus:tell' });
+    this.subscriber = new Redis(url, { ...options, connectionName: 'darkroom:bus:subscriber' });
+    this.publisher = new Redis(url, { ...options, connectionName: 'darkroom:bus:publisher' });
   }
 
   publish(topic: string, body: string): void {
@@ -50,70 +50,71 @@ export class RedisBus implements Bus {
   }
 
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
-    return this.hearers.hear(topic, listener);
+    return this.subscribers.subscribe(topic, listener);
   }
 
-  onReconnect(listener: (deafS: number) => void): void {
-    this.hearers.whenBack(listener);
+  onReconnect(listener: (missedS: number) => void): void {
+    this.subscribers.onReconnect(listener);
   }
 
   async start(): Promise<void> {
-    const listening = Promise.withResolvers<void>();
-    for (const connection of [this.hearing, this.telling]) connection.on('error', () => undefined); // `close` follows
-    this.hearing.on('message', (_channel, message) => this.deliver(message));
-    this.hearing.on('close', () => this.lost());
-    this.hearing.on('ready', () => void this.listen(listening.resolve));
-    this.telling.on('ready', () => void this.send());
-    for (const connection of [this.hearing, this.telling]) void connection.connect().catch(() => undefined);
+    const subscribed = Promise.withResolvers<void>();
+    const connections = [this.subscriber, this.publisher];
+    for (const connection of connections) connection.on('error', () => undefined); // `close` follows
+    this.subscriber.on('message', (_channel, message) => this.receive(message));
+    this.subscriber.on('close', () => this.disconnected());
+    this.subscriber.on('ready', () => void this.listen(subscribed.resolve));
+    this.publisher.on('ready', () => void this.send());
+    for (const connection of connections) void connection.connect().catch(() => undefined);
     this.pinger = setInterval(() => void this.ping(), PING_MS).unref();
-    await Promise.race([listening.promise, sleep(START_MS, undefined, { ref: false })]);
+    await Promise.race([subscribed.promise, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Says first what is still to be said. */
+  /** Sends the waiting events first. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.pinger);
     try {
-      while (!this.outbox.isEmpty && this.telling.status === 'ready') await this.tell();
+      while (!this.outbox.isEmpty && this.publisher.status === 'ready') await this.sendNext();
     } catch {
-      // Hearers look for themselves every now and then.
+      // Subscribers also poll from time to time.
     }
-    this.hearing.disconnect();
-    this.telling.disconnect();
+    this.subscriber.disconnect();
+    this.publisher.disconnect();
   }
 
-  private async listen(listening: () => void): Promise<void> {
-    const deafSince = this.heardAt;
+  private async listen(onSubscribed: () => void): Promise<void> {
+    const missingSince = this.answeredAt;
     try {
-      await this.hearing.subscribe(CHANNEL);
+      await this.subscriber.subscribe(CHANNEL);
     } catch {
-      this.hearing.disconnect(true);
+      this.subscriber.disconnect(true);
       return;
     }
-    this.heardAt = performance.now();
-    this.isHearing = true;
-    listening();
-    if (deafSince === null) return;
-    const deafS = Math.ceil((performance.now() - deafSince) / 1000);
-    this.logger.log({ event: 'bus.back', deaf_s: deafS });
-    this.hearers.missed(deafS);
+    this.answeredAt = performance.now();
+    this.isSubscribed = true;
+    onSubscribed();
+    if (missingSince === null) return;
+    const missedS = Math.ceil((performance.now() - missingSince) / 1000);
+    this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
+    this.subscribers.reportMissed(missedS);
   }
 
-  /** Called for every failed try to come back, too. */
-  private lost(): void {
-    if (this.isHearing && !this.stopped) this.logger.warn({ event: 'bus.lost' });
-    this.isHearing = false;
+  /** Runs for every failed reconnect as well, but logs only the first. */
+  private disconnected(): void {
+    if (this.isSubscribed && !this.stopped) this.logger.warn({ event: 'bus.disconnected' });
+    this.isSubscribed = false;
   }
 
-  /** A half-open connection looks alive and hears nothing; a ping that fails ends it. */
+  /** A half-open connection looks alive but receives nothing. A failed ping ends it. */
   private async ping(): Promise<void> {
-    if (this.hearing.status !== 'ready') return;
-    const askedAt = performance.now();
+    if (this.subscriber.status !== 'ready') return;
+    const sentAt = performance.now();
     try {
-      await this.hearing.ping();
-      this.heardAt = askedAt;
+      await this.subscriber.ping();
+      this.answeredAt = sentAt;
     } catch {
-      this.hearing.disconnect(true);
+      this.subscriber.disconnect(true);
     }
   }
 
@@ -121,23 +122,23 @@ export class RedisBus implements Bus {
     if (this.sending) return;
     this.sending = true;
     try {
-      while (!this.outbox.isEmpty && this.telling.status === 'ready' && !this.stopped) {
-        await this.tell().catch(() => this.telling.disconnect(true));
-        await sleep(GATHER_MS, undefined, { ref: false });
+      while (!this.outbox.isEmpty && this.publisher.status === 'ready' && !this.stopped) {
+        await this.sendNext().catch(() => this.publisher.disconnect(true));
+        await sleep(THROTTLE_MS, undefined, { ref: false });
       }
     } finally {
       this.sending = false;
     }
   }
 
-  private tell(): Promise<void> {
-    return this.outbox.send(async ([message]) => this.telling.publish(CHANNEL, message!));
+  private sendNext(): Promise<void> {
+    return this.outbox.send(async ([message]) => this.publisher.publish(CHANNEL, message!));
   }
 
-  private deliver(text: string): void {
+  private receive(text: string): void {
     const message = this.outbox.read(text);
     if (!message) return;
-    this.hearers.deliver(message.news);
-    if (message.droppedS > 0) this.hearers.missed(message.droppedS);
+    this.subscribers.deliver(message.events);
+    if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
   }
 }

@@ -1,25 +1,25 @@
-/** Who listens to what, in this process. The half of a bus that has nothing to do with how news travels. */
+/** The subscriptions of this process: the part of a bus that is independent of its transport. */
 export class Subscribers {
-  private readonly ofTopic = new Map<string, Set<(bodies: string[]) => void>>();
-  private readonly ofReturn: ((deafS: number) => void)[] = [];
+  private readonly byTopic = new Map<string, Set<(bodies: string[]) => void>>();
+  private readonly reconnectListeners: ((missedS: number) => void)[] = [];
 
-  hear(topic: string, listener: (bodies: string[]) => void): () => void {
-    const hearers = this.ofTopic.get(topic) ?? new Set();
-    this.ofTopic.set(topic, hearers.add(listener));
-    return () => hearers.delete(listener);
+  subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
+    const listeners = this.byTopic.get(topic) ?? new Set();
+    this.byTopic.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
   }
 
-  whenBack(listener: (deafS: number) => void): void {
-    this.ofReturn.push(listener);
+  onReconnect(listener: (missedS: number) => void): void {
+    this.reconnectListeners.push(listener);
   }
 
-  deliver(news: readonly (readonly [topic: string, body: string])[]): void {
-    for (const [topic, entries] of Map.groupBy(news, ([topic]) => topic)) {
-      for (const listener of this.ofTopic.get(topic) ?? []) listener(entries.map(([, body]) => body));
+  deliver(events: readonly (readonly [topic: string, body: string])[]): void {
+    for (const [topic, entries] of Map.groupBy(events, ([topic]) => topic)) {
+      for (const listener of this.byTopic.get(topic) ?? []) listener(entries.map(([, body]) => body));
     }
   }
 
-  missed(deafS: number): void {
-    for (const listener of this.ofReturn) listener(deafS);
+  reportMissed(missedS: number): void {
+    for (const listener of this.reconnectListeners) listener(missedS);
   }
 }

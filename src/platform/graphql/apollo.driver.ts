@@ -1,8 +1,8 @@
 import { ApolloDriver } from '@nestjs/apollo';
 
 /**
- * Nest's driver, except that stopping it leaves the HTTP server alone: Apollo would close it at the first of Nest's
- * shutdown hooks, long before live sockets and event streams have been told. The server drains by its own edge.
+ * Nest's driver, except that `stop` does not close the HTTP server. Apollo would close it in the first of Nest's shutdown
+ * hooks, long before open sockets and event streams are closed. `platform/http/edge.ts` drains the server instead.
  */
 export class LeaveServerApolloDriver extends ApolloDriver {
   override async stop(): Promise<void> {}

@@ -4,8 +4,8 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 import { snakeCase } from '../schema/snake-case.ts';
 
 /**
- * What a document or its variables can have wrong, by the words of graphql-js 16, which has no codes of its own. `param`
- * is the field's name in REST, as it is for every other failure of that field.
+ * Maps messages of graphql-js 16, which has no error codes, to our codes. `param` is the field's REST name, as in every other
+ * error about that field.
  */
 const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/holds a NUL character/, 'invalid_unicode'],
@@ -19,24 +19,24 @@ const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/cannot represent|^Expected value of type|must not be null/, 'invalid_type'],
 ];
 /** `Variable "$input" got invalid value 2 at "input.referenceImages[0]"; String cannot represent …` */
-const PLACE = /^Variable "\$\w+" got invalid value .* at "\w+?\.(?<param>[\w.[\]]+)";/s;
+const VARIABLE_PATH = /^Variable "\$\w+" got invalid value .* at "\w+?\.(?<param>[\w.[\]]+)";/s;
 
-/** For an error of graphql-js itself: the document, its variables or its arguments were wrong. */
+/** The public form of an error that graphql-js found in the document, its variables or its arguments. */
 export function clientFault(error: GraphQLError): ApiError {
   const { message } = error;
-  const found = FAULTS.find(([words]) => words.test(message));
-  const param = PLACE.exec(message)?.groups?.param ?? found?.[0].exec(message)?.groups?.param;
-  return new ApiError(found?.[1] ?? 'invalid_body', {
-    message: withoutValues(message),
+  const fault = FAULTS.find(([pattern]) => pattern.test(message));
+  const param = VARIABLE_PATH.exec(message)?.groups?.param ?? fault?.[0].exec(message)?.groups?.param;
+  return new ApiError(fault?.[1] ?? 'invalid_body', {
+    message: withoutQuotedValues(message),
     ...(param !== undefined && { param: snakeCase(param) }),
     status: 400,
   });
 }
 
-/** What graphql-js repeats of a value: with a wrong field beside it that is the whole input, prompt and all. */
-const INPUT_VALUE = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
-const TOLD_VALUE = /(cannot represent [\w\s-]{1,60}): .*/s;
+/** The part of a message that quotes a value. It may be the whole input, including the prompt. */
+const QUOTED_INPUT = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
+const QUOTED_SCALAR = /(cannot represent [\w\s-]{1,60}): .*/s;
 
-function withoutValues(message: string): string {
-  return message.replace(INPUT_VALUE, ' got an invalid value').replace(TOLD_VALUE, '$1.');
+function withoutQuotedValues(message: string): string {
+  return message.replace(QUOTED_INPUT, ' got an invalid value').replace(QUOTED_SCALAR, '$1.');
 }

@@ -3,7 +3,7 @@ import { Args, Int, ObjectType } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from '../schema/api-field.ts';
 
-/** One page of a list, as Relay reads it. */
+/** One page of a list, in the form of the Relay specification. */
 export interface Connection<Node> {
   edges: Edge<Node>[];
   page_info: PageInfo;
@@ -14,38 +14,36 @@ interface Edge<Node> {
   node: Node;
 }
 
-@ObjectType('PageInfo', { description: 'Where a page stands in its list.' })
+@ObjectType('PageInfo', { description: 'The position of a page in its list.' })
 export class PageInfo {
-  @ApiField.boolean('whether more follow after this page') has_next_page: boolean;
-  @ApiField.boolean('whether there are some before this page') has_previous_page: boolean;
+  @ApiField.boolean('whether more entries follow this page') has_next_page: boolean;
+  @ApiField.boolean('whether entries precede this page') has_previous_page: boolean;
   @ApiField.string('cursor of the first edge; null on an empty page', { nullable: true }) start_cursor: string | null;
-  @ApiField.string('cursor of the last edge: give it as `after` for the next page; null on an empty page', {
+  @ApiField.string('cursor of the last edge: pass it as `after` to get the next page; null on an empty page', {
     nullable: true,
   })
   end_cursor: string | null;
 }
 
 /**
- * Makes the GraphQL type of a page: `connectionOf(TaskView, 'Task')` is `TaskConnection` of `TaskEdge`s.
- * Once a type only, as names are unique in a schema.
+ * Makes the GraphQL type of a page: `connectionOf(TaskView, 'Task')` is `TaskConnection` with `TaskEdge`s.
+ * Call it once per type, because names are unique in a schema.
  */
 export function connectionOf<Node extends object>(node: new () => Node, name: string): new () => Connection<Node> {
-  @ObjectType(`${name}Edge`, { description: `A ${name} and its place in the list.` })
+  @ObjectType(`${name}Edge`, { description: `A ${name} and its position in the list.` })
   class NodeEdge {
-    @ApiField.string('place in the list, for `after`') cursor: string;
-    @ApiField.object(() => node, 'what stands at this place') node: Node;
+    @ApiField.string('position in the list, for `after`') cursor: string;
+    @ApiField.object(() => node, 'the entry at this position') node: Node;
   }
-  @ObjectType(`${name}Connection`, { description: `A page of a list of ${name}.` })
+  @ObjectType(`${name}Connection`, { description: `One page of a list of ${name} objects.` })
   class NodeConnection {
     @ApiField.list(() => NodeEdge, 'the entries of this page, in order') edges: NodeEdge[];
-    @ApiField.object(() => PageInfo, 'where this page stands in the list') page_info: PageInfo;
+    @ApiField.object(() => PageInfo, 'the position of this page in the list') page_info: PageInfo;
   }
   return NodeConnection;
 }
 
-/**
- * @param after the cursor that was asked for; it names an entry, so with one there is something before this page
- */
+/** @param after the requested cursor; it names an entry, so if it is given, at least one entry precedes this page */
 export function toConnection<Node>(
   nodes: readonly Node[],
   cursorOf: (node: Node) => string,
@@ -74,7 +72,7 @@ class PageSizePipe implements PipeTransform<number | null | undefined, number> {
   }
 }
 
-/** The argument `first` of a connection: 1 to 100, 20 when left out or null. */
+/** The argument `first` of a connection: 1 to 100; 20 when omitted or null. */
 export const First = (): ParameterDecorator =>
   Args(
     'first',
@@ -82,11 +80,11 @@ export const First = (): ParameterDecorator =>
       type: () => Int,
       nullable: true,
       defaultValue: DEFAULT_PAGE,
-      description: `entries on the page, 1 to ${MAX_PAGE}`,
+      description: `entries per page, 1 to ${MAX_PAGE}`,
     },
     new PageSizePipe(),
   );
 
-/** The argument `after` of a connection: text, undefined or null. */
+/** The argument `after` of a connection: a string, undefined or null. */
 export const After = (): ParameterDecorator =>
-  Args('after', { type: () => String, nullable: true, description: '`endCursor` of the page before' });
+  Args('after', { type: () => String, nullable: true, description: '`endCursor` of the previous page' });

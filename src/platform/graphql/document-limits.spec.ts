@@ -16,12 +16,12 @@ const refusals = (query: string) =>
 const page = '{ edges { cursor node { id a b outputs { url size } } } }';
 
 describe('the limits of a document', () => {
-  it('let pass what a client sensibly asks', () => {
+  it('accept useful queries and introspection', () => {
     expect(refusals(`{ tasks(first: 100) ${page} }`)).toEqual([]);
     expect(refusals(getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true }))).toEqual([]);
   });
 
-  it('count levels, through fragments too', () => {
+  it('count levels, including those of fragments', () => {
     const nested = (levels: number): string => (levels === 1 ? '{ leaf }' : `{ node ${nested(levels - 1)} }`);
     expect(refusals(`{ me ${nested(9)} }`)).toEqual([]);
     expect(refusals(`{ me ${nested(10)} }`)).toEqual(['The document is nested deeper than 10 levels.']);
@@ -46,9 +46,9 @@ describe('the limits of a document', () => {
     ]);
   });
 
-  it('count what the answer may hold: pages by their size, lists by a guess', () => {
-    const dear = (size: string) => `{ x: tasks(first: ${size}) ${page} y: tasks(first: ${size}) ${page} }`;
-    expect(refusals(dear('100'))).toEqual([]);
+  it('count the values of the response: pages at their size, lists at an assumed size', () => {
+    const expensive = (size: string) => `{ x: tasks(first: ${size}) ${page} y: tasks(first: ${size}) ${page} }`;
+    expect(refusals(expensive('100'))).toEqual([]);
     const ten = Array.from({ length: 10 }, (_, at) => `x${at}: tasks(first: 100) ${page}`).join(' ');
     expect(refusals(`{ ${ten} }`)).toEqual([
       expect.stringMatching(/asks for up to 15010 values at once; 10000 are allowed/),
@@ -59,14 +59,14 @@ describe('the limits of a document', () => {
     expect(refusals(`{ ${ten.replaceAll('(first: 100)', '')} }`)).toEqual([]);
   });
 
-  it('weigh nested fragments in linear time, and a circle not at all', () => {
+  it('measure nested fragments in linear time, and stop at a recursive one', () => {
     const chain = Array.from(
       { length: 80 },
       (_, at) => `fragment f${at} on Node { ...f${at + 1} ...f${at + 1} leaf }`,
     ).join(' ');
     const startedAt = performance.now();
     refusals(`{ me { ...f0 } } ${chain} fragment f80 on Node { leaf }`);
-    expect(performance.now() - startedAt).toBeLessThan(10_000); // doubled eighty times it would be for ever
+    expect(performance.now() - startedAt).toBeLessThan(10_000); // exponential time would never end
     expect(refusals('{ me { ...f } } fragment f on Node { node { ...f } }')).toEqual([
       expect.stringMatching(/within itself/),
     ]);

@@ -18,49 +18,49 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
 
-/** Bounds of one document. GraphiQL's introspection query has 240 tokens, the deepest sensible one of ours 6 levels. */
+/** Limits of one document. GraphiQL's introspection query has 240 tokens; the deepest useful query of this API has 6 levels. */
 export const DOCUMENT_LIMITS = Object.freeze({
   tokens: 1000,
   depth: 10,
   aliases: 30,
   directives: 20,
   rootFields: 20,
-  /** Values in the answer, counting lists by what they may hold: a full page of tasks with all fields is some 6,000. */
+  /** Values in the response, counting lists at full size. A full page of tasks with all fields costs some 6,000. */
   cost: 10_000,
 });
 
-/** How many entries a list without `first` is taken to have. */
-const LIST_GUESS = 4;
+/** Assumed size of a list without `first`. */
+const ASSUMED_LIST_SIZE = 4;
 
-interface Weight {
+interface Size {
   depth: number;
   cost: number;
 }
-const NOTHING: Weight = { depth: 0, cost: 0 };
+const ZERO: Size = { depth: 0, cost: 0 };
 
 /**
- * A validation rule: refuses documents that are small to write and dear to answer. Each fragment is weighed once, so
- * that fragments of fragments cannot make the weighing itself dear. Introspection is left to its own rule.
+ * A validation rule that rejects documents that are cheap to send but expensive to execute. Each fragment is measured once,
+ * so that nested fragments cannot make the measuring itself expensive. Introspection has its own rule.
  */
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
-      for (const message of excesses(document, context)) context.reportError(new GraphQLError(message));
+      for (const message of violations(document, context)) context.reportError(new GraphQLError(message));
       return false;
     },
   };
 }
 
-function* excesses(document: DocumentNode, context: ValidationContext): Generator<string> {
-  const { aliases, directives, nul } = count(document);
+function* violations(document: DocumentNode, context: ValidationContext): Generator<string> {
+  const { aliases, directives, hasInvalidText } = count(document);
   if (aliases > DOCUMENT_LIMITS.aliases) yield tooMany('aliases', DOCUMENT_LIMITS.aliases);
   if (directives > DOCUMENT_LIMITS.directives) yield tooMany('directives', DOCUMENT_LIMITS.directives);
-  if (nul) yield 'A text in the document holds a NUL character or half of a surrogate pair.';
+  if (hasInvalidText) yield 'A text in the document holds a NUL character or half of a surrogate pair.';
 
-  const scale = new Scale(document, context);
+  const meter = new Meter(document, context);
   for (const operation of document.definitions) {
     if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-    const { depth, cost, rootFields } = scale.weigh(operation);
+    const { depth, cost, rootFields } = meter.measure(operation);
     if (rootFields > DOCUMENT_LIMITS.rootFields) yield tooMany('root fields', DOCUMENT_LIMITS.rootFields);
     if (depth > DOCUMENT_LIMITS.depth) yield `The document is nested deeper than ${DOCUMENT_LIMITS.depth} levels.`;
     if (cost > DOCUMENT_LIMITS.cost) {
@@ -71,19 +71,19 @@ function* excesses(document: DocumentNode, context: ValidationContext): Generato
 
 const tooMany = (what: string, limit: number) => `The document has too many ${what}; ${limit} are allowed.`;
 
-function count(document: DocumentNode): { aliases: number; directives: number; nul: boolean } {
-  const counted = { aliases: 0, directives: 0, nul: false };
+function count(document: DocumentNode): { aliases: number; directives: number; hasInvalidText: boolean } {
+  const counted = { aliases: 0, directives: 0, hasInvalidText: false };
   visit(document, {
     Field: (field) => void (counted.aliases += field.alias ? 1 : 0),
     Directive: () => void (counted.directives += 1),
-    StringValue: ({ value }) => void (counted.nul ||= value.includes('\0') || !value.isWellFormed()),
+    StringValue: ({ value }) => void (counted.hasInvalidText ||= value.includes('\0') || !value.isWellFormed()),
   });
   return counted;
 }
 
-class Scale {
+class Meter {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
-  private readonly weighed = new Map<string, Weight>();
+  private readonly measured = new Map<string, Size>();
 
   constructor(
     document: DocumentNode,
@@ -93,11 +93,11 @@ class Scale {
     this.fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   }
 
-  weigh(operation: OperationDefinitionNode): Weight & { rootFields: number } {
+  measure(operation: OperationDefinitionNode): Size & { rootFields: number } {
     const root = this.context.getSchema().getRootType(operation.operation) ?? undefined;
     const names = new Set<string>();
     this.collectNames(operation.selectionSet, names, new Set());
-    return { ...this.weightOf(operation.selectionSet, root, false), rootFields: names.size };
+    return { ...this.sizeOf(operation.selectionSet, root, false), rootFields: names.size };
   }
 
   private collectNames(set: SelectionSetNode, names: Set<string>, seen: Set<string>): void {
@@ -113,43 +113,43 @@ class Scale {
     }
   }
 
-  /** @param counted whether the page size of the field above already counts the list in here */
-  private weightOf(set: SelectionSetNode, type: GraphQLNamedType | undefined, counted: boolean): Weight {
-    let { depth, cost } = NOTHING;
+  /** @param counted whether the page size of the parent field already accounts for the list inside */
+  private sizeOf(set: SelectionSetNode, type: GraphQLNamedType | undefined, counted: boolean): Size {
+    let { depth, cost } = ZERO;
     for (const selection of set.selections) {
-      const weight =
+      const size =
         selection.kind === Kind.FIELD
-          ? this.weightOfField(selection, type, counted)
+          ? this.sizeOfField(selection, type, counted)
           : selection.kind === Kind.INLINE_FRAGMENT
-            ? this.weightOf(selection.selectionSet, this.conditionOf(selection) ?? type, counted)
-            : this.weightOfFragment(selection.name.value, counted);
-      depth = Math.max(depth, weight.depth);
-      cost += weight.cost;
+            ? this.sizeOf(selection.selectionSet, this.conditionOf(selection) ?? type, counted)
+            : this.sizeOfFragment(selection.name.value, counted);
+      depth = Math.max(depth, size.depth);
+      cost += size.cost;
     }
     return { depth, cost };
   }
 
-  private weightOfField(field: FieldNode, type: GraphQLNamedType | undefined, counted: boolean): Weight {
-    if (field.name.value.startsWith('__')) return NOTHING;
+  private sizeOfField(field: FieldNode, type: GraphQLNamedType | undefined, counted: boolean): Size {
+    if (field.name.value.startsWith('__')) return ZERO;
     const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field.name.value] : undefined;
     if (!definition || !field.selectionSet) return { depth: 1, cost: 1 };
     const isPage = definition.args.some(({ name }) => name === 'first');
     const isList = isListType(getNullableType(definition.type));
-    const times = isPage ? pageSize(field) : isList && !counted ? LIST_GUESS : 1;
-    const inside = this.weightOf(field.selectionSet, getNamedType(definition.type), isPage);
+    const times = isPage ? pageSize(field) : isList && !counted ? ASSUMED_LIST_SIZE : 1;
+    const inside = this.sizeOf(field.selectionSet, getNamedType(definition.type), isPage);
     return { depth: 1 + inside.depth, cost: 1 + times * inside.cost };
   }
 
-  private weightOfFragment(name: string, counted: boolean): Weight {
+  private sizeOfFragment(name: string, counted: boolean): Size {
     const key = `${name} ${counted}`;
-    const known = this.weighed.get(key);
+    const known = this.measured.get(key);
     if (known) return known;
     const fragment = this.fragments.get(name);
-    if (!fragment) return NOTHING;
-    this.weighed.set(key, NOTHING); // a fragment within itself is refused by a rule of its own
-    const weight = this.weightOf(fragment.selectionSet, this.conditionOf(fragment), counted);
-    this.weighed.set(key, weight);
-    return weight;
+    if (!fragment) return ZERO;
+    this.measured.set(key, ZERO); // stops at a recursive fragment, which another rule rejects
+    const size = this.sizeOf(fragment.selectionSet, this.conditionOf(fragment), counted);
+    this.measured.set(key, size);
+    return size;
   }
 
   private conditionOf(node: { typeCondition?: { name: { value: string } } | undefined }): GraphQLNamedType | undefined {
@@ -157,7 +157,7 @@ class Scale {
   }
 }
 
-/** What a variable will hold is not known here, so it counts as the largest page. */
+/** A variable counts as the largest page, because its value is not known during validation. */
 function pageSize(field: FieldNode): number {
   const first = field.arguments?.find(({ name }) => name.value === 'first')?.value;
   if (!first || first.kind === Kind.NULL) return DEFAULT_PAGE;

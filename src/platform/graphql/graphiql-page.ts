@@ -1,4 +1,4 @@
-/** Addresses are relative, so that the page also works behind a proxy that adds a path. */
+/** URLs are relative, so that the page also works behind a proxy that adds a path prefix. */
 export const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -17,8 +17,8 @@ export const PAGE = `<!doctype html>
 `;
 
 /**
- * Runs in the browser: how GraphiQL asks us. A subscription takes the key from the Headers tab too, as a browser's
- * WebSocket can send none.
+ * Runs in the browser and connects GraphiQL to this service. A subscription sends the headers of the Headers tab in
+ * `connection_init`, because a browser's WebSocket cannot send headers.
  */
 export const START = `'use strict';
 const endpoint = new URL('graphql', document.baseURI);
@@ -30,7 +30,7 @@ self.MonacoEnvironment = {
   getWorkerUrl: (_module, label) => new URL('graphiql/' + label + '.js', document.baseURI).href,
 };
 
-async function ask(payload, headers) {
+async function execute(payload, headers) {
   const reply = await fetch(endpoint, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
@@ -39,8 +39,8 @@ async function ask(payload, headers) {
   return reply.json();
 }
 
-/** The graphql-transport-ws protocol for one operation, on a socket of its own that closes when GraphiQL stops. */
-function follow(payload, headers) {
+/** Runs one operation by the graphql-transport-ws protocol, on a separate socket that closes when GraphiQL stops. */
+function subscribe(payload, headers) {
   return {
     subscribe({ next, complete }) {
       const socket = new WebSocket(socketEndpoint, 'graphql-transport-ws');
@@ -67,7 +67,7 @@ function follow(payload, headers) {
   };
 }
 
-/** Which kind of operation is meant: the named one, or the only one. Comments and strings are out of the way first. */
+/** Whether the named operation, or the only one, is a subscription. Removes comments and strings before it searches. */
 function isSubscription({ query, operationName }) {
   const code = query.replace(/"""[\\s\\S]*?"""|"(?:\\\\.|[^"\\\\\\n])*"|#[^\\n]*/g, ' ');
   const name = operationName ? '\\\\s+' + operationName + '\\\\b' : '';
@@ -76,7 +76,7 @@ function isSubscription({ query, operationName }) {
 
 YogaGraphiQL.renderYogaGraphiQL(document.getElementById('root'), {
   title: 'Darkroom GraphiQL',
-  fetcher: (payload, { headers = {} } = {}) => isSubscription(payload) ? follow(payload, headers) : ask(payload, headers),
+  fetcher: (payload, { headers = {} } = {}) => isSubscription(payload) ? subscribe(payload, headers) : execute(payload, headers),
   defaultHeaders: JSON.stringify({ authorization: 'Bearer dr_' }, null, 2),
   shouldPersistHeaders: false,
   defaultQuery: \`# Put your API key into the Headers tab below. Queries and subscriptions both use it.

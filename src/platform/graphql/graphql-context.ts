@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * What every resolver's context holds. A socket has no reply and, in place of a request, the header its key came in: the
- * guard reads both alike.
+ * The context of every resolver. A socket has no reply, and only the authorization header in place of a request, so the
+ * guard reads both in the same way.
  */
 export interface GraphqlContext {
   request: { headers: { authorization?: string | undefined } };

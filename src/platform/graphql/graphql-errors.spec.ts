@@ -16,9 +16,9 @@ async function refusal(source: string, variableValues: Record<string, unknown> =
 }
 
 describe('a GraphQL error', () => {
-  beforeAll(() => Logger.overrideLogger(false)); // the masked ones are logged
+  beforeAll(() => Logger.overrideLogger(false)); // masked errors are logged
 
-  it('has code, param and request id of the failure that was thrown', async () => {
+  it('has the code, param and request id of the thrown error', async () => {
     const cat = () => {
       throw new ApiError('invalid_value', { param: 'reference_images[2]', message: 'No.' });
     };
@@ -31,13 +31,13 @@ describe('a GraphQL error', () => {
     });
   });
 
-  it('says nothing of an unforeseen failure', async () => {
+  it('reveals nothing of an unexpected error', async () => {
     const cat = () => {
       throw new Error('password=hunter2');
     };
-    const told = await refusal('{ cat(input: { fullName: "x" }) }', {}, { cat });
-    expect(told).toMatchObject({ code: 'internal_error', message: 'Something went wrong on our side.' });
-    expect(await refusal('{ broken }')).toMatchObject({ code: 'internal_error' }); // null where the schema has none
+    const shown = await refusal('{ cat(input: { fullName: "x" }) }', {}, { cat });
+    expect(shown).toMatchObject({ code: 'internal_error', message: 'Something went wrong on our side.' });
+    expect(await refusal('{ broken }')).toMatchObject({ code: 'internal_error' }); // null in a non-null field
     expect(await refusal('{ mood }', {}, { mood: 'sad' })).toMatchObject({ code: 'internal_error' });
   });
 
@@ -57,11 +57,11 @@ describe('a GraphQL error', () => {
     ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', age: 2 ** 40 } }, 'value_out_of_range', 'age'],
     ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', mood: 'SAD' } }, 'invalid_value', 'mood'],
     ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: 'x', parts: ['a', 1] } }, 'invalid_type', 'parts[1]'],
-  ])('names what %s has wrong', async (source, variables, code, param) => {
+  ])('names the fault of %s', async (source, variables, code, param) => {
     expect(await refusal(source, variables)).toMatchObject({ code, param });
   });
 
-  it('offers no names where the schema is not to be seen', () => {
+  it('suggests no names when introspection is off', () => {
     const error = new GraphQLError('Cannot query field "mode" on type "Query". Did you mean "mood"?');
     expect(formatGraphqlError(error, { ...options, suggestions: false }).message).toBe(
       'Cannot query field "mode" on type "Query".',

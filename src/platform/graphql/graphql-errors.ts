@@ -5,18 +5,18 @@ import { logServerError, toApiError } from '../../errors/error.filter.ts';
 import { clientFault } from './client-faults.ts';
 
 const logger = new Logger('graphql');
-/** Names of the schema that graphql-js offers instead of a misspelt one. */
+/** graphql-js suggests names of the schema for a misspelt one. */
 const SUGGESTION = / ?Did you mean [^?]*\?/g;
 
 interface FormatOptions {
   requestId: string;
-  /** Whether the schema may show in messages. */
+  /** Whether messages may reveal names of the schema. */
   suggestions: boolean;
 }
 
-/** A failure as GraphQL clients see it: code, param and request id are those of REST. Unforeseen ones are masked and logged. */
+/** An error as GraphQL clients see it, with the code, param and request id of REST. Unexpected errors are masked and logged. */
 export function formatGraphqlError(thrown: unknown, { requestId, suggestions }: FormatOptions): GraphQLFormattedError {
-  const error = faultBehind(thrown);
+  const error = publicErrorOf(thrown);
   logServerError(logger, error, requestId);
   const { locations, path } = (thrown instanceof GraphQLError ? thrown : {}) as Partial<GraphQLError>;
   return {
@@ -27,21 +27,21 @@ export function formatGraphqlError(thrown: unknown, { requestId, suggestions }: 
   };
 }
 
-function faultBehind(thrown: unknown): ApiError {
+function publicErrorOf(thrown: unknown): ApiError {
   const original = originalOf(thrown);
   if (original !== undefined) return toApiError(original);
   const error = thrown as GraphQLError;
-  return isOurs(error) ? new ApiError('internal_error', { cause: error }) : clientFault(error);
+  return isServerFault(error) ? new ApiError('internal_error', { cause: error }) : clientFault(error);
 }
 
-/** What a resolver threw, out of the one or two errors that graphql-js put around it; undefined when it is theirs alone. */
+/** Unwraps what a resolver threw from the one or two errors of graphql-js around it. Undefined for an error of graphql-js itself. */
 function originalOf(thrown: unknown): unknown {
   let error: unknown = thrown;
   while (error instanceof GraphQLError) error = error.originalError;
   return error;
 }
 
-/** Past validation only an argument can still be the client's fault; anything else is a value of ours that does not fit. */
-function isOurs(error: GraphQLError): boolean {
+/** After validation only an argument can still be the client's fault. Anything else is a resolved value that violates the schema. */
+function isServerFault(error: GraphQLError): boolean {
   return error.path !== undefined && !error.message.startsWith('Argument ');
 }

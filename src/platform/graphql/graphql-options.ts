@@ -9,9 +9,9 @@ import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { httpContext } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
-import { GRAPHQL_PATH } from './live-sockets.ts';
+import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
-/** Apollo's part: GraphQL over HTTP. Subscriptions have their own server (live-sockets.ts), on the same path. */
+/** Apollo serves GraphQL over HTTP. Subscriptions have their own server on the same path (graphql-sockets.ts). */
 export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver'> {
   const introspection = config.graphqlIntrospection;
   return {
@@ -39,7 +39,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
   };
 }
 
-/** Apollo would run one as if it were a query. */
+/** Apollo would execute a subscription as if it were a query. */
 const refuseSubscriptions: ApolloServerPlugin = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation }) => {
@@ -53,12 +53,12 @@ const refuseSubscriptions: ApolloServerPlugin = {
   }),
 };
 
-/** Nest has no place for the descriptions of the three roots. */
+/** Adds the descriptions of the three root types, for which Nest has no option. */
 export function describeRoots(schema: GraphQLSchema): GraphQLSchema {
   const notes = [
-    [schema.getQueryType(), 'What can be read.'],
-    [schema.getMutationType(), 'What can be done.'],
-    [schema.getSubscriptionType(), 'What can be followed as it happens, over graphql-ws.'],
+    [schema.getQueryType(), 'Everything that can be read.'],
+    [schema.getMutationType(), 'Everything that can be changed.'],
+    [schema.getSubscriptionType(), 'Everything that can be watched live, over graphql-ws.'],
   ] as const;
   for (const [type, note] of notes) if (type) type.description = note;
   return schema;

@@ -7,10 +7,10 @@ import { Config } from '../config.ts';
 import { LeaveServerApolloDriver } from './apollo.driver.ts';
 import { graphqlOptions } from './graphql-options.ts';
 import { serveGraphiql } from './graphiql.ts';
-import { GraphqlSockets } from './live-sockets.ts';
+import { GraphqlSockets } from './graphql-sockets.ts';
 import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
 
-/** GraphQL over HTTP and over sockets. A resolver is served by being a provider of its own module. */
+/** GraphQL over HTTP and WebSockets. Nest finds a resolver when its own module lists it as a provider. */
 @Global()
 @Module({
   imports: [
@@ -24,7 +24,7 @@ import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
   exports: [GraphqlSockets],
 })
 export class GraphqlModule {
-  /** Here rather than in a hook: it must be done before Apollo adds its route. */
+  /** In the constructor, because lifecycle hooks run after Apollo has added its route. */
   constructor(host: HttpAdapterHost, config: Config) {
     const fastify = host.httpAdapter.getInstance<FastifyInstance>();
     renderErrorsOnGraphqlRoute(fastify, config);

@@ -4,9 +4,9 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { Config } from '../config.ts';
 import { parseStrictJson } from '../http/json/strict-json.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
-import { GRAPHQL_PATH } from './live-sockets.ts';
+import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
-/** What goes wrong before Apollo has the request (broken JSON, a body too large) is told in the form of GraphQL too. */
+/** Errors that occur before Apollo has the request (malformed JSON, a body too large) have the form of GraphQL errors too. */
 export function renderErrorsOnGraphqlRoute(
   fastify: FastifyInstance,
   { graphqlIntrospection }: Pick<Config, 'graphqlIntrospection'>,
@@ -26,13 +26,13 @@ export function renderErrorsOnGraphqlRoute(
   });
 }
 
-/** Variables in the address pass our JSON parser by; what it would refuse in a body is refused here too. */
+/** Variables in the query string bypass the strict JSON parser of bodies, so the same rules are applied here. */
 async function checkVariables({ query }: FastifyRequest): Promise<void> {
   const { variables } = query as { variables?: unknown };
   if (typeof variables !== 'string') return;
   try {
     parseStrictJson(Buffer.from(variables));
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_json') throw error; // that one Apollo tells itself
+    if (!(error instanceof ApiError) || error.code !== 'invalid_json') throw error; // Apollo reports malformed JSON itself
   }
 }

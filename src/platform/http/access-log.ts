@@ -1,17 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { isHealthPath } from './health-paths.ts';
 
-/** Asked every few seconds by machines; they would drown the rest. */
-const QUIET_ROUTES = new Set(['/healthz', '/readyz', '/metrics']);
-
-/** One line a request: the pattern of its route, never its address, which may hold a signature. */
+/**
+ * Logs one line per request: the pattern of its route, never its address, which may hold a signature. Health routes are
+ * logged at `debug`: monitors poll them every few seconds, and their lines would bury the others.
+ */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url;
-    const level = route !== undefined && QUIET_ROUTES.has(route) ? 'debug' : 'info';
+    const level = route !== undefined && isHealthPath(route) ? 'debug' : 'info';
     if (logger.isLevelEnabled(level)) {
       logger[level]({
-        event: 'request',
+        event: 'request.finished',
         request_id: request.id,
         method: request.method,
         route: route ?? null,

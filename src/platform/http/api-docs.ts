@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildOpenApi } from './openapi.ts';
 
-/** Swagger's own copy of its page, wherever npm put it; nothing is loaded from elsewhere. */
+/** The folder of swagger-ui in node_modules: the page loads nothing from other servers. */
 function pageFolder(): string {
   const nestSwagger = createRequire(import.meta.url).resolve('@nestjs/swagger');
   return dirname(createRequire(nestSwagger).resolve('swagger-ui-dist/package.json'));
@@ -17,7 +17,7 @@ const FILES: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Addresses are relative, so that the page also works behind a proxy that adds a path. */
+/** The links are relative, so that the page also works behind a proxy that adds a path prefix. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -44,14 +44,14 @@ const START = `SwaggerUIBundle({
 `;
 const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
-/** `/openapi.json` for programs and `/docs` for people. Call it before the application listens. */
+/** Serves `/openapi.json` for programs and `/docs` for people. Call it before the application listens. */
 export function serveApiDocs(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   const folder = pageFolder();
   let openApi: string | undefined;
 
   fastify.get('/openapi.json', (_request, reply) => {
-    openApi ??= JSON.stringify(buildOpenApi(app)); // once: the routes are fixed by now
+    openApi ??= JSON.stringify(buildOpenApi(app)); // once: the routes no longer change
     void reply.type('application/json; charset=utf-8').send(openApi);
   });
   fastify.get('/docs', (_request, reply) => {
@@ -62,7 +62,7 @@ export function serveApiDocs(app: INestApplication): void {
   });
   for (const [name, type] of Object.entries(FILES)) {
     fastify.get(`/docs/${name}`, async (_request, reply) => {
-      void reply.type(type).header('cache-control', 'public, max-age=86400'); // changes with a release only
+      void reply.type(type).header('cache-control', 'public, max-age=86400'); // changes only with a release
       return readFile(join(folder, name));
     });
   }

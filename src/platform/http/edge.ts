@@ -8,16 +8,18 @@ import { acceptJsonBodiesOnly, refuseEncodedBody } from './json/json-body.ts';
 import { KnownRoutes } from './admission/known-routes.ts';
 import type { HttpLimits } from './limits.ts';
 import { LoadBound } from './admission/load-bound.ts';
-import { answerPlainly } from './raw-reply.ts';
+import { answerOnResponse } from './raw-reply.ts';
 import { requestIdOf } from './request-id.ts';
-import { answerClientError, answerOddRequests } from './socket-errors.ts';
+import { answerClientError, answerExpectAndConnect } from './socket-errors.ts';
 import { isWebSocket, Upgrades } from './upgrades.ts';
 
-/** The HTTP server before Nest puts its routes on it: everything that must hold for every reply, whoever answers. */
+/**
+ * The HTTP server before Nest adds its routes: what must hold for every response, including those that Nest never sees.
+ */
 export interface Edge {
   fastify: FastifyInstance;
   upgrades: Upgrades;
-  /** From now on new requests get 503; those under way are finished. */
+  /** From now on new requests get 503; requests in flight are finished. */
   startDraining(): void;
 }
 
@@ -29,14 +31,14 @@ export function createEdge(limits: HttpLimits): Edge {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
       maxHeaderSize: limits.headerBytes,
-      requireHostHeader: false, // Node would answer without a body; the hook below does it in our way
+      requireHostHeader: false, // Node would respond without a body; the onRequest hook responds with one
       shouldUpgradeCallback: isWebSocket,
     },
-    routerOptions: { maxParamLength: limits.headerBytes }, // an overlong id is an unknown one, not a 414
-    return503OnClosing: false, // its body is not ours; the hook below does it
+    routerOptions: { maxParamLength: limits.headerBytes }, // a very long id is an unknown id, not a 414
+    return503OnClosing: false, // fastify's body is not an ErrorResponse; the onRequest hook sends one
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => answerPlainly(reply.raw, toApiError(error), request.id),
+    frameworkErrors: (error, request, reply) => answerOnResponse(reply.raw, toApiError(error), request.id),
   });
   const routes = new KnownRoutes(fastify);
   const upgrades = new Upgrades(fastify);
@@ -44,13 +46,13 @@ export function createEdge(limits: HttpLimits): Edge {
   let isDraining = false;
 
   acceptJsonBodiesOnly(fastify);
-  answerOddRequests(fastify, routes);
+  answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     try {
       if (isDraining && !isAnsweredWhileDraining(request)) throw draining(reply);
       if (!isAnsweredWhileDraining(request)) load.refuseWhenFull();
-      refuseOddHost(request);
+      requireOneHost(request);
       if (request.is404 && routes.answerUnmatched(request, reply)) return;
       refuseEncodedBody(request);
     } catch (error) {
@@ -72,39 +74,42 @@ export function createEdge(limits: HttpLimits): Edge {
     isDraining = true;
     const timer = setInterval(() => {
       fastify.server.closeIdleConnections();
-      // Nor do those count as idle that have never sent a byte: browsers and HTTP clients open some in advance.
+      // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    }, DRAIN_LOOK_MS).unref();
+    }, DRAIN_CHECK_MS).unref();
     fastify.server.once('close', () => clearInterval(timer));
   };
   return { fastify, upgrades, startDraining };
 }
 
-/** Route config of what must go on answering until the very end: whether the process lives, and its metrics. */
+/** Route config of the routes that respond until the process ends: liveness and metrics. */
 export const ANSWERED_WHILE_DRAINING = Object.freeze({ answeredWhileDraining: true });
 
 function isAnsweredWhileDraining(request: FastifyRequest): boolean {
   return (request.routeOptions.config as Partial<typeof ANSWERED_WHILE_DRAINING>).answeredWhileDraining === true;
 }
 
-/** Connections that become idle while draining would keep the server open for as long as their clients like. */
-const DRAIN_LOOK_MS = 100;
+/** A connection that becomes idle while draining would keep the server open until its client closes it. */
+const DRAIN_CHECK_MS = 100;
 
 function draining(reply: FastifyReply): ApiError {
   reply.header('connection', 'close');
   return new ApiError('service_unavailable', { message: 'The service is shutting down; try again.' });
 }
 
-/** RFC 9112, 3.2: exactly one; a proxy in front may have read the other. Without a version it is HTTP of 1991. */
-function refuseOddHost({ raw }: FastifyRequest): void {
+/**
+ * RFC 9112, 3.2: exactly one Host header. With two, a proxy in front may have used the other. HTTP/0.9 has no version
+ * in the request line.
+ */
+function requireOneHost({ raw }: FastifyRequest): void {
   if (raw.httpVersionMajor !== 1)
-    throw new ApiError('bad_request', { message: 'Only HTTP/1.1 and HTTP/1.0 are spoken.' });
+    throw new ApiError('bad_request', { message: 'Only HTTP/1.1 and HTTP/1.0 are supported.' });
   let hosts = 0;
   for (let at = 0; at < raw.rawHeaders.length; at += 2) {
     const name = raw.rawHeaders[at]!;
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
   if (hosts > 1 || (hosts === 0 && raw.httpVersionMinor === 1)) {
-    throw new ApiError('bad_request', { message: 'HTTP/1.1 requests carry one Host header.' });
+    throw new ApiError('bad_request', { message: 'HTTP/1.1 requests must have exactly one Host header.' });
   }
 }

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
+import { isHealthPath } from './health-paths.ts';
 
-const OPEN = new Set(['/healthz', '/readyz', '/metrics']);
-
-/** A process that only works answers for its health, and nothing else. */
+/** For the role `worker`: every other path is 404. */
 export function serveHealthOnly(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', async (request) => {
-    if (!OPEN.has(request.url.split('?', 1)[0] as string)) throw new ApiError('route_not_found');
+    if (!isHealthPath(request.url.split('?', 1)[0] as string)) throw new ApiError('route_not_found');
   });
 }

@@ -7,11 +7,10 @@ import { createLogger, NestLogger } from '../logging/logging.ts';
 import { logRequests } from './access-log.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
-import type { Upgrades } from './upgrades.ts';
 import { ValidationPipe } from '../schema/validation.pipe.ts';
 
-/** Nest's adapter on our server; it says when Nest starts to shut down. */
-class EdgeAdapter extends FastifyAdapter {
+/** Nest's adapter for our server. It starts to drain when Nest starts to shut down. */
+export class EdgeAdapter extends FastifyAdapter {
   constructor(readonly edge: Edge) {
     super(edge.fastify);
   }
@@ -23,16 +22,16 @@ class EdgeAdapter extends FastifyAdapter {
 }
 
 interface HttpAppOptions {
-  /** The process's own, when there is one already. */
+  /** The logger of the process, if it already has one. */
   logger?: Logger;
-  /** Reads the modules without making their providers: enough to describe the API, and no database is touched. */
+  /** Reads the modules but creates no providers: enough to describe the API, without a database. */
   preview?: boolean;
-  /** Shorter times, for tests. */
+  /** Tests shorten the timeouts. */
   limits?: Partial<HttpLimits>;
 }
 
 /**
- * Builds the Nest application with our HTTP manners; the caller still has to `init()` or `listen()` it.
+ * Creates the Nest application on the HTTP edge. The caller still calls `init()` or `listen()`.
  * @param module the root module
  */
 export async function createHttpApp(
@@ -44,7 +43,7 @@ export async function createHttpApp(
   const edge = createEdge({ ...HTTP_LIMITS, ...options.limits });
   logRequests(edge.fastify, logger);
   const app = await NestFactory.create<NestFastifyApplication>(module, new EdgeAdapter(edge), {
-    abortOnError: false, // Nest would end the process; whoever starts it says why it did not
+    abortOnError: false, // throw instead of ending the process: main.ts reports the reason
     bodyParser: false,
     preview: options.preview,
     logger: new NestLogger(logger),
@@ -55,26 +54,16 @@ export async function createHttpApp(
   return app;
 }
 
-/** Where the WebSocket servers of upper modules claim their paths. */
-export function upgradesOf(app: NestFastifyApplication): Upgrades {
-  return (app.getHttpAdapter() as EdgeAdapter).edge.upgrades;
-}
-
-/** Lets new requests fail with 503 while those under way end; `close()` does it by itself. */
-export function startDraining(app: NestFastifyApplication): void {
-  (app.getHttpAdapter() as EdgeAdapter).edge.startDraining();
-}
-
 function corsOptions(origins: readonly string[]) {
   return {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED_HEADERS,
-    maxAge: 600, // seconds; the longest that all browsers honour
+    maxAge: 600, // seconds; the longest that all browsers accept
   };
 }
 
-/** What a browser client needs beyond the few headers that it may always read. */
+/** Browsers hide all response headers but a few from scripts, unless they are listed here. */
 const EXPOSED_HEADERS = [
   'x-request-id',
   'location',

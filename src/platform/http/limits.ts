@@ -1,20 +1,20 @@
-/** Bounds of one HTTP request, and of all at once. Overridden by tests only. */
+/** Limits of one HTTP request, and of all requests together. Only tests override them. */
 export interface HttpLimits {
-  /** Contract: 1 MiB. */
+  /** 1 MiB, as docs/api/errors.md promises. */
   bodyBytes: number;
-  /** Request line and headers together; Node's own default, said here because 431 depends on it. */
+  /** Request line and headers together. Node's own default; explicit here because 431 depends on it. */
   headerBytes: number;
   /** From the first byte (or the connection) to the end of the headers. */
   headersTimeoutMs: number;
-  /** From the first byte to the end of the body. With the interval: cut within 40 s (contract, section 4). */
+  /** From the first byte to the end of the body. With `timeoutCheckMs` a slow request is cut within 40 s. */
   requestTimeoutMs: number;
-  /** How often the two above are looked at. */
+  /** How often the two timeouts are checked. */
   timeoutCheckMs: number;
-  /** Requests that are in and not answered, long polls included; more are refused with 503. */
+  /** Requests in flight, long polls included; more get 503. */
   requestsAtOnce: number;
-  /** The bodies of those, together. */
+  /** The bodies of the requests in flight, together. */
   bodyBytesAtOnce: number;
-  /** Of bodies that are still coming in; past that the one longest on its way is refused with 503. */
+  /** Bodies still being received, together; over the limit the oldest upload gets 503. */
   incomingBytesAtOnce: number;
 }
 

@@ -6,9 +6,11 @@ import { ERRORS } from '../../errors/catalog.ts';
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
 const DESCRIPTION = `Turns prompts into images and videos: create a generation, poll its task (or wait for the signed webhook), \
-fetch the files. Every failure has the shape of \`ErrorResponse\`; every reply carries \`x-request-id\`.`;
+download the files. Every error has the shape of \`ErrorResponse\`. Every response has the header \`x-request-id\`.`;
 
-/** The OpenAPI 3.1 description of the REST API. Needs no database: an application in preview mode will do. */
+/**
+ * Builds the OpenAPI 3.1 description of the REST API. An application in preview mode is enough: no database is needed.
+ */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   const outline = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -24,11 +26,10 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     operationIdFactory: (controller, method) => `${lowerFirst(controller.replace('Controller', ''))}_${method}`,
   });
   addErrors(document);
-  Object.assign(document.paths, healthPaths());
   return document;
 }
 
-/** `ApiKeysController.create` becomes `apiKeys_create`: unique, and a name that generated clients can use. */
+/** `ApiKeysController.create` becomes `apiKeys_create`: unique, and a valid function name for generated clients. */
 function lowerFirst(name: string): string {
   return name.charAt(0).toLowerCase() + name.slice(1);
 }
@@ -40,8 +41,10 @@ function addErrors(document: OpenAPIObject): void {
     responses: {
       ...document.components?.responses,
       Error: {
-        description: 'A failure; `code` says which.',
-        headers: { 'x-request-id': { description: 'Quote it when you ask for help.', schema: { type: 'string' } } },
+        description: 'An error; `code` identifies it.',
+        headers: {
+          'x-request-id': { description: 'Include it when you report a problem.', schema: { type: 'string' } },
+        },
         content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } },
       },
     },
@@ -53,35 +56,18 @@ function addErrors(document: OpenAPIObject): void {
   }
 }
 
-/** Those of health.routes.ts: no controllers, so Nest does not find them. They ask for no key. */
-function healthPaths(): OpenAPIObject['paths'] {
-  const page = (operationId: string, summary: string, type: string, statuses: Record<string, string>) => {
-    const answers = Object.entries(statuses).map(([status, description]) => [
-      status,
-      { description, content: { [type]: {} } },
-    ]);
-    return { get: { operationId, summary, tags: ['Health'], security: [], responses: Object.fromEntries(answers) } };
-  };
-  const json = 'application/json';
-  return {
-    '/healthz': page('getHealth', 'Whether the process lives', json, { 200: 'It does.' }),
-    '/readyz': page('getReadiness', 'Whether database, queue and storage answer', json, {
-      200: 'They do.',
-      503: 'They do not; `checks` says which.',
-    }),
-    '/metrics': page('getMetrics', 'Measurements for Prometheus', 'text/plain', { 200: 'All of them.' }),
-  };
-}
-
 type Schema = Exclude<NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string], { $ref: string }>;
 
 function errorResponse(): Schema {
   const types = [...new Set(Object.values(ERRORS).map(({ type }) => type))];
   const fields: Record<string, Schema> = {
-    message: { type: 'string', description: 'for people: what was wrong and what is allowed' },
-    type: { type: 'string', enum: types, description: 'the kind of failure' },
-    param: { type: ['string', 'null'], description: 'the field at fault, such as `reference_images[2]`' } as never,
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'for programs; new ones may be added' },
+    message: { type: 'string', description: 'for people: what is wrong and what is allowed' },
+    type: { type: 'string', enum: types, description: 'the category of the error' },
+    param: {
+      type: ['string', 'null'],
+      description: 'the field that caused the error, such as `reference_images[2]`; null if no field did',
+    } as never,
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'for programs; new codes may be added' },
     request_id: { type: 'string', description: 'the same as in `x-request-id`' },
   };
   const error: Schema = { type: 'object', required: Object.keys(fields), properties: fields };

@@ -3,17 +3,17 @@ import type { Duplex } from 'node:stream';
 import type { ApiError } from '../../errors/api-error.ts';
 import { errorHeaders, toErrorBody } from '../../errors/error.filter.ts';
 
-/** How long a refused client may take to read the answer before the connection is cut. */
+/** How long a client may take to read the response before the connection is cut. */
 const LINGER_MS = 1_000;
 
-/** Answers with our envelope where fastify is not, or not yet, in charge, and asks the client to hang up. */
-export function answerPlainly(response: ServerResponse, error: ApiError, requestId: string): void {
+/** Sends an error response where fastify does not handle the request (yet), and closes the connection. */
+export function answerOnResponse(response: ServerResponse, error: ApiError, requestId: string): void {
   const body = JSON.stringify(toErrorBody(error, requestId));
   response.writeHead(error.status, headers(error, requestId, body));
   response.end(body);
 }
 
-/** The same on a bare socket. It is closed gently first: a reset could overtake the answer. */
+/** Sends an error response on a raw socket. Ends it before destroying it: a reset could overtake the response. */
 export function answerOnSocket(socket: Duplex, error: ApiError, requestId: string): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();

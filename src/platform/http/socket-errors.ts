@@ -4,20 +4,20 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import type { KnownRoutes } from './admission/known-routes.ts';
-import { answerOnSocket, answerPlainly } from './raw-reply.ts';
+import { answerOnSocket, answerOnResponse } from './raw-reply.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
-/** Node hangs this on the socket while an answer is under way. */
+/** Node sets this property of the socket while it sends a response. */
 type BusySocket = Socket & { _httpMessage?: ServerResponse | null };
 
 const answered = new WeakSet<Socket>();
 
-/** What Node could not even parse, or would not wait for any longer. */
+/** Responds to a request that Node could not parse, or that timed out before it was complete. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (answered.has(socket)) return; // the parser reports again for what arrives after its first complaint
+  if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
   answered.add(socket);
-  const answerIsOut = (socket as BusySocket)._httpMessage?.headersSent === true;
-  if (error.code === 'ECONNRESET' || answerIsOut) socket.destroy();
+  const isResponseSent = (socket as BusySocket)._httpMessage?.headersSent === true;
+  if (error.code === 'ECONNRESET' || isResponseSent) socket.destroy();
   else answerOnSocket(socket, fromParser(error), newRequestId());
 }
 
@@ -34,11 +34,13 @@ function fromParser(cause: NodeJS.ErrnoException): ApiError {
   }
 }
 
-/** Two kinds of requests that Node keeps from fastify, and would answer without a body or not at all. */
-export function answerOddRequests(fastify: FastifyInstance, routes: KnownRoutes): void {
+/**
+ * Responds to two kinds of requests that Node does not pass to fastify: it would send no body, or no response at all.
+ */
+export function answerExpectAndConnect(fastify: FastifyInstance, routes: KnownRoutes): void {
   fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const message = 'Only "Expect: 100-continue" is understood.';
-    answerPlainly(response, new ApiError('bad_request', { status: 417, message }), requestIdOf(request));
+    const message = 'Only "Expect: 100-continue" is supported.';
+    answerOnResponse(response, new ApiError('bad_request', { status: 417, message }), requestIdOf(request));
   });
   fastify.server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     const details = { message: 'This is not a proxy.', headers: { allow: routes.allMethods() } };

@@ -8,8 +8,8 @@ import { requestIdOf } from './request-id.ts';
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * Who speaks WebSocket, by path. Whatever nobody claims is refused with our envelope instead of hanging. Other protocols
- * than WebSocket (h2c, which some HTTP clients offer on every request) never get here: HTTP lets a server ignore them.
+ * The WebSocket handlers by path. An upgrade of any other path gets an error response instead of hanging. Upgrades to
+ * other protocols never get here (some HTTP clients offer h2c on every request): HTTP lets a server ignore them.
  */
 export class Upgrades {
   private readonly handlers = new Map<string, UpgradeHandler>();
@@ -28,7 +28,7 @@ export class Upgrades {
     });
   }
 
-  /** Hands the WebSocket handshakes of one path to `handler`, which from then on owns the socket. */
+  /** Passes the WebSocket handshakes of `path` to `handler`, which then owns the socket. */
   claim(path: string, handler: UpgradeHandler): void {
     if (this.handlers.has(path)) throw new Error(`The upgrades of ${path} are claimed twice.`);
     this.handlers.set(path, handler);

@@ -9,7 +9,7 @@ function logger(level = 'info') {
 }
 
 describe('the log', () => {
-  it('is one JSON object a line, named by its event', () => {
+  it('is one JSON object per line, named by its event', () => {
     const { nest, lines, last } = logger();
     nest.log({ event: 'task.moved', task_id: 'task_1', ms: 3 }, 'tasks');
     nest.warn('slow', 'jobs');
@@ -27,7 +27,7 @@ describe('the log', () => {
     expect(last()).not.toHaveProperty('request_id');
   });
 
-  it('tells an error with its causes, but nothing that drivers hang on it', () => {
+  it('has an error with its causes, without the fields that drivers add', () => {
     const { nest, lines, last } = logger();
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', parameters: ['a cat'], query: 'insert' });
     nest.error({ event: 'request.failed', err: new Error('could not store', { cause }) });
@@ -40,7 +40,7 @@ describe('the log', () => {
     expect(last()).toMatchObject({ context: 'jobs', err: { message: 'bare' } });
   });
 
-  it('repeats no secret, wherever it turns up', () => {
+  it('repeats no secret, at any depth', () => {
     const { nest, lines } = logger();
     const key = `dr_${'a'.repeat(46)}`;
     const secrets = {

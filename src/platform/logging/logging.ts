@@ -4,8 +4,8 @@ import { currentRequestId } from './request-context.ts';
 import { errorFields, scrub } from './scrub.ts';
 
 /**
- * The logger of the process: one JSON object a line on standard output, with the id of the request it belongs to.
- * @param destination elsewhere, for tests
+ * Creates the logger of the process: one JSON object per line on standard output, with the id of the current request.
+ * @param destination only tests pass another one
  */
 export function createLogger(level: string, destination: DestinationStream = standardOutput()): Logger {
   return pino(
@@ -19,7 +19,7 @@ export function createLogger(level: string, destination: DestinationStream = sta
         return id === undefined ? {} : { request_id: id };
       },
       serializers: { err: (error) => errorFields(error) },
-      hooks: { streamWrite: scrub }, // the whole line, so that no caller has to think of it
+      hooks: { streamWrite: scrub }, // the whole line, so that no caller can forget it
     },
     destination,
   );
@@ -28,7 +28,7 @@ export function createLogger(level: string, destination: DestinationStream = sta
 let millisecond = 0;
 let fragment = '';
 
-/** pino's own makes a Date a line; under load many lines share a millisecond. */
+/** pino's own creates a Date per line; under load many lines share a millisecond. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== millisecond) {
@@ -38,21 +38,27 @@ function isoTime(): string {
   return fragment;
 }
 
-/** A write a line would cost more than the rest of a small request: lines gather to this many bytes, or for so long. */
-const GATHER_BYTES = 8192;
-const GATHER_MS = 200;
+/** One write per line would cost more than the rest of a small request, so lines are batched by size and time. */
+const BATCH_BYTES = 8192;
+const BATCH_MS = 200;
 
-/** What has gathered is written when the process ends, by whatever way short of SIGKILL. */
+/** pino writes the last batch when the process ends, unless by SIGKILL. */
 function standardOutput(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false, minLength: GATHER_BYTES, periodicFlush: GATHER_MS });
+  return pino.destination({ dest: 1, sync: false, minLength: BATCH_BYTES, periodicFlush: BATCH_MS });
 }
 
-/** Nest tells of every module and route it loads; that is for who debugs it. */
-const NEST_CHATTER = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+/** Nest logs every module and route that it loads; these lines go to `debug`. */
+const NEST_STARTUP_CONTEXTS = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+]);
 
 type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
 
-/** Nest's `Logger` on ours: `new Logger('webhooks').log({ event: 'webhook.attempt', ms })` is one structured line. */
+/** Sends Nest's `Logger` to pino: `new Logger('webhooks').log({ event: 'webhook.delivered', ms })` logs one line. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -75,10 +81,10 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Nest puts the logger's name last, and the stack of an error before it. */
-  private write(asked: Level, message: unknown, rest: unknown[]): void {
+  /** Nest passes the logger's name last, and the stack of an error before it. */
+  private write(requested: Level, message: unknown, rest: unknown[]): void {
     const context = typeof rest.at(-1) === 'string' ? (rest.at(-1) as string) : undefined;
-    const level = asked === 'info' && NEST_CHATTER.has(context ?? '') ? 'debug' : asked;
+    const level = requested === 'info' && NEST_STARTUP_CONTEXTS.has(context ?? '') ? 'debug' : requested;
     if (!this.logger.isLevelEnabled(level)) return;
     const stack = rest.length > 1 && typeof rest[0] === 'string' ? rest[0] : undefined;
     if (message instanceof Error) this.logger[level]({ context, err: message });

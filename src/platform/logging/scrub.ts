@@ -1,24 +1,28 @@
-/** Fields whose text never reaches the log, however deep in a line they turn up. (pino's own redaction of nested fields takes 6.5 µs a line, this 0.5.) */
+/** Fields whose text is never logged, at any depth. Takes 0.5 µs per line; pino's redaction of nested fields 6.5 µs. */
 const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.[^"\\]*)*"/gi;
-/** What opens something: our API keys and webhook secrets, and whatever is sent as a Bearer token. */
+/** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
-/** Signed links carry their signature in the query string, some upstreams' addresses their key. */
+/** Signed links have their signature in the query string; the URLs of some upstreams have the API key there. */
 const QUERY_STRINGS = /(\bhttps?:\/\/[^\s?"'<>\\]+)\?[^\s"'<>\\]*/gi;
-/** user:password@ of a database address. */
+/** user:password@ of a database URL. */
 const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@/gi;
 
-/** A line as it may stand in the log. No match reaches past a quote or a backslash: what was JSON remains JSON. */
+/**
+ * Removes secrets from every log line, by their field name or their form. No match reaches past a quote or a backslash, so JSON
+ * remains JSON. Two earlier steps remove what has no form of its own from an upstream's error: providers/wire/operator-cause.ts the
+ * key of the call, generation/run/without-prompt.ts the prompt.
+ */
 export function scrub(line: string): string {
   const scrubbed = line.replace(SECRET_FIELDS, '"$1":"…"').replace(SECRETS, '$1…');
   return scrubbed.includes('://') ? scrubbed.replace(CREDENTIALS, '$1…@').replace(QUERY_STRINGS, '$1?…') : scrubbed;
 }
 
-/** Wrapped errors are told to this depth. */
+/** Nested causes are logged to this depth. */
 const MAX_CAUSES = 4;
 
 /**
- * An error in the log: only these fields, because drivers hang the whole query with its parameters on theirs, and HTTP
- * clients the whole request.
+ * The fields of an error that are logged. No others: database drivers attach the query with its parameters to their
+ * errors, and HTTP clients attach the whole request.
  */
 export function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;

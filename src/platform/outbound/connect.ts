@@ -3,15 +3,15 @@ import { connect as connectTls } from 'node:tls';
 import { OutboundError } from './outbound-error.ts';
 import { refusedAddress, type OutboundRules } from './url-rules.ts';
 
-/** A name with more addresses than this is tried at the first ones only. */
+/** Of a name with more addresses, only the first ones are tried. */
 const MAX_ADDRESSES = 8;
 
-/** How long one address may take before the next is tried beside it (RFC 8305 says 250 ms; far servers need more). */
+/** After this time without a connection, the next address is tried in parallel. RFC 8305 says 250 ms; distant servers need more. */
 const NEXT_ADDRESS_MS = 500;
 
 /**
- * Opens a connection to one of these addresses, all of which the caller has checked, and looks once more at where it really
- * ended before a byte is written, the TLS greeting included.
+ * Connects to one of these addresses, all of which the caller has checked. It checks the socket's real peer address again
+ * before any byte is sent, the TLS handshake included.
  * @throws OutboundError blocked_address, connect_failed, tls_error; the reason of the signal
  */
 export async function connectTo(
@@ -48,13 +48,13 @@ export async function connectTo(
     host: name, // the certificate must name it
     servername: isIP(name) === 0 ? name : '', // SNI carries names only (RFC 6066)
     ALPNProtocols: ['http/1.1'],
-    rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+    rejectUnauthorized: true, // overrides NODE_TLS_REJECT_UNAUTHORIZED
   });
   await opened(session, 'secureConnect', 'tls_error', signal);
   return session;
 }
 
-/** Waits until the socket is ready; destroys it otherwise. */
+/** Waits until the socket is ready; destroys it if that fails. */
 async function opened(
   socket: Socket,
   ready: 'connect' | 'secureConnect',
@@ -74,6 +74,6 @@ async function opened(
     throw error;
   } finally {
     signal.removeEventListener('abort', abort);
-    socket.off('close', fail); // the error listener stays: an error nobody hears would end the process
+    socket.off('close', fail); // the error listener stays: an unhandled error event would end the process
   }
 }

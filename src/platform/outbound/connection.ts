@@ -1,42 +1,31 @@
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
+import type { Client } from 'undici';
+import { clientOnSocket } from './client.ts';
 
-/** How long a connection may wait for the next request: shorter than servers do, so that they do not close it first. */
+/** How long an idle connection is kept. Shorter than servers keep theirs, so that the server does not close it first. */
 export const IDLE_MS = 1000;
 
-/** HTTP/1.1 over one socket that was opened and checked; it never opens another. One request at a time. */
+/** HTTP/1.1 over one open and checked socket. It serves one request at a time. */
 export class Connection {
-  /** Where it leads: the origin, and the address that was checked. */
-  readonly place: string;
+  /** Origin and checked address: requests with the same key may reuse the connection. */
+  readonly key: string;
   readonly openedAt = performance.now();
   readonly client: Client;
   isOpen = true;
-  /** It has served a request before. */
-  wasKept = false;
-  /** Told when the server, or its idle time, ends it. */
-  whenClosed: () => void = () => undefined;
+  /** It has served an earlier request. */
+  isReused = false;
+  /** Called when the server or the idle timeout closes it. */
+  onClose: () => void = () => undefined;
 
   constructor(
     private readonly socket: Socket,
     { origin }: URL,
   ) {
-    this.place = placeOf(origin, socket.remoteAddress ?? '');
-    let unused: Socket | null = socket;
-    this.client = new Client(origin, {
-      connect: (_options, done) => {
-        const given = unused;
-        unused = null;
-        // Not at once: the client would miss an answer given while it is still asking.
-        queueMicrotask(() => (given ? done(null, given) : done(new Error('the connection is used up'), null)));
-      },
-      headersTimeout: 0, // the signal is the only clock
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS,
-    });
+    this.key = connectionKey(origin, socket.remoteAddress ?? '');
+    this.client = clientOnSocket(origin, socket, { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS });
     this.client.once('disconnect', () => {
       this.isOpen = false;
-      this.whenClosed();
+      this.onClose();
     });
   }
 
@@ -47,4 +36,4 @@ export class Connection {
   }
 }
 
-export const placeOf = (origin: string, address: string): string => `${origin} ${address}`;
+export const connectionKey = (origin: string, address: string): string => `${origin} ${address}`;

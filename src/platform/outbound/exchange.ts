@@ -7,9 +7,9 @@ export interface Exchange {
   headers: Record<string, string>;
   body?: string | Buffer;
   maxResponseBytes: number;
-  /** What becomes of an answer past `maxResponseBytes`: cut there, or an error. Reading stops in both cases. */
+  /** Whether an answer longer than `maxResponseBytes` is truncated there or fails. Reading stops in both cases. */
   tooLarge: 'truncate' | 'fail';
-  /** Told as soon as the head of the answer is there, for callers to whom the rest does not matter. */
+  /** Called once the head of the answer has arrived, for callers that do not need the body. */
   onHead?: (head: Omit<Answer, 'body'>) => void;
 }
 
@@ -17,29 +17,29 @@ export interface Answer {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
-  /** As sent: no content coding is undone, so a small body cannot unfold into a large one. Empty for a redirect. */
+  /** As sent: it is never decompressed, so a small body cannot expand into a large one. Empty for a redirect. */
   body: Buffer;
 }
 
 /**
- * One request and its answer. The connection is closed unless it is to be kept and can be: an answer read to its end, by a
- * server that keeps it too.
+ * One request and its answer. Closes the connection afterwards, unless `keepsConnection` is set and the answer was read
+ * completely.
  * @throws OutboundError connect_failed, too_large; the reason of the signal
  */
 export async function exchange(
   connection: Connection,
   url: URL,
-  { keepsConnection, ...wanted }: Exchange & { keepsConnection: boolean },
+  { keepsConnection, ...options }: Exchange & { keepsConnection: boolean },
   signal: AbortSignal,
 ): Promise<Answer> {
   let isReusable = false;
   try {
-    const { method, headers, body } = wanted;
+    const { method, headers, body } = options;
     const path = url.pathname + url.search;
     const request = { method, path, headers, body, signal, reset: !keepsConnection };
     const response = await connection.client.request(request);
-    wanted.onHead?.({ status: response.statusCode, headers: response.headers });
-    const read = await readBody(response, wanted);
+    options.onHead?.({ status: response.statusCode, headers: response.headers });
+    const read = await readBody(response, options);
     isReusable = keepsConnection && read.isWhole;
     return { status: response.statusCode, headers: response.headers, body: read.body };
   } catch (error) {
@@ -53,12 +53,11 @@ export async function exchange(
 
 async function readBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  wanted: Exchange,
+  { maxResponseBytes, tooLarge }: Exchange,
 ): Promise<{ body: Buffer; isWhole: boolean }> {
-  body.on('error', () => {}); // left early, it reports that; whoever still reads gets the error from the iterator
+  body.on('error', () => {}); // a body that is not read to its end emits an error; a reader gets it from the iterator
   const nothing = { body: Buffer.alloc(0), isWhole: false };
   if (statusCode >= 300 && statusCode < 400) return nothing;
-  const { maxResponseBytes, tooLarge } = wanted;
   if (tooLarge === 'fail' && Number(headers['content-length']) > maxResponseBytes) throw tooMuch(maxResponseBytes);
 
   const chunks: Buffer[] = [];

@@ -3,21 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { OutboundError } from './outbound-error.ts';
 
-/** A silent server costs 2 to 3 s: less than the 5 s that a connection may take. */
+/** A DNS server that does not answer costs 2 to 3 s: less than the 5 s that a connection may take. */
 const DNS_LIMITS = { timeout: 1000, tries: 2 };
 
 const HOSTS_FILE = '/etc/hosts';
 
 /**
- * Every address of a name: from the hosts file, else from the DNS servers of the system.
+ * Resolves a name to all its addresses: from the hosts file, otherwise from the system's DNS servers.
  *
- * Not `dns.lookup`: each of those holds a thread of libuv's pool while it waits, at most two at once by default, so two
- * names with a dead DNS server would hold up every other call of this process. These questions wait on sockets.
+ * It does not use `dns.lookup`, which occupies a thread of libuv's pool while it waits, by default at most two at once. Two
+ * names with a dead DNS server would then block every other lookup of this process. `Resolver` waits on sockets.
  */
 export class NameResolver {
   private readonly dns = new Resolver(DNS_LIMITS);
 
-  /** @param servers `address:port` of DNS servers other than the system's */
+  /** @param servers `address:port` of DNS servers; the system's when absent */
   constructor(servers?: readonly string[]) {
     if (servers) this.dns.setServers(servers);
   }
@@ -36,12 +36,12 @@ export class NameResolver {
   }
 }
 
-/** The addresses a hosts file gives a name. */
+/** The addresses of a name in the text of a hosts file. */
 export function addressesIn(hosts: string, name: string): string[] {
-  const wanted = name.toLowerCase().replace(/\.$/, '');
+  const searched = name.toLowerCase().replace(/\.$/, '');
   return hosts.split('\n').flatMap((line) => {
     const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
-    return isIP(address) !== 0 && names.some((known) => known.toLowerCase() === wanted) ? [address] : [];
+    return isIP(address) !== 0 && names.some((known) => known.toLowerCase() === searched) ? [address] : [];
   });
 }
 

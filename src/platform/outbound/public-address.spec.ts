@@ -2,7 +2,7 @@ import { isExcepted, isPublicAddress } from './public-address.ts';
 
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** Each special-purpose range of IANA's two registries by its first and last address, and the neighbours outside. */
+/** The first and last address of each special-purpose range in IANA's two registries, and the neighbours outside. */
 const NOT_PUBLIC = words(`
   0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.100.100.200 100.127.255.255 127.0.0.0
   127.0.0.1 127.255.255.255 169.254.0.0 169.254.169.254 169.254.170.2 169.254.255.255 172.16.0.0 172.31.255.255
@@ -26,7 +26,7 @@ const PUBLIC = words(`
   2606:4700:4700::1111 2a00:1450:4001::1 3ffe::1 ::ffff:8.8.8.8 64:ff9b::8.8.8.8
 `);
 
-/** Forms that only a URL may use (there they are brought to canonical form first), and no address at all. */
+/** Notations that only a URL may contain, where they are made canonical first, and texts that are no address. */
 const NO_ADDRESS = [
   '',
   'localhost',
@@ -43,7 +43,7 @@ const NO_ADDRESS = [
 describe('public addresses', () => {
   it.each(NOT_PUBLIC)('%s is not public', (ip) => expect(isPublicAddress(ip)).toBe(false));
   it.each(PUBLIC)('%s is public', (ip) => expect(isPublicAddress(ip)).toBe(true));
-  it.each(NO_ADDRESS)('"%s" is no address, hence not public', (ip) => expect(isPublicAddress(ip)).toBe(false));
+  it.each(NO_ADDRESS)('"%s" is not an address, so it is not public', (ip) => expect(isPublicAddress(ip)).toBe(false));
 });
 
 describe('exceptions', () => {

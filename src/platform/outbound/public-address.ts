@@ -4,24 +4,24 @@ import ipaddr from 'ipaddr.js';
 /** RFC 6052: an IPv6-only host reaches IPv4 through this prefix; the last 32 bits are the IPv4 address. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-/** Virtual host address that answers the machines of one cloud (Azure) as its metadata service, though it looks public. */
+/** A public-looking address at which Azure serves metadata to its virtual machines. */
 const CLOUD_HOST = ipaddr.IPv4.parse('168.63.129.16');
 
 /**
  * Whether an address belongs to the public internet: global unicast, and in none of IANA's special-purpose registries.
- * Forms that carry an IPv4 address are judged by it (mapped, NAT64) or refused (compatible, 6to4, Teredo, SIIT).
- * @param ip as DNS, a socket or a parsed URL gives it, without brackets; anything else is not public
+ * An IPv6 address that contains an IPv4 address is judged by it (mapped, NAT64) or refused (compatible, 6to4, Teredo, SIIT).
+ * @param ip as returned by DNS, a socket or a parsed URL, without brackets; any other text is not public
  */
 export function isPublicAddress(ip: string): boolean {
   if (isIP(ip) === 0) return false;
   const address = parse(ip);
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !address.match(CLOUD_HOST, 32);
   if (address.match(NAT64)) return isPublicAddress(new ipaddr.IPv4(address.toByteArray().slice(12)).toString());
-  // 2000::/3 is all that IANA has given out for global unicast; whatever lies outside is special or not assigned.
+  // IANA has assigned global unicast from 2000::/3 only; every address outside is special or unassigned.
   return (address.parts[0] & 0xe000) === 0x2000 && address.range() === 'unicast';
 }
 
-/** Whether the operator has made an exception for this address; a mapped one is judged as the IPv4 address it carries. */
+/** Whether the operator has excepted this address. A mapped address is judged by its IPv4 address. */
 export function isExcepted(ip: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0 || isIP(ip) === 0) return false;
   const address = parse(ip);
@@ -30,7 +30,7 @@ export function isExcepted(ip: string, cidrs: readonly string[]): boolean {
 
 const networks = new WeakMap<readonly string[], ReturnType<typeof ipaddr.parseCIDR>[]>();
 
-/** The list is the configuration's, and every request asks. */
+/** Cached: the list comes from the configuration, and every request needs it. */
 function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCIDR>[] {
   const known = networks.get(cidrs) ?? cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   networks.set(cidrs, known);
@@ -38,10 +38,10 @@ function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCID
 }
 
 /**
- * A mapped address becomes the IPv4 address it carries. The zero in front is for ipaddr.js, which takes `::a.b.c.d`, an
+ * Turns a mapped address into its IPv4 address. The leading zero is for ipaddr.js, which mistakes `::a.b.c.d`, an
  * IPv4-compatible address (RFC 4291, deprecated), for a mapped one.
  */
 function parse(ip: string): ipaddr.IPv4 | ipaddr.IPv6 {
-  if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip); // what `process` finds out by errors that it throws and catches
+  if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip); // faster than `process`, which throws and catches errors to find out
   return ipaddr.process(ip.replace(/^::(?=\d+\.)/, '0::'));
 }

@@ -62,7 +62,7 @@ const GOOD = words(`
   https://localhost.example.com/ https://notlocalhost/ https://metadata.google.internal/ https://a_b.example/
 `).concat([`https://host/${'a'.repeat(2035)}`]);
 
-describe('URLs that clients give us', () => {
+describe('URLs from clients', () => {
   it.each(INVALID)('%j is invalid_url', (url) => {
     expect(verdict(url, strict, true)).toBe('invalid_url');
     expect(verdict(url, developing, false)).toBe('invalid_url');
@@ -73,9 +73,9 @@ describe('URLs that clients give us', () => {
     expect(verdict(url.replace('https', 'http'), strict, false)).toBe('url_not_allowed');
   });
 
-  it.each(GOOD)('%j is taken', (url) => expect(verdict(url, strict, true)).toBe(new URL(url).href));
+  it.each(GOOD)('%j is accepted', (url) => expect(verdict(url, strict, true)).toBe(new URL(url).href));
 
-  it('takes http for images, and for webhooks only where the operator allows it', () => {
+  it('accepts http for images, and for webhooks only if the operator allows it', () => {
     expect(verdict('http://example.com/', strict, false)).toBe('http://example.com/');
     expect(verdict('http://example.com/', strict, true)).toBe('url_not_allowed');
     expect(verdict('http://example.com/', developing, true)).toBe('http://example.com/');
@@ -91,11 +91,11 @@ describe('URLs that clients give us', () => {
     ['http://[::1]/', false],
     ['http://10.0.0.1/', false],
     ['http://8.8.8.8:22/', false],
-  ])('where 127.0.0.0/8 is excepted, %s is taken: %s', (url, taken) => {
+  ])('with 127.0.0.0/8 excepted, %s is accepted: %s', (url, taken) => {
     expect(verdict(url, developing, true)).toBe(taken ? new URL(url).href : 'url_not_allowed');
   });
 
-  it('says nothing about what stands at an address', () => {
+  it('reveals nothing about the server at an address', () => {
     const messages = ['https://127.0.0.1/', 'https://10.0.0.1/', 'https://[fe80::1]/', 'https://localhost/'].map(
       (url) => {
         try {
@@ -109,7 +109,7 @@ describe('URLs that clients give us', () => {
   });
 });
 
-describe('addresses a name led to', () => {
+describe('addresses of a resolved name', () => {
   const url = new URL('https://example.com/');
   const database = new URL('https://example.com:5432/');
 

@@ -3,22 +3,22 @@ import type { Config } from '../config.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { isExcepted, isPublicAddress } from './public-address.ts';
 
-/** The operator's exceptions; a Config is one. */
+/** The operator's exceptions; a Config satisfies it. */
 export type OutboundRules = Pick<Config, 'outboundAllowCidrs' | 'outboundAllowHttp'>;
 
 export const MAX_URL_CHARS = 2048;
 
-/** Above 1023 nothing is refused but the usual ports of databases and caches, which take orders from whoever connects. */
+/** Ports above 1023 are allowed, except the usual ports of databases and caches, which often accept any client. */
 const STORE_PORTS = new Set([3306, 5432, 6379, 9200, 11211, 27017]);
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
- * Judges a URL a client gave us, without asking the network: form, scheme, literal address, port. A name is judged by its
- * addresses at the attempt (`refusedAddress`), for they may change.
- * @param demands `https`: http only where the operator allows it; `param`: the field to name in a failure
- * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms undone)
- * @throws ApiError invalid_url, url_not_allowed; the message depends on the text and the rules, never on what answers there
+ * Checks a URL from a client without network access: form, scheme, literal address, port. The addresses of a name may change,
+ * so they are checked at each attempt (`refusedAddress`).
+ * @param demands `https`: http only if the operator allows it; `param`: the field named in an error
+ * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms are resolved)
+ * @throws ApiError invalid_url, url_not_allowed; the message depends on the text and the rules, never on the server's answer
  */
 export function checkOutboundUrl(text: string, rules: OutboundRules, demands: { https: boolean; param?: string }): URL {
   const { param } = demands;
@@ -37,7 +37,7 @@ export function checkOutboundUrl(text: string, rules: OutboundRules, demands: { 
       throw new ApiError('url_not_allowed', { param, message: 'This URL must lead to a public address.' });
     }
   }
-  // Where there are exceptions, a name may turn out to be one of them and may then use any port.
+  // If there are exceptions, a name may resolve to one of them, which may use any port.
   if (isRefusedPort(url) && (addresses || rules.outboundAllowCidrs.length === 0)) {
     throw new ApiError('url_not_allowed', {
       param,
@@ -48,7 +48,7 @@ export function checkOutboundUrl(text: string, rules: OutboundRules, demands: { 
 }
 
 /**
- * The addresses that a URL names without DNS: its literal, or loopback for the localhost names (RFC 6761).
+ * The addresses of a URL that need no DNS: its literal address, or loopback for the localhost names (RFC 6761).
  * @returns null for any other name
  */
 export function knownAddresses(url: URL): string[] | null {
@@ -58,8 +58,8 @@ export function knownAddresses(url: URL): string[] | null {
 }
 
 /**
- * The first of these addresses that may not be called for this URL, public or not by the rules; undefined if all may.
- * One bad answer of DNS among good ones condemns the name: who mixes them is trying something.
+ * The first of these addresses that may not be called for this URL; undefined if all may.
+ * One refused address makes the whole name refused: a DNS answer that mixes public and private addresses is suspicious.
  */
 export function refusedAddress(addresses: readonly string[], url: URL, rules: OutboundRules): string | undefined {
   return addresses.find(
@@ -69,8 +69,8 @@ export function refusedAddress(addresses: readonly string[], url: URL, rules: Ou
 
 function parse(text: string): URL | null {
   if (text.length > MAX_URL_CHARS) return null;
-  // The parser would mend what follows (blanks, control characters, backslashes, missing slashes); other readers of the
-  // same text might mend it another way, so it is refused.
+  // The parser would repair blanks, control characters, backslashes and missing slashes. Other readers of the same text may
+  // repair them differently, so such text is refused.
   if (/[\u0000-\u0020\u007f\\]/.test(text)) return null;
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
   if (authority === undefined || authority.includes('@')) return null;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 
-/** Tells the operator of the called server who we are and what for. */
+/** Identifies this service and the purpose of the call to the operator of the called server. */
 export function userAgent(purpose: string): string {
   return `Darkroom/${version} (+${purpose})`;
 }

@@ -1,8 +1,8 @@
 import { OutboundError } from './outbound-error.ts';
 
 /**
- * Gives work a hard end: settles by then even where the work does not heed its signal.
- * @param parent aborts the work earlier; its reason is then thrown as it is
+ * Gives work a hard deadline: settles by then even if the work ignores its signal.
+ * @param parent aborts the work earlier; its reason is then thrown unchanged
  * @throws OutboundError timeout
  */
 export async function withTimeout<T>(
@@ -22,7 +22,7 @@ export async function withTimeout<T>(
     });
     return await Promise.race([work(signal), aborted]);
   } catch (error) {
-    // What the work throws while it is being aborted is an echo of the abort.
+    // An error that the work throws after the abort is a consequence of the abort.
     throw signal.aborted ? signal.reason : error;
   } finally {
     clearTimeout(timer);

@@ -91,7 +91,7 @@ describe('ApiField', () => {
     await app.close();
   });
 
-  it('names the GraphQL fields in camel case, with notes and nullability', () => {
+  it('gives GraphQL fields camel case names, descriptions and nullability', () => {
     const sdl = printSchema(schema);
     for (const line of [
       '"""identifier"""\n  thingId: String!',
@@ -112,7 +112,7 @@ describe('ApiField', () => {
     }
   });
 
-  it('keeps the names in OpenAPI, with bounds', () => {
+  it('keeps the names in OpenAPI and adds the bounds', () => {
     const { properties, required } = openApi.components.schemas.ThingView;
     expect(properties.thing_id).toEqual({ type: 'string', description: 'identifier', example: 'thing_1' });
     expect(properties.progress).toEqual({
@@ -135,7 +135,7 @@ describe('ApiField', () => {
     expect(required).not.toContain('duration');
   });
 
-  it('reads the properties of a view under their GraphQL names', async () => {
+  it('resolves GraphQL names from the properties of a view', async () => {
     const source = '{ thing { thingId mood moods mainPart { partName } input metadata } }';
     const { data, errors } = await graphql({ schema, source });
     expect(errors).toBeUndefined();
@@ -149,7 +149,7 @@ describe('ApiField', () => {
     });
   });
 
-  it('hands inputs over under their REST names, and leaves JSON values alone', async () => {
+  it('passes inputs with their REST names and leaves JSON values alone', async () => {
     const input = { thingName: 'x', newParts: [{ newMood: 'BAD' }], freeForm: { keepThis: 1 } };
     const read = { thing_name: 'x', new_parts: [{ new_mood: 'bad' }], free_form: { keepThis: 1 } };
     const byVariable = 'query ($input: ThingInput) { thing(input: $input) { thingId } }';

@@ -1,75 +1,138 @@
+import { applyDecorators } from '@nestjs/common';
 import { Field, Float, Int } from '@nestjs/graphql';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice } from './choice.ts';
+import { type Bounds, checks, type Item, mayBeLeftOut, mayBeNull } from './field-checks.ts';
 import { JsonScalar } from './json-scalar.ts';
+import { TextMap } from './text-map.ts';
 
-interface ApiFieldOptions {
+interface FieldOptions {
   /** May be left out. */
   optional?: boolean;
-  /** Always there, but may be null. */
+  /** May be null. */
   nullable?: boolean;
+  /** Null passes validation like an omitted field, as GraphQL clients expect. Not published. */
+  nullIsOmitted?: boolean;
+  default?: unknown;
   example?: unknown;
-  /** Bounds of a number, or of the length of a text or list. */
-  min?: number;
-  max?: number;
 }
+/** `min` and `max` bound a number, or the length of a text or a list. */
+type BoundedOptions = FieldOptions & Bounds;
+interface StringOptions extends BoundedOptions {
+  /** Checked, but not published in the schemas. `message` begins with the name of the field. */
+  pattern?: { regex: RegExp; message: string };
+}
+interface IntegerOptions extends BoundedOptions {
+  /** The field of a query string: reads digits as a number. */
+  fromQuery?: boolean;
+  /** Bounds that are checked, but not published in the schemas. */
+  unpublished?: Bounds;
+}
+interface ListOptions extends BoundedOptions {
+  /** No entry twice. Checked, but not published in the schemas. */
+  unique?: boolean;
+}
+
 type Class = new (...args: never[]) => object;
 type GraphqlType = Class | GraphQLScalarType | Record<string, string> | typeof String | typeof Boolean;
-/** What a list may hold. */
-type Item = (() => Class) | Choice | 'string' | 'integer' | 'number';
+
+/** The three faces of one kind of field. */
+interface Kind {
+  graphql: () => GraphqlType | GraphqlType[];
+  openApi: object;
+  checks: PropertyDecorator[];
+}
 
 /**
- * One field of a view or an input, told once for both schemas: OpenAPI by its own name (`task_id`), GraphQL in its own case
- * (`taskId`). Nest reads the GraphQL field off the property, so views need no mapping; inputs are mapped by
- * snake-case-inputs.ts.
+ * One field of a view or an input, declared once for both schemas and for validation: OpenAPI has its own name (`task_id`),
+ * GraphQL its own case (`taskId`), and the validation pipe its type and bounds. Nest reads a GraphQL field off the property,
+ * so views need no mapping; snake-case.ts maps inputs. Views are never validated, so their rules stay unused.
  */
 export const ApiField = {
-  string: (note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => String, { type: 'string', minLength: options.min, maxLength: options.max }),
-  integer: (note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => Int, { type: 'integer', ...range(options) }),
-  number: (note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => Float, { type: 'number', ...range(options) }),
-  boolean: (note: string, options: ApiFieldOptions = {}) => field(note, options, () => Boolean, { type: 'boolean' }),
-  oneOf: (choice: Choice, note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => choice.graphql, { type: 'string', enum: [...choice.values] }),
-  object: (type: () => Class, note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, type, { type: () => type() }), // swagger calls it late only if its name is `type`
-  list: (item: Item, note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => [graphqlItem(item)], {
-      ...openApiItems(item),
-      minItems: options.min,
-      maxItems: options.max,
+  string: (description: string, options: StringOptions = {}) =>
+    field(description, options, {
+      graphql: () => String,
+      openApi: { type: 'string', minLength: options.min, maxLength: options.max },
+      checks: checks.string(options),
+    }),
+  /** An address. Only its type is checked here: the outbound rules judge length and form, with codes of their own. */
+  url: (description: string, options: BoundedOptions = {}) =>
+    field(description, options, {
+      graphql: () => String,
+      openApi: { type: 'string', minLength: options.min, maxLength: options.max },
+      checks: checks.string({}),
+    }),
+  integer: (description: string, options: IntegerOptions = {}) =>
+    field(description, options, {
+      graphql: () => Int,
+      openApi: { type: 'integer', minimum: options.min, maximum: options.max },
+      checks: checks.integer(options),
+    }),
+  number: (description: string, options: BoundedOptions = {}) =>
+    field(description, options, {
+      graphql: () => Float,
+      openApi: { type: 'number', minimum: options.min, maximum: options.max },
+      checks: checks.number(options),
+    }),
+  boolean: (description: string, options: FieldOptions = {}) =>
+    field(description, options, { graphql: () => Boolean, openApi: { type: 'boolean' }, checks: checks.boolean() }),
+  oneOf: (choice: Choice, description: string, options: FieldOptions = {}) =>
+    field(description, options, {
+      graphql: () => choice.graphql,
+      openApi: { type: 'string', enum: [...choice.values] },
+      checks: checks.oneOf(choice),
+    }),
+  object: (type: () => Class, description: string, options: FieldOptions = {}) =>
+    field(description, options, {
+      graphql: type,
+      openApi: { type: () => type() }, // Nest's swagger resolves it lazily only if the function is named `type`
+      checks: checks.object(type),
+    }),
+  list: (item: Item, description: string, options: ListOptions = {}) =>
+    field(description, options, {
+      graphql: () => [graphqlItem(item)],
+      openApi: { ...openApiItems(item), minItems: options.min, maxItems: options.max },
+      checks: checks.list(item, options),
     }),
   /** Any JSON object. */
-  json: (note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => JsonScalar, { type: 'object', additionalProperties: true }),
-  /** A JSON object with texts as values. */
-  map: (note: string, options: ApiFieldOptions = {}) =>
-    field(note, options, () => JsonScalar, { type: 'object', additionalProperties: { type: 'string' } }),
+  json: (description: string, options: FieldOptions = {}) =>
+    field(description, options, {
+      graphql: () => JsonScalar,
+      openApi: { type: 'object', additionalProperties: true },
+      checks: checks.anyObject(),
+    }),
+  /** A JSON object whose values are texts; in a query string `name[key]=value`. */
+  map: (description: string, options: FieldOptions = {}) =>
+    field(description, options, {
+      graphql: () => JsonScalar,
+      openApi: { type: 'object', additionalProperties: { type: 'string' } },
+      checks: [TextMap()],
+    }),
 };
 
 function field(
-  note: string,
-  options: ApiFieldOptions,
-  graphql: () => GraphqlType | GraphqlType[],
-  openApi: object,
+  description: string,
+  { optional = false, nullable = false, nullIsOmitted = false, ...published }: FieldOptions,
+  { graphql, openApi, checks }: Kind,
 ): PropertyDecorator {
-  const { optional = false, nullable = false, example } = options;
-  return (prototype, property) => {
-    const name = camelCase(String(property));
-    Field(graphql, { name, description: note, nullable: optional || nullable })(prototype, property);
-    ApiProperty(
-      withoutUndefined({
-        ...openApi,
-        description: note,
-        required: !optional,
-        nullable: nullable || undefined,
-        example,
-      }),
-    )(prototype, property);
+  const { example, default: byDefault } = published;
+  const property = {
+    ...openApi,
+    description,
+    required: !optional,
+    nullable: nullable || undefined,
+    default: byDefault,
+    example,
   };
+  return applyDecorators(
+    (prototype: object, name: string | symbol) =>
+      Field(graphql, { name: camelCase(String(name)), description, nullable: optional || nullable })(prototype, name),
+    ApiProperty(withoutUndefined(property)),
+    ...(optional ? [mayBeLeftOut()] : []),
+    ...(nullable || nullIsOmitted ? [mayBeNull()] : []),
+    ...checks,
+  );
 }
 
 /** `task_id` is `taskId` in GraphQL. */
@@ -93,11 +156,7 @@ function openApiItems(item: Item): object {
   };
 }
 
-function range({ min, max }: ApiFieldOptions): object {
-  return { minimum: min, maximum: max };
-}
-
-/** Nest's swagger would write the undefined ones as null. */
+/** Nest's swagger would write undefined options as null. */
 function withoutUndefined(options: object): ApiPropertyOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ApiPropertyOptions;
 }

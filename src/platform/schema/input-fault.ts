@@ -4,14 +4,14 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 import { firstBadItem } from './bad-item.ts';
 import { paramPath } from './param-path.ts';
 
-/** A rule of ours may name its code: `@Validate(PublicUrl, { context: { code: 'url_not_allowed' } })`. */
+/** A custom rule may set the error code: `@Validate(PublicUrl, { context: { code: 'url_not_allowed' } })`. */
 export interface RuleContext {
   code: ErrorCode;
 }
 
 const TYPE_RULES = ['isString', 'isInt', 'isNumber', 'isBoolean', 'isArray', 'isObject', 'nestedValidation'];
 
-/** First comes what is told when a value breaks several rules: its type, before what only makes sense for that type. */
+/** If a value breaks several rules, the first entry wins: the type, before rules that apply only to that type. */
 const CODES: readonly (readonly [ErrorCode, readonly string[]])[] = [
   ['unknown_parameter', ['whitelistValidation']],
   ['invalid_type', TYPE_RULES],
@@ -21,7 +21,7 @@ const CODES: readonly (readonly [ErrorCode, readonly string[]])[] = [
   ['invalid_url', ['isUrl']],
 ];
 
-/** The one fault that the client is told, out of all that class-validator found. */
+/** Selects the one error that the client gets from all that class-validator found. */
 export function faultOf(errors: readonly ValidationError[], above: readonly (string | number)[] = []): ApiError {
   const error = errors.find(isUnknown) ?? errors[0];
   const path = [...above, Array.isArray(error.target) ? Number(error.property) : error.property];
@@ -33,7 +33,7 @@ export function faultOf(errors: readonly ValidationError[], above: readonly (str
   if (code === 'unknown_parameter') return new ApiError(code, { param, message: `There is no parameter ${param}.` });
   if (error.value === undefined)
     return new ApiError('missing_required_parameter', { param, message: `${param} is required.` });
-  return new ApiError(code, { param, message: sentence(error.constraints[rule], error.property, param) });
+  return new ApiError(code, { param, message: withFullPath(error.constraints[rule], error.property, param) });
 }
 
 function isUnknown(error: ValidationError): boolean {
@@ -50,15 +50,19 @@ function worstRule(error: ValidationError): [rule: string, code: ErrorCode] {
   return [broken[0], context?.code ?? 'invalid_value'];
 }
 
-/** class-validator begins "url must …" or "each value in events must …"; the client is told the full path instead. */
-function sentence(words: string, property: string, param: string): string {
+/**
+ * Replaces the subject of class-validator's sentence ("url must …", "each value in events must …") by the full path.
+ * Parsing a sentence is the only way: class-validator renders the message before it returns the error, and a message of
+ * our own for every rule would repeat all of its texts.
+ */
+function withFullPath(message: string, property: string, param: string): string {
   const subject = [
     `each value in nested property ${property}`,
     `each value in ${property}`,
     `nested property ${property}`,
     property,
   ];
-  const found = subject.find((one) => words.startsWith(`${one} `));
-  const rest = found === undefined ? `: ${words}` : words.slice(found.length);
+  const found = subject.find((one) => message.startsWith(`${one} `));
+  const rest = found === undefined ? `: ${message}` : message.slice(found.length);
   return `${param}${rest.replace(/\.?$/, '.')}`;
 }

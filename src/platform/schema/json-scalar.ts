@@ -1,6 +1,6 @@
 import { GraphQLScalarType, valueFromASTUntyped } from 'graphql';
 
-/** Values whose shape the schema leaves open: resolved inputs, metadata, the parameters of a model. */
+/** For values whose shape the schema leaves open: resolved inputs, metadata, the parameters of a model. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'Any JSON value.',

@@ -1,4 +1,4 @@
-/** How `param` names a place in the input: `metadata.a`, `reference_images[2]`. The one home of this syntax. */
+/** Renders the `param` of an error: `metadata.a`, `reference_images[2]`. No other code builds this syntax. */
 export function paramPath(steps: readonly (string | number)[]): string {
   let path = '';
   for (const step of steps) {
@@ -7,12 +7,12 @@ export function paramPath(steps: readonly (string | number)[]): string {
   return printable(path);
 }
 
-/** Longer paths only come from keys the client made up; 256 characters still tell which. */
+/** Only keys chosen by the client make a path longer; 256 characters are enough to find them. */
 const MAX_LENGTH = 256;
 
-/** A key at fault may itself be half a surrogate pair or hold control characters; the reply must stay readable. */
+/** A key may contain half a surrogate pair or control characters; the response must stay readable. */
 function printable(path: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   return path
     .slice(0, MAX_LENGTH)
     .toWellFormed()

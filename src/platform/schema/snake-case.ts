@@ -11,45 +11,45 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-type Reader = (value: unknown) => unknown;
+type Rename = (value: unknown) => unknown;
 
 /**
- * Input objects arrive under their GraphQL names (`createdAfter`), while our input classes carry those of REST
- * (`created_after`). This puts the names right once, before a resolver or the validation pipe sees the arguments; values
- * of JSON scalars stay as they are. For `transformSchema` of the GraphQL module.
+ * Renames the fields of input objects from GraphQL (`createdAfter`) to REST (`created_after`), which the input classes use.
+ * The renaming happens before resolvers and the validation pipe get the arguments. Values of JSON scalars stay as they are.
+ * For `transformSchema` of the GraphQL module.
  */
 export function snakeCaseInputs(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      const taken = field.args.filter((argument) => isInputObjectType(getNamedType(argument.type)));
-      if (taken.length === 0) continue;
-      const readers = taken.map(({ name, type }) => [name, reader(type)!] as const);
-      field.resolve = renaming(field.resolve, readers);
-      field.subscribe = renaming(field.subscribe, readers);
+      const inputArgs = field.args.filter((argument) => isInputObjectType(getNamedType(argument.type)));
+      if (inputArgs.length === 0) continue;
+      const renames = inputArgs.map(({ name, type }) => [name, renamerOf(type)!] as const);
+      field.resolve = withRenamedArgs(field.resolve, renames);
+      field.subscribe = withRenamedArgs(field.subscribe, renames);
     }
   }
   return schema;
 }
 
-function renaming<Resolver extends GraphQLFieldResolver<unknown, unknown> | undefined>(
+function withRenamedArgs<Resolver extends GraphQLFieldResolver<unknown, unknown> | undefined>(
   resolver: Resolver,
-  readers: readonly (readonly [name: string, read: Reader])[],
+  renames: readonly (readonly [name: string, rename: Rename])[],
 ): Resolver {
   if (resolver === undefined) return resolver;
   const renamed: GraphQLFieldResolver<unknown, unknown> = (source, args, context, info) => {
-    const named = readers.filter(([name]) => name in args).map(([name, read]) => [name, read(args[name])]);
-    return resolver(source, { ...args, ...Object.fromEntries(named) }, context, info);
+    const changed = renames.filter(([name]) => name in args).map(([name, rename]) => [name, rename(args[name])]);
+    return resolver(source, { ...args, ...Object.fromEntries(changed) }, context, info);
   };
   return renamed as Resolver;
 }
 
-/** undefined where there is nothing to rename. */
-function reader(type: GraphQLInputType): Reader | undefined {
+/** Undefined for a type without field names to change. */
+function renamerOf(type: GraphQLInputType): Rename | undefined {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
-    const read = reader(nullable.ofType);
-    return read && ((value) => (Array.isArray(value) ? value.map(read) : value));
+    const rename = renamerOf(nullable.ofType);
+    return rename && ((value) => (Array.isArray(value) ? value.map(rename) : value));
   }
   return isInputObjectType(nullable) ? (value) => renameFields(nullable, value) : undefined;
 }
@@ -59,8 +59,8 @@ function renameFields(type: GraphQLInputObjectType, value: unknown): unknown {
   const fields = type.getFields();
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const read = reader(fields[name].type);
-      return [snakeCase(name), read ? read(inner) : inner];
+      const rename = renamerOf(fields[name].type);
+      return [snakeCase(name), rename ? rename(inner) : inner];
     }),
   );
 }

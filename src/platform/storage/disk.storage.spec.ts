@@ -18,14 +18,14 @@ async function textOf(key: string, range?: { start: number; end: number }): Prom
 }
 
 describe('storage on disk', () => {
-  it('gives back what was put, whole or in part', async () => {
+  it('returns the stored bytes, whole or as a range', async () => {
     await storage.put('task_a/1-0.png', Buffer.from('0123456789'));
     expect(await storage.size('task_a/1-0.png')).toBe(10);
     expect(await textOf('task_a/1-0.png')).toBe('0123456789');
     expect(await textOf('task_a/1-0.png', { start: 2, end: 4 })).toBe('234');
   });
 
-  it('takes a file and leaves it where it was', async () => {
+  it('stores a file and leaves the source in place', async () => {
     const path = join(root, 'video');
     await writeFile(path, 'frames');
     await chmod(path, 0o444);
@@ -35,7 +35,7 @@ describe('storage on disk', () => {
     expect((await stat(path)).size).toBe(6);
   });
 
-  it('keeps everything to this user', async () => {
+  it('makes files and folders accessible to this user only', async () => {
     await storage.put('task_a/1-0.png', Buffer.from('x'));
     const path = join(root, 'video');
     await writeFile(path, 'frames', { mode: 0o644 });
@@ -58,12 +58,12 @@ describe('storage on disk', () => {
     expect(await readdir(join(root, 'files/task_a'))).toEqual(['1-0.png']);
   });
 
-  it('says that a file is missing before it gives a stream', async () => {
+  it('reports a missing file before it returns a stream', async () => {
     await expect(storage.open('task_a/1-0.png')).rejects.toThrow(StoredFileMissing);
     await expect(storage.size('task_a/1-0.png')).rejects.toThrow(StoredFileMissing);
   });
 
-  it('deletes a folder and nothing beside it', async () => {
+  it('deletes a folder and nothing else', async () => {
     for (const key of ['task_a/1-0.png', 'task_a/1-1.png', 'task_ab/1-0.png']) await storage.put(key, Buffer.from('x'));
     await storage.deleteAll('task_a/');
     await storage.deleteAll('task_a');
@@ -85,13 +85,13 @@ describe('storage on disk', () => {
     'a\0b',
     'ä',
     'x'.repeat(513),
-  ])('takes %j for no key', async (key) => {
+  ])('rejects %j as a key', async (key) => {
     await expect(storage.put(key, Buffer.from('x'))).rejects.toThrow('Not a storage key');
     await expect(storage.open(key)).rejects.toThrow('Not a storage key');
     if (key !== 'a/') await expect(storage.deleteAll(key)).rejects.toThrow('Not a storage key');
   });
 
-  it('is ready when it can write, and says so when it cannot', async () => {
+  it('is ready only when it can write', async () => {
     await storage.ready();
     await Promise.all([storage.ready(), storage.ready()]);
     await writeFile(join(root, 'plain'), '');

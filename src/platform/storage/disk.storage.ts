@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { checkKey, checkPrefix, StoredFileMissing, type ByteRange, type Storage, type StorageBody } from './storage.ts';
 
-/** Files in a directory of this machine, readable by this user alone. */
+/** Files in a local directory, readable only by the user of this process. */
 export class DiskStorage implements Storage {
   constructor(private readonly root: string) {}
 
@@ -14,8 +14,9 @@ export class DiskStorage implements Storage {
     const folder = dirname(target);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
-      // The record will say "succeeded" durably, so bytes and name must outlive a power cut too. No draft that is renamed:
-      // until then nobody knows the key (measured: a third of the time of a small file).
+      // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. A
+      // temporary file with a rename is not needed, because no reader has the key yet; it took a third of the time of a
+      // small file.
       if (Buffer.isBuffer(body)) await writeFile(target, body, { mode: 0o600, flush: true });
       else await copyDurably(body.path, target);
       await sync(folder);
@@ -39,7 +40,7 @@ export class DiskStorage implements Storage {
   }
 
   async ready(): Promise<void> {
-    const folder = `_probe/${randomUUID()}`; // other processes may be asking at the same time
+    const folder = `_probe/${randomUUID()}`; // other processes may probe at the same time
     await this.put(`${folder}/written`, Buffer.from('ready'));
     await this.deleteAll(folder);
   }
@@ -51,7 +52,7 @@ function missing(key: string, error: NodeJS.ErrnoException): never {
 
 async function copyDurably(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await chmod(to, 0o600); // a copy takes over the mode, which may not even let us open it
+  await chmod(to, 0o600); // a copy keeps the mode of its source, which may not even allow opening it
   await sync(to);
 }
 

@@ -11,7 +11,7 @@ let endpoint: string;
 let storage: S3Storage;
 
 beforeAll(async () => {
-  // The only credentials that the test server takes.
+  // The only credentials that the test server accepts.
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
   folder = await mkdtemp(join(tmpdir(), 'darkroom-s3-'));
   server = new S3rver({
@@ -34,14 +34,14 @@ async function textOf(key: string, range?: { start: number; end: number }): Prom
 }
 
 describe('storage in S3', () => {
-  it('gives back what was put, whole or in part, and keeps its type', async () => {
+  it('returns the stored bytes, whole or as a range', async () => {
     await storage.put('task_a/1-0.png', Buffer.from('0123456789'), 'image/png');
     expect(await storage.size('task_a/1-0.png')).toBe(10);
     expect(await textOf('task_a/1-0.png')).toBe('0123456789');
     expect(await textOf('task_a/1-0.png', { start: 2, end: 4 })).toBe('234');
   });
 
-  it('takes a file', async () => {
+  it('stores a file', async () => {
     const path = join(folder, 'video');
     await writeFile(path, Buffer.alloc(9_000_000, 'v'));
     await storage.put('task_v/1-0.mp4', { path }, 'video/mp4');
@@ -49,12 +49,12 @@ describe('storage in S3', () => {
     expect(await textOf('task_v/1-0.mp4')).toBe('v'.repeat(9_000_000));
   });
 
-  it('says that a file is missing before it gives a stream', async () => {
+  it('reports a missing file before it returns a stream', async () => {
     await expect(storage.open('task_x/1-0.png')).rejects.toThrow(StoredFileMissing);
     await expect(storage.size('task_x/1-0.png')).rejects.toThrow(StoredFileMissing);
   });
 
-  it('deletes a folder and nothing beside it', async () => {
+  it('deletes a folder and nothing else', async () => {
     for (const key of ['task_b/1-0.png', 'task_b/1-1.png', 'task_bc/1-0.png']) {
       await storage.put(key, Buffer.from('x'), 'image/png');
     }
@@ -65,7 +65,7 @@ describe('storage in S3', () => {
     await expect(storage.deleteAll('')).rejects.toThrow('Not a storage key');
   });
 
-  it('is ready when it can write, and says so when there is no such bucket', async () => {
+  it('is ready only when the bucket exists', async () => {
     await storage.ready();
     const elsewhere = await S3Storage.connect(`s3://absent?endpoint=${endpoint}`);
     await expect(elsewhere.ready()).rejects.toThrow();

@@ -7,34 +7,34 @@ import { checkKey, checkPrefix, StoredFileMissing, type ByteRange, type Storage,
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-/** Tries of one upload from a file; the SDK repeats those from memory itself, but cannot rewind a stream. */
+/** For uploads from a file. The SDK itself retries uploads from memory, but it cannot rewind a stream. */
 const UPLOAD_ATTEMPTS = 3;
-/** Objects in a bucket of S3 or of a compatible server. */
+
+/** Objects in a bucket of S3 or an S3-compatible server. */
 export class S3Storage implements Storage {
   private constructor(
     private readonly sdk: Sdk,
     private readonly client: S3Client,
     private readonly bucket: string,
-    /** Empty, or ending in a slash. */
+    /** Empty, or ends with a slash. */
     private readonly prefix: string,
   ) {}
 
   /**
-   * The SDK is loaded here, for it costs 100 ms that a service with files on disk need not spend.
-   * Credentials come from the AWS environment.
-   * @param address `s3://bucket?endpoint=…&region=…&prefix=…`
+   * Loads the SDK, which takes 100 ms that a service with files on disk saves. Credentials come from the AWS environment.
+   * @param url `s3://bucket?endpoint=…&region=…&prefix=…`
    */
-  static async connect(address: string): Promise<S3Storage> {
-    const { hostname: bucket, searchParams: options } = new URL(address);
+  static async connect(url: string): Promise<S3Storage> {
+    const { hostname: bucket, searchParams: options } = new URL(url);
     const endpoint = options.get('endpoint') ?? undefined;
     const prefix = options.get('prefix');
     const sdk = await import('@aws-sdk/client-s3');
     const client = new sdk.S3Client({
-      // A server of one's own seldom has regions; for AWS the SDK asks its environment.
+      // S3-compatible servers rarely have regions. For AWS the SDK reads the region from its environment.
       region: options.get('region') ?? (endpoint && 'us-east-1'),
       endpoint,
-      forcePathStyle: endpoint !== undefined, // bucket.host names need DNS that a server of one's own seldom has
-      // Compatible servers often do not know the newer checksums.
+      forcePathStyle: endpoint !== undefined, // bucket.host names need DNS entries that S3-compatible servers rarely have
+      // Many S3-compatible servers do not support the newer checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000 },
@@ -66,7 +66,7 @@ export class S3Storage implements Storage {
     const Range = range && `bytes=${range.start}-${range.end}`;
     const get = new this.sdk.GetObjectCommand({ Bucket: this.bucket, Key: this.nameOf(key), Range });
     const { Body } = await this.client.send(get).catch((error) => missing(key, error));
-    return Body as Readable; // in Node the SDK's body is the response's own stream
+    return Body as Readable; // in Node the SDK returns the response stream itself
   }
 
   async size(key: string): Promise<number> {
@@ -80,7 +80,7 @@ export class S3Storage implements Storage {
     do {
       const list = { Bucket: this.bucket, Prefix, ContinuationToken };
       const page = await this.client.send(new this.sdk.ListObjectsV2Command(list));
-      // One by one: the call for many wants a checksum that compatible servers disagree about.
+      // One by one, because DeleteObjects requires a checksum on which S3-compatible servers differ.
       for (const { Key } of page.Contents ?? []) {
         await this.client.send(new this.sdk.DeleteObjectCommand({ Bucket: this.bucket, Key }));
       }
@@ -99,7 +99,7 @@ export class S3Storage implements Storage {
   }
 }
 
-/** A missing bucket is a fault of the configuration, not a missing file. */
+/** A missing bucket is a configuration error, not a missing file. */
 function missing(key: string, error: { name: string; $metadata?: { httpStatusCode?: number } }): never {
   const absent = error.$metadata?.httpStatusCode === 404 && error.name !== 'NoSuchBucket';
   throw absent ? new StoredFileMissing(key, error) : error;

@@ -5,7 +5,7 @@ import { DiskStorage } from './disk.storage.ts';
 import { S3Storage } from './s3.storage.ts';
 import { Storage } from './storage.ts';
 
-/** The storage that the configuration asks for. */
+/** S3 if STORAGE_URL is set, otherwise the disk. */
 export async function openStorage({ storageUrl, dataDir }: Pick<Config, 'storageUrl' | 'dataDir'>): Promise<Storage> {
   return storageUrl ? S3Storage.connect(storageUrl) : new DiskStorage(join(dataDir, 'files'));
 }

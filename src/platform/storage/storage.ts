@@ -1,32 +1,32 @@
 import type { Readable } from 'node:stream';
 
-/** Bytes in memory, or a file where they may be many. The file is read, never moved. */
+/** Bytes in memory, or the path of a file for large results. `put` reads the file and never moves it. */
 export type StorageBody = Buffer | { path: string };
 
-/** Both ends included, as in HTTP. */
+/** Byte offsets, both inclusive as in HTTP. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * Where results live. An abstract class only because Nest needs a token: `DiskStorage` or `S3Storage` stands behind it.
- * Keys are relative paths of plain names: `task_…/1-0.png`.
+ * The storage of results, implemented by `DiskStorage` and `S3Storage`. An abstract class and not an interface, because Nest
+ * needs a runtime value as the injection token. Keys are relative paths of plain names: `task_…/1-0.png`.
  */
 export abstract class Storage {
-  /** Nobody reads a key before its `put` has resolved; then the bytes are safe. A put again replaces them. */
+  /** The bytes are durable when it resolves; no code may read the key earlier. A second put replaces the first. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
-  /** @throws StoredFileMissing before the first byte, so that a caller can still choose its answer */
+  /** @throws StoredFileMissing before the first byte, so that the caller can still choose the HTTP status */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
-  /** Bytes. @throws StoredFileMissing */
+  /** Size in bytes. @throws StoredFileMissing */
   abstract size(key: string): Promise<number>;
-  /** Deletes the folder `prefix` with all it holds; none there is fine. */
+  /** Deletes the folder `prefix` and everything in it. A missing folder is not an error. */
   abstract deleteAll(prefix: string): Promise<void>;
-  /** Writes a small file and deletes it again. @throws when that fails */
+  /** Readiness probe: writes a small file and deletes it. @throws when that fails */
   abstract ready(): Promise<void>;
 }
 
-/** There is no file under this key. */
+/** No file has this key. */
 export class StoredFileMissing extends Error {
   constructor(key: string, cause?: unknown) {
     super(`Nothing is stored under "${key}".`, { cause });
@@ -34,14 +34,14 @@ export class StoredFileMissing extends Error {
   }
 }
 
-/** Segments begin with a letter, a digit or `_`: so no `..`, no hidden file, no absolute path, no empty key. */
+/** Segments start with a letter, a digit or `_`, which excludes `..`, hidden files, absolute paths and empty keys. */
 const KEY = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
 
-/** @throws Error for a key that could lead elsewhere; a mistake of ours, so not an ApiError */
+/** @throws Error for a key that could escape the storage. That is a bug of the caller, so it is not an ApiError. */
 export function checkKey(key: string): string {
   if (key.length > 512 || !KEY.test(key)) throw new Error(`Not a storage key: ${JSON.stringify(key.slice(0, 100))}`);
   return key;
 }
 
-/** A folder may be named with or without its last slash. */
+/** Accepts a folder with or without a trailing slash. */
 export const checkPrefix = (prefix: string): string => checkKey(prefix.replace(/\/$/, ''));

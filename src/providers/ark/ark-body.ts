@@ -1,36 +1,39 @@
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { dataUrl, encodedBytes } from '../wire/data-url.ts';
 import { seedanceShot, type SeedanceShot } from '../families/seedance.ts';
+import { dataUrl, encodedBytes } from '../wire/data-url.ts';
 
-/** Of an input image: width to height, pixels a side, bytes a file; and bytes of the whole request, less some room for text. */
+/** Limits of an input image: width to height, pixels per side, bytes per file. */
 const IMAGE = { ratio: [0.4, 2.5], side: [300, 6000], bytes: 30_000_000 } as const;
+/** Ark accepts 64 MB per request; 1 MB of it is left for the text. */
 const MAX_REQUEST_BYTES = 63 * 1024 * 1024;
 
-/** @throws Unfit for what Ark would refuse anyway, so that another provider may be asked */
-export function arkShot(request: ProviderRequest): SeedanceShot {
+/** @throws UnsupportedRequest for what Ark would refuse, so that another provider is tried without a call */
+export function arkPlan(request: ProviderRequest) {
   const shot = seedanceShot(request, (n) => `@image${n}`);
   for (const image of shot.images) {
     const param = image === request.images.firstFrame ? 'first_frame_image_url' : 'reference_image_url';
     const { width, height, bytes } = image;
     const ratio = width / height;
-    if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1])
-      throw new UnsupportedRequest(param, 'Ark takes images of 2:5 to 5:2.');
-    if (Math.min(width, height) < IMAGE.side[0] || Math.max(width, height) > IMAGE.side[1]) {
-      throw new UnsupportedRequest(param, 'Ark takes images of 300 to 6000 pixels a side.');
+    if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1]) {
+      throw new UnsupportedRequest(param, 'Ark accepts images of 2:5 to 5:2.');
     }
-    if (bytes.length >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark takes images of less than 30 MB.');
+    if (Math.min(width, height) < IMAGE.side[0] || Math.max(width, height) > IMAGE.side[1]) {
+      throw new UnsupportedRequest(param, 'Ark accepts images of 300 to 6000 pixels per side.');
+    }
+    if (bytes.length >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark accepts images of less than 30 MB.');
   }
-  if (encodedBytes(shot.images) > MAX_REQUEST_BYTES)
-    throw new UnsupportedRequest('reference_image_url', 'Ark takes 64 MB in all.');
-  return shot;
+  if (encodedBytes(shot.images) > MAX_REQUEST_BYTES) {
+    throw new UnsupportedRequest('reference_image_url', 'Ark accepts 64 MB per request.');
+  }
+  return { count: 1, shot, approximations: shot.approximations };
 }
 
-/** The create call's body. What has a default there is said all the same, for a default may change. */
-export function arkBody(request: ProviderRequest): object {
-  const { prompt, guidance, images, resolution, ratio, duration, seed } = arkShot(request);
+/** The body of the create call. It states every value, because Ark's defaults may change. */
+export function arkBody({ upstream }: ProviderRequest, shot: SeedanceShot): object {
+  const { prompt, guidance, images, resolution, ratio, duration, seed } = shot;
   const role = guidance === 'first_frame' ? 'first_frame' : 'reference_image';
   return {
-    model: request.upstream.model,
+    model: upstream.model,
     content: [
       { type: 'text', text: prompt },
       ...images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) }, role })),

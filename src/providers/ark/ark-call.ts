@@ -1,19 +1,19 @@
-import type { ProviderRequest } from '../provider.ts';
 import type { PollOptions } from '../jobs/poll.ts';
-import type { UpstreamCall } from '../wire/upstream-fetch.ts';
+import { pollOptions } from '../jobs/job-adapter.ts';
+import type { ProviderRequest } from '../provider.ts';
+import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
-const POLL_MS = 5_000;
+export const ARK_POLL_MS = 5_000;
 
-/** @param path what follows `…/contents/generations/tasks` */
-export function arkCall(
+/** @param path after `…/contents/generations/tasks` */
+export function callArk(
   { upstream, taskId }: ProviderRequest,
   path: string,
   call: UpstreamCall,
-): [string, UpstreamCall] {
+): Promise<UpstreamReply> {
   const headers = { authorization: `Bearer ${upstream.apiKey}`, 'x-client-request-id': taskId };
-  return [`${upstream.baseUrl}/contents/generations/tasks${path}`, { ...call, headers }];
+  return upstreamFetch(`${upstream.baseUrl}/contents/generations/tasks${path}`, { ...call, headers });
 }
 
-export function arkPatience({ upstream }: ProviderRequest, signal: AbortSignal): PollOptions {
-  return { provider: 'ark', secret: upstream.apiKey, intervalMs: upstream.pollIntervalMs ?? POLL_MS, signal };
-}
+export const arkPollOptions = (request: ProviderRequest, signal: AbortSignal): PollOptions =>
+  pollOptions('ark', request, ARK_POLL_MS, signal);

@@ -1,12 +1,13 @@
-import { ProviderError, type ProviderRequest, type Billing } from '../provider.ts';
+import { ProviderError, type ProviderRequest } from '../provider.ts';
 import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import { parseReply } from '../wire/reply-schema.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
-import type { ArkErrorBody, ArkTask } from './ark-wire.ts';
+import { arkRefusal, type ArkTask } from './ark-wire.ts';
 
-/** The first that fits decides. The same codes come in a refused call and in a failed task. */
+/** The first match decides. Refused calls and failed tasks use the same codes. */
 const CODES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^ContentSecurityDetectionError$/, 'provider_unavailable'], // the checker itself failed
   [/SensitiveContentDetected|RiskDetection/, 'content_policy_violation'],
@@ -17,37 +18,30 @@ const CODES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/RateLimitExceeded|^RequestBurstTooFast$|^InflightBatchsizeExceeded$|^ServerOverloaded$/, 'provider_unavailable'],
 ];
 
-/** The create call was answered, and not with a task. */
+/** The reply to the create call contains no task. */
 export function createFailure({ upstream }: ProviderRequest, reply: UpstreamReply): ProviderError {
-  const { error } = (reply.json ?? {}) as ArkErrorBody;
-  const code = String(error?.code ?? '');
-  const cause = operatorCause('ark', upstream.apiKey, {
-    status: reply.status,
-    code,
-    requestId: error?.request_id ?? reply.headers['x-request-id'],
-    message: error?.message ?? reply.text,
-  });
-  // Whatever a 5xx says: whether it says so before or after making the task, nobody knows.
+  const { error } = parseReply(arkRefusal, reply.json);
+  const { code = '', message, request_id: requestId = reply.headers['x-request-id'] } = error ?? {};
+  const facts = { status: reply.status, code, requestId, message: message ?? reply.text };
+  const cause = operatorCause('ark', upstream.apiKey, facts);
+  // A 5xx may come before or after the task was created, whatever its code says.
   if (reply.status < 400 || reply.status >= 500) return submitRefused(reply, cause);
-  const known = codeOf(code, error?.message);
+  const known = codeOf(code, message);
   if (!known) return submitRefused(reply, cause);
-  const wait = retryAfterMs(reply.headers);
-  return new ProviderError(known, { billing: 'none', cause, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+  return new ProviderError(known, { billing: 'none', cause, retryAfterMs: retryAfterMs(reply.headers) });
 }
 
-/** A task ended without a film. */
-export function taskFailure({ upstream }: ProviderRequest, task: ArkTask): ProviderError {
-  const billing: Billing = 'charged';
-  const { status, error } = task;
-  const code = String(error?.code ?? status ?? '');
-  const cause = operatorCause('ark', upstream.apiKey, { code, message: error?.message });
-  if (status === 'expired') return new ProviderError('provider_timeout', { billing, cause });
-  if (code === 'InternalServiceError') return new ProviderError('provider_unavailable', { billing, cause });
-  return new ProviderError(codeOf(code, error?.message) ?? 'internal_error', { billing, cause });
+/** A task ended without a video. */
+export function taskFailure({ upstream }: ProviderRequest, { status, error }: ArkTask): ProviderError {
+  const { code = status ?? '', message } = error ?? {};
+  const cause = operatorCause('ark', upstream.apiKey, { code, message });
+  if (status === 'expired') return new ProviderError('provider_timeout', { cause });
+  if (code === 'InternalServiceError') return new ProviderError('provider_unavailable', { cause });
+  return new ProviderError(codeOf(code, message) ?? 'internal_error', { cause });
 }
 
 function codeOf(code: string, message = ''): TaskErrorCode | undefined {
-  // Of two meanings: too many tasks in the queue for now, or the free quota is used up.
+  // One code with two meanings: the queue is full for now, or the free quota is used up.
   if (code === 'QuotaExceeded') {
     return /queue|concurren|排队|并发/i.test(message) ? 'provider_unavailable' : 'provider_quota_exceeded';
   }

@@ -1,22 +1,21 @@
-/** A generation task as `GET /contents/generations/tasks/{id}` gives it; only what is read here, and nothing is relied on. */
-export interface ArkTask {
-  id?: string;
+import { z } from 'zod';
+import { field, number, text } from '../wire/reply-schema.ts';
+
+/** A generation task, as `GET /contents/generations/tasks/{id}` returns it and the create call returns its id. */
+export const arkTask = z.object({
+  id: text(),
   /** queued running succeeded failed cancelled expired */
-  status?: string;
-  error?: { code?: string; message?: string } | null;
-  content?: { video_url?: string } | null;
+  status: text(),
+  error: field(z.object({ code: text(), message: text() })),
+  content: field(z.object({ video_url: text() })),
   /** Unix seconds. */
-  created_at?: number;
-  updated_at?: number;
-  seed?: number;
-}
+  created_at: number(),
+  seed: number(),
+});
+export type ArkTask = z.infer<typeof arkTask>;
 
-export interface ArkList {
-  total?: number;
-  items?: ArkTask[];
-}
+/** One page of the account's tasks. */
+export const arkList = z.object({ total: number(), items: field(z.array(arkTask)) });
 
-/** Of a refused call. */
-export interface ArkErrorBody {
-  error?: { code?: string; message?: string; param?: string; request_id?: string };
-}
+/** The body of a refused call. */
+export const arkRefusal = z.object({ error: field(z.object({ code: text(), message: text(), request_id: text() })) });

@@ -1,13 +1,13 @@
 import { ArkStub, type ArkEnding } from '../../../test/support/stubs/ark.stub.ts';
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../../generation/run/probe.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { ArkProvider } from './ark.provider.ts';
+import { arkProvider } from './ark.provider.ts';
 
-const ark = new ArkProvider();
+const ark = arkProvider;
 const TASKS = '/api/v3/contents/generations/tasks';
 const CREATE = /^POST .*\/tasks$/;
 const READ = /^GET .*\/tasks\/cgt/;
@@ -17,7 +17,7 @@ let run: RecordedRun;
 let seedance: ProviderRequest;
 let sora: ProviderRequest;
 
-const ground = new JobGround({
+const ground = new JobContext({
   provider: ark,
   newStub: () => new ArkStub(),
   baseUrlOf: (stub) => stub.baseUrl,
@@ -42,22 +42,22 @@ async function made(request: ProviderRequest, of = run): Promise<string | undefi
 const sent = () => [...stub.tasks.values()].at(-1)?.fields as { content: { role?: string; text?: string }[] };
 const roles = () => sent().content.map(({ role }) => role ?? 'text');
 
-describe('a film', () => {
-  it('is recognised by our storage as what was asked for', async () => {
+describe('a video', () => {
+  it('is recognised by the probe as the requested video', async () => {
     stub.real = true;
     const [output] = await ark.prepare(seedance).generate(run);
     expect(await probe(output!)).toMatchObject({ type: 'video', contentType: 'video/mp4', duration: 5 });
   });
 
-  it('is submitted once, polled and brought home, and the run is told in order', async () => {
+  it('is submitted once, polled and downloaded, and reports to the run in order', async () => {
     expect(await made(seedance)).toBe('film of cgt-20261120-00001');
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting', 'submitted cgt-20261120-00001']);
+    expect(run.calls).toEqual(['submitting', 'submitted cgt-20261120-00001']);
     expect(stub.requests.every(({ key, path }) => key === (path.startsWith('/store') ? 'none' : 'right'))).toBe(true);
     expect(stub.requests[0]?.headers['x-client-request-id']).toBe(seedance.taskId);
   });
 
-  it('says in full what it wants', async () => {
+  it('is requested with every value stated', async () => {
     await made(seedance);
     expect(sent()).toEqual({
       model: 'doubao-seedance-2-0-260128',
@@ -71,7 +71,7 @@ describe('a film', () => {
     });
   });
 
-  it('is exact for every ratio, resolution and duration that both models allow', async () => {
+  it('has no approximation for any ratio, resolution or duration that both models allow', async () => {
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16']) {
       for (const resolution of ['720p', '1080p'])
         await made(requestFor(seedance, { input: { aspect_ratio, resolution } }), ground.freshRun());
@@ -89,7 +89,7 @@ describe('a film', () => {
     expect(stub.requests.filter(({ path }) => path === TASKS)).toHaveLength(stub.submits);
   });
 
-  it.each([1, 3, 16, 20])('of %d s is refused, or rounded and noted where the operator says so', async (duration) => {
+  it.each([1, 3, 16, 20])('of %d s is refused, or rounded and recorded if the operator allows it', async (duration) => {
     const request = requestFor(sora, { input: { duration } });
     expect(() => ark.prepare(request).approximations).toThrow(UnsupportedRequest);
     const nearest = requestFor(request, { upstream: { durationPolicy: 'nearest' } });
@@ -106,7 +106,7 @@ describe('a film', () => {
     ).toEqual([]);
   });
 
-  it('is no picture', () => {
+  it('cannot be an image', () => {
     expect(() => ark.prepare({ ...seedance, kind: 'image' }).approximations).toThrow(UnsupportedRequest);
   });
 });
@@ -133,7 +133,7 @@ describe('images', () => {
       [['first_frame_image_url', 'first_frame', 'reference_image']],
     ],
     ['seedance-2', 'omni', {}, [], []],
-  ])('%s in mode %s with %j guides by %j', async (model, reference_mode, urls, wanted, noted) => {
+  ])('%s in mode %s with %j sends the roles %j', async (model, reference_mode, urls, wanted, noted) => {
     const image = await inputImage(400, 300, 'jpeg');
     const request = requestFor(model === 'sora-2' ? sora : seedance, {
       input: { reference_mode, ...urls },
@@ -159,14 +159,14 @@ describe('images', () => {
     [6001, 3000],
     [1000, 390],
     [390, 1000],
-  ])('of %d x %d are left to another provider, with nothing sent', async (width, height) => {
+  ])('of %d x %d are left to another provider, and nothing is sent', async (width, height) => {
     const firstFrame = { ...(await inputImage(10, 10)), width, height };
     const request = requestFor(sora, { input: FIRST, images: { firstFrame, references: [] } });
     expect(() => ark.prepare(request).approximations).toThrow(UnsupportedRequest);
     expect(stub.requests).toEqual([]);
   });
 
-  it('first_frame mode without its image, or with another, is refused', () => {
+  it('are refused in first_frame mode without a first frame, or with a reference', () => {
     expect(
       () => ark.prepare(requestFor(seedance, { input: { reference_mode: 'first_frame' } })).approximations,
     ).toThrow(UnsupportedRequest);
@@ -202,18 +202,18 @@ describe('a refused create call', () => {
     [429, 'QuotaExceeded', 'your free quota is used up', 'provider_quota_exceeded'],
     [429, 'SomethingNew', '', 'provider_unavailable'],
     [418, 'SomethingNew', '', 'provider_rejected'],
-  ])('%d %s %s is %s, with nothing spent', async (status, code, message, wanted) => {
+  ])('%d %s %s is %s, not billed', async (status, code, message, wanted) => {
     stub.plan(CREATE, { reply: { status, headers: { 'retry-after': '7' }, body: error(code, message) } });
     const failure = await failureOf(ark.prepare(seedance).generate(run));
     expect(failure).toMatchObject({ name: 'ProviderError', code: wanted, billing: 'none' });
     expect(failure.cause).toMatchObject({ provider: 'ark', status, code, request_id: 'req-1' });
     if (wanted === 'provider_unavailable') expect(failure.retryAfterMs).toBe(7000);
     expect(stub.count(CREATE)).toBe(1);
-    expect(run.told).toEqual(['submitting']);
+    expect(run.calls).toEqual(['submitting']);
   });
 });
 
-describe('a create call whose fate is unknown', () => {
+describe('a create call with an unknown outcome', () => {
   const FATES: [string, Fault][] = [
     ['cut before it was read', { cut: 'before' }],
     ['500', { reply: { status: 500, body: { error: { code: 'InternalServiceError' } } } }],
@@ -223,7 +223,7 @@ describe('a create call whose fate is unknown', () => {
     ['200 without an id', { reply: { status: 200, body: {} } }],
     ['200 of a foreign page', { reply: { status: 200, body: '<html>' } }],
   ];
-  it.each(FATES)('(%s) is looked for in the list, not sent again, and stays unknown', async (_what, fault) => {
+  it.each(FATES)('(%s) is looked up in the list, not sent again, and stays unknown', async (_what, fault) => {
     stub.plan(CREATE, fault);
     const failure = await failureOf(ark.prepare(seedance).generate(run));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
@@ -232,14 +232,14 @@ describe('a create call whose fate is unknown', () => {
   });
 
   it.each([true, false])(
-    'is found and followed when the reply alone was lost (list tells seeds: %s)',
+    'is found and polled if only the reply was lost (list contains seeds: %s)',
     async (listsSeeds) => {
       stub.listsSeeds = listsSeeds;
       await made({ ...seedance, taskId: newTaskId() }, ground.freshRun());
       stub.plan(CREATE, { cut: 'after' });
       expect(await made(seedance)).toBe('film of cgt-20261120-00002');
       expect(stub.submits).toBe(2);
-      expect(run.told).toEqual(['submitting', 'submitted cgt-20261120-00002']);
+      expect(run.calls).toEqual(['submitting', 'submitted cgt-20261120-00002']);
     },
   );
 });
@@ -247,24 +247,24 @@ describe('a create call whose fate is unknown', () => {
 describe('find', () => {
   const never = new AbortController().signal;
 
-  it('tells the task among others, after a crash', async () => {
+  it('finds the task among others after a crash', async () => {
     for (let other = 0; other < 130; other++) {
       if (other === 20) await made(seedance);
       else stub.tasks.set(`cgt-${other}`, { ...another(), id: `cgt-${other}` });
     }
-    expect(await ark.find(seedance, never)).toBe('cgt-20261120-00021');
-    expect(await ark.find({ ...seedance, taskId: newTaskId() }, never)).toBeNull();
+    expect(await ark.find!(seedance, never)).toBe('cgt-20261120-00021');
+    expect(await ark.find!({ ...seedance, taskId: newTaskId() }, never)).toBeNull();
   });
 
-  it('does not say "none" when the list cannot be read', async () => {
+  it('does not report the task as missing when the list cannot be read', async () => {
     const refusal: Fault = { reply: { status: 403, body: {} } };
     stub.plan(/^GET .*\/tasks$/, refusal, refusal, refusal);
-    expect(await failureOf(ark.find(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(ark.find!(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
-  it.each([{}, { items: null, total: 0 }, { items: [] }])('does not take %j for an empty list', async (body) => {
+  it.each([{}, { items: null, total: 0 }, { items: [] }])('does not mistake %j for an empty list', async (body) => {
     stub.plan(/^GET .*\/tasks$/, { reply: { status: 200, body } });
-    expect(await failureOf(ark.find(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(ark.find!(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   const another = () => ({
@@ -279,7 +279,7 @@ describe('find', () => {
 });
 
 describe('polling', () => {
-  it('waits as long as it is asked to', async () => {
+  it('waits as long as Retry-After asks', async () => {
     stub.plan(READ, { reply: { status: 429, headers: { 'retry-after': '0.3' }, body: {} } });
     const from = performance.now();
     await made(seedance);
@@ -296,13 +296,13 @@ describe('polling', () => {
     [{ code: 'InvalidParameter.image' }, 'provider_rejected'],
     [{ code: 'AccountOverdueError' }, 'provider_quota_exceeded'],
     [{ code: 'Unheard' }, 'internal_error'],
-  ])('a task that ends with %j is %s, accepted', async (ending, code) => {
+  ])('a task that ends with %j is %s, charged', async (ending, code) => {
     stub.endings.push(ending);
     expect(await failureOf(ark.prepare(seedance).generate(run))).toMatchObject({ code, billing: 'charged' });
     expect(stub.submits).toBe(1);
   });
 
-  it('tells a progress that stays below the end', async () => {
+  it('reports progress that stays below the end', async () => {
     stub.steps = { queued: 1, running: 3 };
     stub.aheadS = -120;
     await made(seedance);
@@ -312,7 +312,7 @@ describe('polling', () => {
 });
 
 describe('the download', () => {
-  it('asks for a fresh link when the old one is dead', async () => {
+  it('gets a new link when the old one is dead', async () => {
     stub.plan(FETCH, { reply: { status: 403, body: '' } });
     expect(await made(seedance)).toBe('film of cgt-20261120-00001');
     expect(
@@ -328,7 +328,7 @@ describe('the download', () => {
     expect(JSON.stringify(failure.cause)).not.toContain('s3cr3t');
   });
 
-  it('goes nowhere private but to the upstream itself', async () => {
+  it('calls no private address except the upstream itself', async () => {
     const url = 'http://169.254.169.254/latest/meta-data';
     for (let times = 0; times < 3; times++)
       stub.plan(READ, { reply: { status: 200, body: { status: 'succeeded', content: { video_url: url } } } });
@@ -339,7 +339,7 @@ describe('the download', () => {
 });
 
 describe('stopping', () => {
-  it('cancel takes a queued task out, and bears the refusal of a running one', async () => {
+  it('cancels a queued task, and accepts the refusal for a running one', async () => {
     const { signal } = new AbortController();
     stub.endings.push('never');
     const going = failureOf(ark.prepare(seedance).generate(run));

@@ -1,21 +1,22 @@
-import type { Config, ProviderVariable } from '../../platform/config.ts';
+import type { Config } from '../../platform/config.ts';
+import type { ProviderVariable } from '../../platform/settings.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
-/** How a model is served: a line of the PROVIDERS file, or a default that a credential in the environment calls for. */
+/** How a model is served: an entry of the PROVIDERS file, or a default chosen by the credentials in the environment. */
 export interface Binding {
   provider: ProviderName;
   /** The provider's own name of the model. */
   model: string;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** The name of the environment variable that holds the key; null where none is needed. */
+  /** Name of the environment variable that contains the key; null if no key is needed. */
   credential: string | null;
-  /** Calls under way at once, over all processes; null = no bound. */
+  /** Most calls in flight at once, over all processes; null: no limit. */
   concurrency: number | null;
   durationPolicy: 'exact' | 'nearest';
-  /** What to do when a crash leaves it unknown whether a paid call was accepted; null: as the provider's kind asks for. */
+  /** What to do after a crash if it is unknown whether a paid call was accepted; null: the provider's default. */
   onUnknownOutcome: 'fail' | 'resubmit' | null;
 }
 
@@ -25,7 +26,7 @@ interface ProviderDefaults {
   baseUrl: string;
 }
 
-/** Where each provider is, unless a *_BASE_URL variable or a binding says otherwise; sources: shared provider notes. */
+/** Used unless a *_BASE_URL variable or a binding overrides it. The URLs come from each provider's API documentation. */
 const DEFAULTS: Record<ProviderName, ProviderDefaults> = {
   openai: { credential: 'OPENAI_API_KEY', baseUrlVariable: 'OPENAI_BASE_URL', baseUrl: 'https://api.openai.com/v1' },
   gemini: {
@@ -48,15 +49,18 @@ const DEFAULTS: Record<ProviderName, ProviderDefaults> = {
   sandbox: { credential: null, baseUrlVariable: null, baseUrl: '' },
 };
 
-/** Who serves a model when nothing is said: the first whose credential is present. Upstream ids, in order. */
-const BY_CREDENTIAL: Record<string, [ProviderName, ...string[]][]> = {
+/**
+ * Default bindings of each model: those of the first provider whose credential is present. A row is a provider and its upstream
+ * models, in order of preference.
+ */
+const BY_CREDENTIAL: Readonly<Record<string, readonly [ProviderName, ...string[]][]>> = {
   'gpt-image-2': [
     ['openai', 'gpt-image-2'],
     ['fal', 'openai/gpt-image-2'],
     ['replicate', 'openai/gpt-image-2'],
     ['comfyui', 'default'],
   ],
-  // Deprecated upstream since 2026-10; its successor takes the same request.
+  // Google deprecated the first upstream model in 2026-10; the second is its successor and accepts the same request.
   'nano-banana-2': [
     ['gemini', 'gemini-3.1-flash-image', 'gemini-nano-banana-2.1'],
     ['fal', 'fal-ai/nano-banana-2'],
@@ -69,7 +73,7 @@ const BY_CREDENTIAL: Record<string, [ProviderName, ...string[]][]> = {
     ['replicate', 'google/nano-banana-pro'],
     ['comfyui', 'default'],
   ],
-  // OpenAI's own engine was shut down in 2026-09; Seedance 2 covers what the model promises.
+  // OpenAI shut its own model down in 2026-09; Seedance 2 supports everything that the public model offers.
   'sora-2': [
     ['ark', 'doubao-seedance-2-0-260128'],
     ['fal', 'bytedance/seedance-2.0'],
@@ -82,29 +86,36 @@ const BY_CREDENTIAL: Record<string, [ProviderName, ...string[]][]> = {
   ],
 };
 
-type Given = Pick<Binding, 'provider' | 'model'> & Partial<Binding>;
+type BindingFields = Pick<Binding, 'provider' | 'model'> & Partial<Binding>;
 
-/** Lays what is known of a provider under what a binding says. */
-export function completeBinding(given: Given, credentials: Config['credentials']): Binding {
-  const known = DEFAULTS[given.provider];
-  const fromEnvironment = known.baseUrlVariable && credentials[known.baseUrlVariable];
+/** A binding with the provider's defaults for every field that is absent. */
+export function completeBinding(fields: BindingFields, credentials: Config['credentials']): Binding {
+  const defaults = DEFAULTS[fields.provider];
+  const fromEnvironment = defaults.baseUrlVariable && credentials[defaults.baseUrlVariable];
   return {
-    provider: given.provider,
-    model: given.model,
-    baseUrl: (given.baseUrl ?? fromEnvironment ?? known.baseUrl).replace(/\/+$/, ''),
-    credential: given.credential === undefined ? known.credential : given.credential,
-    concurrency: given.concurrency ?? null,
-    durationPolicy: given.durationPolicy ?? 'exact',
-    onUnknownOutcome: given.onUnknownOutcome ?? null,
+    provider: fields.provider,
+    model: fields.model,
+    baseUrl: (fields.baseUrl ?? fromEnvironment ?? defaults.baseUrl).replace(/\/+$/, ''),
+    credential: fields.credential === undefined ? defaults.credential : fields.credential,
+    concurrency: fields.concurrency ?? null,
+    durationPolicy: fields.durationPolicy ?? 'exact',
+    onUnknownOutcome: fields.onUnknownOutcome ?? null,
   };
 }
 
-/** The bindings of a model that the PROVIDERS file does not name. */
+/**
+ * The bindings of a model that the PROVIDERS file does not name: the sandbox if no credential is present.
+ * @throws Error for a model without default bindings, which would otherwise silently be served by the sandbox
+ */
 export function defaultBindings(modelId: string, credentials: Config['credentials']): Binding[] {
-  for (const [provider, ...models] of BY_CREDENTIAL[modelId] ?? []) {
+  const rows = BY_CREDENTIAL[modelId];
+  if (!rows) throw new Error(`The model ${modelId} has no default bindings in bindings/binding.ts.`);
+  for (const [provider, ...models] of rows) {
     const { credential, baseUrlVariable } = DEFAULTS[provider];
-    const asked = credential ?? baseUrlVariable; // ComfyUI has no key: its address calls for it
-    if (asked && credentials[asked]) return models.map((model) => completeBinding({ provider, model }, credentials));
+    const variable = credential ?? baseUrlVariable; // ComfyUI has no key: its address selects it
+    if (variable && credentials[variable]) {
+      return models.map((model) => completeBinding({ provider, model }, credentials));
+    }
   }
   return [completeBinding({ provider: 'sandbox', model: modelId }, credentials)];
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar, type YAMLMap } from 'yaml';
 import { MODELS } from '../../models/catalog.ts';
-import type { Config } from '../../platform/config.ts';
-import { ConfigError } from '../../platform/env-reader.ts';
+import { type Config, ConfigError } from '../../platform/config.ts';
 import { type Binding, completeBinding, PROVIDER_NAMES, type ProviderName } from './binding.ts';
 
 const FIELDS = [
@@ -13,13 +12,13 @@ const FIELDS = [
   'concurrency',
   'duration_policy',
   'on_unknown_outcome',
-  'price_note',
+  'price_note', // a note of the operator; the service ignores it
 ];
 
 /**
  * Reads the PROVIDERS file, YAML or JSON.
- * @returns the bindings of each model it names, in order of preference
- * @throws ConfigError naming file, line and value of every fault at once
+ * @returns the bindings of each model in it, in order of preference
+ * @throws ConfigError with file, line and value of every fault
  */
 export function readBindingsFile(file: string, credentials: Config['credentials']): Map<string, Binding[]> {
   let text: string;

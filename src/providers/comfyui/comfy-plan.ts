@@ -1,64 +1,65 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { imageChoice, type ImageChoice, type Size, videoSize } from '../families/sizes.ts';
+import type { Size } from '../../models/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 import { type ImageRoles, imageRoles } from './image-roles.ts';
 import { loadTemplate } from './load-template.ts';
 import { imagesOf, type Slot, type SlotValues, slotsOf } from './slots.ts';
 import { type Template, TemplateError } from './template.ts';
 import type { Workflow } from './workflow.ts';
 
-/** How a request is served: which workflow, with what in its slots, in how many runs. */
+/** A request translated for ComfyUI: the workflow, the values of its slots, the number of runs. */
 export interface ComfyPlan {
   workflow: Workflow;
-  /** All but what differs from run to run, and the images, which the server names at their upload. */
+  /** Without the values that differ between runs, and without the images, which the server names at upload. */
   values: SlotValues;
   roles: ImageRoles;
-  /** Outputs of each run. */
+  /** Number of outputs of each run. */
   counts: number[];
   approximations: Approximation[];
 }
 
-/** @throws Unfit when no workflow of the template has a slot for everything the request brings */
+/** @throws UnsupportedRequest when no workflow of the template has a slot for every value of the request */
 export function comfyPlan(request: ProviderRequest): ComfyPlan {
   const template = templateOf(request);
   const size = sizeOf(request, template);
-  let unfit: UnsupportedRequest | null = null;
+  let unsupported: UnsupportedRequest | null = null;
   for (const roles of imageRoles(request)) {
     for (const workflow of template.workflows) {
       const slots = slotsOf(workflow);
       if (!sameSlots(imagesOf(slots), roles)) continue;
       try {
-        return { workflow, roles, ...fitted(request, template, slots, size, roles.approximations) };
+        const filled = valuesFor(request, template, slots, size);
+        return { ...filled, workflow, roles, approximations: [...filled.approximations, ...roles.approximations] };
       } catch (error) {
         if (!(error instanceof UnsupportedRequest)) throw error;
-        unfit ??= error;
+        unsupported ??= error;
       }
     }
   }
-  throw unfit ?? new UnsupportedRequest(imageParam(request), 'no workflow takes these images');
+  throw unsupported ?? new UnsupportedRequest(imageParam(request), 'no workflow takes these images');
 }
 
-function fitted(
+function valuesFor(
   request: ProviderRequest,
   template: Template,
   slots: Set<Slot>,
   size: Size,
-  approximations: Approximation[],
 ): Pick<ComfyPlan, 'values' | 'counts' | 'approximations'> {
   const { kind, input } = request;
   if (!slots.has('width') || !slots.has('height'))
-    throw new UnsupportedRequest('resolution', 'the workflow has a size of its own');
+    throw new UnsupportedRequest('resolution', 'the workflow has a fixed size');
   const length = kind === 'video' ? lengthOf(request, template, slots) : null;
   if (!length && (slots.has('duration') || slots.has('frames')))
     throw new UnsupportedRequest('model', 'the workflow makes videos');
   return {
     values: { prompt: input.prompt, ...size, ...length?.values },
     counts: countsOf(input.n ?? 1, template, slots),
-    approximations: [...sizeNotes(request, size), ...(length?.approximations ?? []), ...approximations],
+    approximations: [...sizeNotes(request, size), ...(length?.approximations ?? [])],
   };
 }
 
-/** The file was read at the start; if it has gone bad since, the next provider is asked. */
+/** The file was valid at service start. If it no longer is, the next provider is tried. */
 function templateOf({ upstream, model }: ProviderRequest): Template {
   try {
     return loadTemplate(upstream.model, model);
@@ -69,7 +70,7 @@ function templateOf({ upstream, model }: ProviderRequest): Template {
 }
 
 function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Template): Size {
-  const { size: exact } = exactSize(request);
+  const { size: exact } = requestedSize(request);
   const step = (pixels: number) => Math.max(1, Math.round(pixels / size_step)) * size_step;
   const size = { width: step(exact.width), height: step(exact.height) };
   if (max_pixels !== undefined && size.width * size.height > max_pixels) {
@@ -79,7 +80,7 @@ function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Templa
 }
 
 function sizeNotes(request: ProviderRequest, { width, height }: Size): Approximation[] {
-  const { ratio, size: exact } = exactSize(request);
+  const { ratio, size: exact } = requestedSize(request);
   const { aspect_ratio: requested, resolution } = request.input;
   const isRounded = exact.width !== width || exact.height !== height;
   return [
@@ -88,18 +89,12 @@ function sizeNotes(request: ProviderRequest, { width, height }: Size): Approxima
   ];
 }
 
-/** A workflow chooses no ratio of its own, so "auto" is settled here. */
-function exactSize({ kind, model, input, images }: ProviderRequest): ImageChoice {
-  if (kind === 'image') return imageChoice(model, input, images.references[0]);
-  return { ratio: input.aspect_ratio, size: videoSize(input) };
-}
-
-/** In one batch where the workflow has a slot for it, otherwise picture by picture, each with a seed of its own. */
+/** One batch if the workflow has a slot for it, otherwise one run per image, each with a seed of its own. */
 function countsOf(n: number, { max_batch = n }: Template, slots: Set<Slot>): number[] {
   const most = slots.has('batch_size') ? Math.min(n, max_batch) : 1;
   const counts = Array.from({ length: Math.ceil(n / most) }, (_, run) => Math.min(most, n - run * most));
   if (counts.length > 1 && !slots.has('seed'))
-    throw new UnsupportedRequest('n', 'without a seed, every run gives the same picture');
+    throw new UnsupportedRequest('n', 'without a seed, every run makes the same image');
   return counts;
 }
 
@@ -110,23 +105,23 @@ interface Length {
 
 function lengthOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): Length {
   const { frames_per_second: fps = 0, frame_step = 4, min_seconds = 0, max_seconds = Infinity } = template;
-  const wanted = input.duration ?? 5;
-  let used = Math.min(Math.max(wanted, min_seconds), max_seconds);
+  const requested = input.duration ?? 5;
+  let used = Math.min(Math.max(requested, min_seconds), max_seconds);
   let frames: number | undefined;
   if (slots.has('frames')) {
     const steps = Math.max(1, Math.round((used * fps) / frame_step));
     frames = steps * frame_step + 1;
-    // The one frame more is the picture the film starts from: it makes no film longer than asked for.
+    // The extra frame is the image from which the video starts. It does not make the video longer than requested.
     used = (steps * frame_step) / fps;
   } else if (!slots.has('duration')) {
-    throw new UnsupportedRequest('duration', 'the workflow has a length of its own');
+    throw new UnsupportedRequest('duration', 'the workflow has a fixed length');
   }
-  const exact = Math.abs(used - wanted) < (frames === undefined ? Number.EPSILON : 1 / fps);
+  const exact = Math.abs(used - requested) < (frames === undefined ? Number.EPSILON : 1 / fps);
   if (!exact && upstream.durationPolicy === 'exact')
     throw new UnsupportedRequest('duration', `the nearest is ${round(used)} s`);
   return {
-    values: { duration: exact ? wanted : round(used), frames, fps: fps || undefined },
-    approximations: exact ? [] : [{ param: 'duration', requested: wanted, used: round(used) }],
+    values: { duration: exact ? requested : round(used), frames, fps: fps || undefined },
+    approximations: exact ? [] : [{ param: 'duration', requested, used: round(used) }],
   };
 }
 

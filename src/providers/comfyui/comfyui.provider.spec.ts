@@ -16,7 +16,7 @@ import {
 } from '../provider.ts';
 import { promptId } from './prompt-id.ts';
 import { ComfyuiProvider } from './comfyui.provider.ts';
-import { imageChoice, imageSize } from '../families/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 const comfyui = new ComfyuiProvider();
 const TASK = 'task_01kaaaaaaaaaaaaaaaaaaaaaaa';
@@ -54,23 +54,23 @@ function aRequest(input: Partial<ProviderRequest['input']> = {}, more: Partial<P
   };
 }
 
-interface Told {
+interface Recorded {
   percents: number[];
   acts: string[];
 }
 
-function aRun(more: Partial<Run> = {}): Run & Told {
-  const told: Told = { percents: [], acts: [] };
+function aRun(more: Partial<Run> = {}): Run & Recorded {
+  const recorded: Recorded = { percents: [], acts: [] };
   return {
     upstreamId: null,
     submittedBefore: false,
     scratchDir: directory,
     signal: new AbortController().signal,
-    progress: (percent) => void told.percents.push(percent),
-    submitting: async () => void told.acts.push(`submitting after ${stub.submits.length}`),
-    submitted: async (id) => void told.acts.push(id),
+    progress: (percent) => void recorded.percents.push(percent),
+    submitting: async () => void recorded.acts.push(`submitting after ${stub.submits.length}`),
+    submitted: async (id) => void recorded.acts.push(id),
     ...more,
-    ...told,
+    ...recorded,
   };
 }
 
@@ -124,7 +124,7 @@ function unfitOf(act: () => unknown): string {
   return 'fits';
 }
 
-describe('what it claims', () => {
+describe('images', () => {
   const values = MODELS.filter(({ kind }) => kind === 'image').flatMap((model) => {
     const { aspect_ratio: ratio, resolution } = model.parameters.properties as unknown as Record<
       string,
@@ -143,12 +143,12 @@ describe('what it claims', () => {
     );
     expect(await comfyui.prepare(request).generate(aRun())).toHaveLength(1);
     const nodes = Object.values(graphAt(0));
-    const size = imageSize(model, request.input);
+    const { size } = requestedSize(request);
     expect(nodes.find(({ class_type }) => class_type.startsWith('Empty'))?.inputs).toEqual({ ...size, batch_size: 1 });
     expect(JSON.stringify(nodes)).toContain('braces {{width}} and $& stay');
   });
 
-  it('brings home pictures of the very size, n of them in one batch', async () => {
+  it('downloads images of exactly the size, n of them in one batch', async () => {
     stub.engine.tiny = false;
     const request = aRequest({ n: 3, aspect_ratio: '16:9' });
     const outputs = await comfyui.prepare(request).generate(aRun());
@@ -159,7 +159,7 @@ describe('what it claims', () => {
     expect(stub.submits).toEqual([promptId(TASK, 0)]);
   });
 
-  it('makes n pictures one by one, each with a seed of its own, where the workflow has no batch', async () => {
+  it('makes n images one by one, each with its own seed, if the workflow has no batch', async () => {
     const model = aTemplate(aWorkflow());
     const request = aRequest({ n: 3 }, { upstream: { ...aRequest().upstream, model } });
     const run = aRun();
@@ -177,12 +177,12 @@ describe('what it claims', () => {
     expect([0, 1, 2].map((k) => graphAt(k).latent?.inputs.batch_size)).toEqual([4, 4, 2]);
   });
 
-  it('uploads reference images and names them to the workflow, in order', async () => {
+  it('uploads reference images and passes their names to the workflow, in order', async () => {
     const references = [await anImage('red'), await anImage('blue')];
     for (const model of ['gpt-image-2', 'nano-banana-2', 'nano-banana-pro']) {
       const input = { reference_images: ['https://a/1', 'https://a/2'], aspect_ratio: 'auto', resolution: '2K' };
       const request = aRequest(input, { model, images: { references, firstFrame: null } });
-      const { ratio, size } = imageChoice(model, request.input, references[0]);
+      const { ratio, size } = requestedSize(request);
       expect(comfyui.prepare(request).approximations).toEqual([
         { param: 'aspect_ratio', requested: 'auto', used: ratio },
       ]);
@@ -201,7 +201,7 @@ describe('what it claims', () => {
     ['gpt-image-2', 3],
     ['nano-banana-2', 4],
     ['nano-banana-pro', 10],
-  ])('takes with %s up to %i reference images, and says so before anything is sent', (model, most) => {
+  ])('accepts with %s up to %i reference images, and refuses more before anything is sent', (model, most) => {
     const urls = Array.from({ length: most + 1 }, (_, i) => `https://a/${i}`);
     const fits = (reference_images: string[]) =>
       unfitOf(() => comfyui.prepare(aRequest({ reference_images, resolution: '2K' }, { model })).approximations);
@@ -231,7 +231,8 @@ describe('what it claims', () => {
 describe('videos', () => {
   function aVideo(input: Partial<ProviderRequest['input']>, template: object, more: Partial<ProviderRequest> = {}) {
     const upstream = { ...aRequest().upstream, model: aTemplate(template), ...more.upstream };
-    const defaults = { aspect_ratio: '16:9', resolution: '720p', duration: 5, reference_mode: 'omni', n: undefined };
+    const resolution = more.model === 'sora-2' ? '720P' : '720p';
+    const defaults = { aspect_ratio: '16:9', resolution, duration: 5, reference_mode: 'omni', n: undefined };
     return aRequest({ ...defaults, ...input }, { kind: 'video', model: 'seedance-2', ...more, upstream });
   }
   const first = { first_frame_image_url: 'https://a/1' };
@@ -242,7 +243,7 @@ describe('videos', () => {
     reference: aFilm({ image: '{{image}}' }),
   };
 
-  it('takes the film that the server reports under images', async () => {
+  it('finds the video that the server reports under images', async () => {
     const request = aVideo({}, { workflows: [aFilm({ fps: '{{fps}}' })], frames_per_second: 24 });
     expect(comfyui.prepare(request).approximations).toEqual([]);
     const [film] = await comfyui.prepare(request).generate(aRun());
@@ -280,7 +281,7 @@ describe('videos', () => {
     expect(comfyui.prepare(aVideo(input as object, template, { model })).approximations).toEqual(approximations);
   });
 
-  it('hands first frame and reference to one workflow that takes both, or both as references', async () => {
+  it('passes first frame and reference to a workflow that takes both, otherwise both as references', async () => {
     const images = { firstFrame: await anImage('red'), references: [await anImage('blue')] };
     const exact = aFilm({ image: '{{first_frame}}', other: '{{image_1}}' });
     const near = aFilm({ image: '{{image_1}}', other: '{{image_2}}' });
@@ -313,7 +314,7 @@ describe('videos', () => {
     expect(graphAt(0).latent?.inputs.length).toBe(frames);
   });
 
-  it('rounds a size to what the model can do, and records it', () => {
+  it('rounds a size to one that the model supports, and records it', () => {
     const request = aVideo({ aspect_ratio: '21:9' }, { workflows: [aFilm()], frames_per_second: 24 });
     expect(comfyui.prepare(request).approximations).toEqual([
       { param: 'resolution', requested: '720p', used: '1472x624' },
@@ -322,7 +323,7 @@ describe('videos', () => {
 });
 
 describe('the socket', () => {
-  it('tells the progress, node by node', async () => {
+  it('reports the progress, node by node', async () => {
     stub.engine.nodeMs = 20;
     const run = aRun();
     await comfyui.prepare(aRequest({}, { upstream: { ...aRequest().upstream, pollIntervalMs: 10_000 } })).generate(run);
@@ -339,7 +340,7 @@ describe('the socket', () => {
     expect(Date.now() - began).toBeLessThan(9_000);
   });
 
-  it('may break: the history tells the end, and a new socket goes on telling', async () => {
+  it('may break: the history shows the end, and a new socket continues the progress', async () => {
     stub.engine.held = true;
     const run = aRun();
     const result = comfyui.prepare(aRequest()).generate(run);
@@ -347,10 +348,10 @@ describe('the socket', () => {
     await eventually('progress', async () => run.percents.length > 3);
     stub.dropSockets();
     await eventually('another socket', async () => stub.socketCount === 2);
-    const heard = run.percents.length;
+    const before = run.percents.length;
     stub.engine.held = false;
     expect(await result).toHaveLength(1);
-    expect(run.percents.length).toBeGreaterThan(heard);
+    expect(run.percents.length).toBeGreaterThan(before);
   });
 
   it('is not needed', async () => {
@@ -361,7 +362,7 @@ describe('the socket', () => {
 });
 
 describe('submitting once', () => {
-  it('notes the intent before and the id after, and its id is that of the run', async () => {
+  it('records the intent before and the id after, and the id is that of the run', async () => {
     const run = aRun();
     await comfyui.prepare(aRequest()).generate(run);
     expect(run.acts).toEqual(['submitting after 0', promptId(TASK, 0)]);
@@ -379,14 +380,14 @@ describe('submitting once', () => {
     ['a proxy answers 502', { status: 502, body: '<html>Bad Gateway</html>' }],
     ['the server answers 500', { status: 500, body: 'Internal Server Error' }],
     ['the answer is junk', 'junk'],
-  ])('has spent nothing when %s and the server knows no such run', async (_what, fault) => {
+  ])('is not billed when %s and the server has no record of the run', async (_what, fault) => {
     stub.next('POST /prompt', fault);
     const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
     expect(stub.submits).toHaveLength(0);
   });
 
-  it('does not know the outcome when the answer is lost and the lookup is refused', async () => {
+  it('reports an unknown outcome when the answer is lost and the lookup is refused', async () => {
     stub.next('POST /prompt', 'lose reply');
     const refused = { status: 403 };
     stub.next('GET /queue', refused, refused, refused);
@@ -394,7 +395,7 @@ describe('submitting once', () => {
     expect(error).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
   });
 
-  it('goes on with the run of a lost worker', async () => {
+  it('continues the run of a lost worker', async () => {
     stub.engine.held = true;
     const lost = new AbortController();
     const first = comfyui.prepare(aRequest()).generate(aRun({ signal: lost.signal }));
@@ -411,7 +412,7 @@ describe('submitting once', () => {
     expect(await comfyui.find(aRequest(), new AbortController().signal)).toBe(upstreamId); // from the history
   });
 
-  it('goes on in the midst of several runs: what is there is not submitted again', async () => {
+  it('continues in the middle of several runs, and submits no run twice', async () => {
     const upstream = { ...aRequest().upstream, model: aTemplate(aWorkflow()) };
     const request = aRequest({ n: 3 }, { upstream });
     const whole = await comfyui.prepare(request).generate(aRun());
@@ -427,7 +428,7 @@ describe('submitting once', () => {
     expect(await comfyui.find(aRequest(), new AbortController().signal)).toBeNull();
   });
 
-  it('asks nothing of a server that gives runs ids of its own', async () => {
+  it('refuses a server that gives runs its own ids', async () => {
     stub.ignoresPromptId = true;
     stub.engine.held = true;
     const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
@@ -458,7 +459,7 @@ describe('failures', () => {
     expect(stub.requests.filter(({ path }) => path === '/prompt')).toHaveLength(1);
   });
 
-  it('tells the operator which file is missing, and the client nothing of it', async () => {
+  it('names the missing file to the operator and not to the client', async () => {
     stub.missing.add(missing);
     const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'provider_rejected', billing: 'none' });
@@ -468,7 +469,7 @@ describe('failures', () => {
     );
   });
 
-  it('spends nothing when nobody listens', async () => {
+  it('is not billed when the server is down', async () => {
     const request = aRequest();
     await stub.stop();
     const error = await failureOf(comfyui.prepare(request).generate(aRun()));
@@ -481,7 +482,7 @@ describe('failures', () => {
     [{ status: 500 }, 'provider_unavailable'],
     ['junk', 'provider_unavailable'],
     [{ status: 403 }, 'provider_rejected'],
-  ])('an upload that meets %j spends nothing', async (fault, code) => {
+  ])('an upload that fails with %j is not billed', async (fault, code) => {
     stub.next('POST /upload/image', fault);
     const images = { references: [await anImage('red')], firstFrame: null };
     const run = aRun();
@@ -492,14 +493,14 @@ describe('failures', () => {
     expect(run.acts).toEqual([]);
   });
 
-  it('a node that fails is ours to look into', async () => {
+  it('a failed node is an internal error', async () => {
     stub.engine.failing = true;
     const error = await failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     expect(error).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { code: 'execution_error' } });
     expect(JSON.stringify(error.cause)).toContain('KSampler: torch.OutOfMemoryError');
   });
 
-  it('a run interrupted at the server may be asked for again', async () => {
+  it('a run interrupted at the server may be retried', async () => {
     stub.engine.held = true;
     const result = failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     await eventually('the run', async () => stub.engine.running);
@@ -507,7 +508,7 @@ describe('failures', () => {
     expect(await result).toMatchObject({ code: 'provider_unavailable', billing: 'charged' });
   });
 
-  it('a run that the server has lost is gone at the third look', async () => {
+  it('a run that the server has lost fails at the third lookup', async () => {
     stub.engine.held = true;
     const result = failureOf(comfyui.prepare(aRequest()).generate(aRun()));
     await eventually('the run', async () => stub.engine.running);
@@ -518,21 +519,21 @@ describe('failures', () => {
     expect(stub.submits).toHaveLength(1);
   });
 
-  it('a run that the server does not tell of twice in a row is not gone', async () => {
+  it('a run that is missing twice in a row is not lost', async () => {
     stub.engine.nodeMs = 20;
     const silence = { status: 200, body: { queue_running: [], queue_pending: [] } };
     stub.next('GET /queue', silence, silence);
     expect(await comfyui.prepare(aRequest()).generate(aRun())).toHaveLength(1);
   });
 
-  it.each(['none', 'temp', 'one less'] as const)('files missing (%s) are no result', async (outputs) => {
+  it.each(['none', 'temp', 'one less'] as const)('missing files (%s) are a failure', async (outputs) => {
     stub.engine.outputs = outputs;
     expect(await failureOf(comfyui.prepare(aRequest({ n: 2 })).generate(aRun()))).toMatchObject({
       code: 'internal_error',
     });
   });
 
-  it('bears a server that stumbles while it works, and fetches a file again', async () => {
+  it('retries temporary failures of the server, and downloads a file again', async () => {
     stub.next('GET /history/*', 'reset', { status: 502 }, 'junk', { status: 429 }, { status: 404 }, { status: 404 });
     stub.next('GET /queue', { status: 500 }, 'reset');
     stub.next('GET /view', 'reset', { status: 503 });
@@ -540,7 +541,7 @@ describe('failures', () => {
     expect(stub.submits).toHaveLength(1);
   });
 
-  it('sends the key on every way and repeats it nowhere', async () => {
+  it('sends the key with every request and logs it nowhere', async () => {
     stub.key = 'secret-of-the-proxy';
     const upstream = { ...aRequest().upstream, apiKey: stub.key };
     expect(await comfyui.prepare(aRequest({}, { upstream })).generate(aRun())).toHaveLength(1);
@@ -569,11 +570,11 @@ describe('stopping', () => {
     stop.abort('deadline');
     await expect(result).rejects.toBe('deadline');
     expect(Date.now() - began).toBeLessThan(5_000); // what the port allows
-    expect(stub.engine.running).not.toBeNull(); // the engine tells the upstream, not the run
+    expect(stub.engine.running).not.toBeNull(); // the engine cancels upstream, not the run
   });
 
   it.each([true, false])(
-    "cancels a running and a waiting run, and nobody else's (newer server: %s)",
+    'cancels a running and a pending run, and no run of another task (newer server: %s)',
     async (modern) => {
       stub.modern = modern;
       stub.engine.held = true;

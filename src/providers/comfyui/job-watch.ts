@@ -1,28 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { ProgressMeter, type SocketMessage } from './progress-meter.ts';
+import { type SocketMessage, socketMessage } from './comfy-wire.ts';
+import { ProgressMeter } from './progress-meter.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** A preview of the picture at work may be large; it is dropped unread. */
+/** A preview of an unfinished image may be large; it is dropped unread. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** After a drop: 1 s, doubling. The history is read meanwhile, so a socket that never comes back only costs news. */
+/** Reconnect backoff: 1 s, doubling. The history is polled meanwhile, so a dead socket costs only progress messages. */
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
 
-/** Between looks into the history once the socket said that a run ended: it is written a moment later. */
+/** Between reads of the history once the socket has reported the end: the server writes the history a moment later. */
 const ENDED_MS = 100;
 
-interface Followed {
+interface FollowedRun {
   meter: ProgressMeter;
   progress: (percent: number) => void;
   ended: AbortController;
 }
 
-/** Hears of a task's runs over the server's socket. Only news come from it; the truth is in the history. */
+/** Follows a task's runs over the server's socket. It only reports progress; results and failures come from the history. */
 export class JobWatch {
-  private readonly runs = new Map<string, Followed>();
+  private readonly runs = new Map<string, FollowedRun>();
   private socket: WebSocket | null = null;
   private timer: NodeJS.Timeout | null = null;
   private retryMs = FIRST_RETRY_MS;
@@ -36,12 +37,12 @@ export class JobWatch {
     this.open();
   }
 
-  /** From now on; what was said before is lost. */
+  /** Starts with the next message; earlier ones are lost. */
   follow(id: string, nodeIds: Iterable<string>): void {
     this.runs.set(id, { meter: new ProgressMeter(nodeIds), progress: () => undefined, ended: new AbortController() });
   }
 
-  /** Reports what was heard so far, and from then on every change. */
+  /** Reports the current progress at once, and then every change. */
   report(id: string, progress: (percent: number) => void): void {
     const run = this.runs.get(id);
     if (!run) return;
@@ -49,13 +50,13 @@ export class JobWatch {
     progress(run.meter.percent);
   }
 
-  /** Waits, but not longer than until the run is said to have ended. @throws the reason of the signal */
-  async quiet(id: string, ms: number, signal: AbortSignal): Promise<void> {
+  /** Waits `ms`, or less if the socket reports the end of the run. @throws the reason of the signal */
+  async waitForEnd(id: string, ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const ended = this.runs.get(id)?.ended.signal;
-    const over = ended?.aborted ?? false;
-    const stop = ended && !over ? AbortSignal.any([signal, ended]) : signal;
-    await sleep(over ? Math.min(ms, ENDED_MS) : ms, undefined, { signal: stop }).catch(() => undefined);
+    const hasEnded = ended?.aborted ?? false;
+    const stop = ended && !hasEnded ? AbortSignal.any([signal, ended]) : signal;
+    await sleep(hasEnded ? Math.min(ms, ENDED_MS) : ms, undefined, { signal: stop }).catch(() => undefined);
     signal.throwIfAborted();
   }
 
@@ -77,23 +78,23 @@ export class JobWatch {
     this.socket = socket;
     socket.on('open', () => (this.retryMs = FIRST_RETRY_MS));
     socket.on('message', (bytes: Buffer, isBinary) => {
-      if (!isBinary && !this.closed) this.hear(parse(bytes));
+      if (!isBinary && !this.closed) this.receive(parse(bytes));
     });
     socket.on('error', () => undefined); // 'close' follows
-    socket.on('close', () => this.retry());
+    socket.on('close', () => this.reconnectLater());
   }
 
-  private retry(): void {
+  private reconnectLater(): void {
     if (this.closed) return;
     this.timer = setTimeout(() => this.open(), this.retryMs);
     this.retryMs = Math.min(this.retryMs * 2, MAX_RETRY_MS);
   }
 
-  private hear(message: SocketMessage | null): void {
+  private receive(message: SocketMessage | null): void {
     const id = message?.data.prompt_id;
     const run = typeof id === 'string' ? this.runs.get(id) : undefined;
-    if (!message || !run) return; // of the queue as a whole, or of somebody else's run
-    run.meter.hear(message);
+    if (!message || !run) return; // about the whole queue, or a run of another task
+    run.meter.update(message);
     run.progress(run.meter.percent);
     if (run.meter.ended) run.ended.abort();
   }
@@ -101,8 +102,7 @@ export class JobWatch {
 
 function parse(bytes: Buffer): SocketMessage | null {
   try {
-    const message = JSON.parse(bytes.toString('utf8')) as SocketMessage | null;
-    return typeof message?.type === 'string' && typeof message.data === 'object' && message.data ? message : null;
+    return socketMessage.safeParse(JSON.parse(bytes.toString('utf8'))).data ?? null;
   } catch {
     return null;
   }

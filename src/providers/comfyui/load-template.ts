@@ -4,28 +4,28 @@ import { nanoBanana2 } from './templates/nano-banana-2.ts';
 import { nanoBananaPro } from './templates/nano-banana-pro.ts';
 import { parseTemplate, type Template, TemplateError } from './template.ts';
 
-/** By the model of ours they stand in for. */
+/** By the id of the public model that they serve. */
 export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
   'gpt-image-2': gptImage2,
   'nano-banana-2': nanoBanana2,
   'nano-banana-pro': nanoBananaPro,
 };
 
-/** Files as last read, by path; a changed file is read anew. */
+/** Parsed files by path; a changed file is read again. */
 const files = new Map<string, { version: string; template: Template }>();
 
 /**
- * @param name `default` for the shipped template of the model, or the name of a model whose shipped template to take, or the
- *   path of a workflow file (ends in `.json`; relative to where the service was started)
+ * @param name `default` for the shipped template of the model, or the id of a model whose shipped template to use, or the path
+ *   of a workflow file (ends in `.json`; relative to the working directory of the service)
  * @throws TemplateError with a message for the operator
  */
 export function loadTemplate(name: string, modelId: string): Template {
   if (name.endsWith('.json')) return readTemplate(name);
-  const wanted = name === 'default' ? modelId : name;
-  const shipped = Object.hasOwn(SHIPPED_TEMPLATES, wanted) ? SHIPPED_TEMPLATES[wanted] : undefined;
+  const id = name === 'default' ? modelId : name;
+  const shipped = Object.hasOwn(SHIPPED_TEMPLATES, id) ? SHIPPED_TEMPLATES[id] : undefined;
   if (shipped) return shipped;
   const names = Object.keys(SHIPPED_TEMPLATES).join(', ');
-  throw new TemplateError(`"${wanted}" is neither the path of a .json file nor one of ${names}`);
+  throw new TemplateError(`"${id}" is neither the path of a .json file nor one of ${names}`);
 }
 
 function readTemplate(name: string): Template {

@@ -1,14 +1,14 @@
 import { ProgressMeter } from './progress-meter.ts';
 
-const hear = (meter: ProgressMeter, ...messages: [string, Record<string, unknown>][]) =>
+const update = (meter: ProgressMeter, ...messages: [string, Record<string, unknown>][]) =>
   messages.map(([type, data]) => {
-    meter.hear({ type, data });
+    meter.update({ type, data });
     return meter.percent;
   });
 
-it('counts nodes done and the share of the one at work, for servers that tell node by node', () => {
+it('counts finished nodes and the share of the active node, for servers that report node by node', () => {
   const meter = new ProgressMeter(['load', 'sample', 'decode', 'save']);
-  const percents = hear(
+  const percents = update(
     meter,
     ['execution_start', {}],
     ['execution_cached', { nodes: ['load'] }],
@@ -22,10 +22,10 @@ it('counts nodes done and the share of the one at work, for servers that tell no
   expect(meter.ended).toBe(true);
 });
 
-it('reads the state of all nodes, for servers that tell it at once', () => {
+it('reads the state of all nodes, for servers that report them together', () => {
   const meter = new ProgressMeter(['load', 'sample']);
   const state = (state: string, value: number) => ({ state, value, max: 4 });
-  const percents = hear(
+  const percents = update(
     meter,
     ['progress_state', { nodes: { load: state('finished', 1), sample: state('running', 1) } }],
     ['progress_state', { nodes: { load: state('finished', 1), sample: state('running', 3) } }],
@@ -34,16 +34,16 @@ it('reads the state of all nodes, for servers that tell it at once', () => {
   expect(percents).toEqual([62.5, 87.5, 87.5]);
 });
 
-it.each(['execution_success', 'execution_error', 'execution_interrupted'])('takes %s for the end', (type) => {
+it.each(['execution_success', 'execution_error', 'execution_interrupted'])('ends with %s', (type) => {
   const meter = new ProgressMeter(['a']);
-  hear(meter, [type, {}]);
+  update(meter, [type, {}]);
   expect(meter.ended).toBe(true);
 });
 
-it('never falls and bears nonsense', () => {
+it('never decreases, and ignores invalid messages', () => {
   const meter = new ProgressMeter(['a', 'b']);
-  hear(meter, ['progress', { node: 'a', value: 3, max: 4 }]);
-  const percents = hear(
+  update(meter, ['progress', { node: 'a', value: 3, max: 4 }]);
+  const percents = update(
     meter,
     ['progress', { node: 'a', value: 1, max: 4 }],
     ['progress', { node: 'a', value: 9, max: 0 }],

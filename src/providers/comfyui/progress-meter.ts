@@ -1,23 +1,19 @@
-/** What the server says over its socket: `{type, data}`; binary frames are previews and stay unread. */
-export interface SocketMessage {
-  type: string;
-  data: Record<string, unknown>;
-}
+import type { SocketMessage } from './comfy-wire.ts';
 
-/** How far one run is, from what its socket tells: the share of nodes done, and of the one at work its own share. */
+/** Progress of one run from its socket messages: the share of finished nodes, plus the reported share of the active node. */
 export class ProgressMeter {
-  /** Node id to its share, 0 to 1. Nodes that a node unfolds into have ids of their own and do not count. */
+  /** Node id to its share, 0 to 1. Nodes that another node expands into have ids of their own and do not count. */
   private readonly shares = new Map<string, number>();
   private current: string | null = null;
-  private over = false;
+  private hasEnded = false;
 
   constructor(nodeIds: Iterable<string>) {
     for (const id of nodeIds) this.shares.set(id, 0);
   }
 
-  /** The server has nothing more to do for it; how it ended stands in its history. */
+  /** The server has finished the run; the history contains its outcome. */
   get ended(): boolean {
-    return this.over;
+    return this.hasEnded;
   }
 
   get percent(): number {
@@ -25,19 +21,19 @@ export class ProgressMeter {
     return (100 * sum) / this.shares.size;
   }
 
-  hear({ type, data }: SocketMessage): void {
+  update({ type, data }: SocketMessage): void {
     if (type === 'execution_cached' && Array.isArray(data.nodes)) {
       for (const node of data.nodes) this.set(node, 1);
     } else if (type === 'executing') {
       this.set(this.current, 1);
       this.current = typeof data.node === 'string' ? data.node : null;
-      if (data.node === null) this.over = true;
+      if (data.node === null) this.hasEnded = true;
     } else if (type === 'progress') {
-      this.set(data.node, part(data));
+      this.set(data.node, shareOf(data));
     } else if (type === 'progress_state' && isRecord(data.nodes)) {
       for (const [node, state] of Object.entries(data.nodes)) this.set(node, stateShare(state));
     } else if (['execution_success', 'execution_error', 'execution_interrupted'].includes(type)) {
-      this.over = true;
+      this.hasEnded = true;
     }
   }
 
@@ -50,10 +46,10 @@ export class ProgressMeter {
 
 function stateShare(state: unknown): number {
   if (!isRecord(state)) return 0;
-  return state.state === 'finished' ? 1 : part(state);
+  return state.state === 'finished' ? 1 : shareOf(state);
 }
 
-function part({ value, max }: Record<string, unknown>): number {
+function shareOf({ value, max }: Record<string, unknown>): number {
   return typeof value === 'number' && typeof max === 'number' && max > 0 ? value / max : 0;
 }
 

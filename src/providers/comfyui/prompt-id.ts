@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Our own id of a task's k-th run, so that a run whose submission got no answer can be looked up.
- * @returns a UUID in lower case: newer servers take nothing else
+ * The id that we give to a task's k-th run, so that a run whose submission got no answer can be looked up.
+ * @returns a UUID in lower case: newer servers accept nothing else
  */
 export function promptId(taskId: string, run: number): string {
   return uuidOf(`run ${run} of ${taskId}`);
 }
 
-/** Names the socket that hears of a task's runs; the same after a crash, so a successor hears of them too. */
+/** The id of the socket that receives a task's progress. It is the same after a crash, so the next claim receives it too. */
 export const clientId = (taskId: string): string => uuidOf(`client of ${taskId}`);
 
-/** 31 bits, the smallest range among ComfyUI's seed inputs: every attempt of a run asks for the same picture. */
+/** 31 bits, the smallest range among ComfyUI's seed inputs: every attempt of a run requests the same image. */
 export function seedOf(taskId: string, run: number): number {
   return digest(`seed ${run} of ${taskId}`).readUInt32BE(0) >>> 1;
 }
 
-/** Version 8, for ids made in one's own way (RFC 9562). */
+/** Version 8 is for ids of an application's own scheme (RFC 9562). */
 function uuidOf(text: string): string {
   const hex = digest(text).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,13 +1,13 @@
 import type { Workflow } from './workflow.ts';
 
-/** The most reference images a model of ours takes. */
+/** The most reference images that any model accepts. */
 const MAX_IMAGES = 16;
 
 type ImageSlot = `image_${number}` | 'first_frame';
 export type Slot =
   'prompt' | 'width' | 'height' | 'seed' | 'batch_size' | 'duration' | 'frames' | 'fps' | 'image' | ImageSlot;
 
-/** What goes into the slots of a workflow. An image is the name the server gave the upload. */
+/** The values of a workflow's slots. The value of an image is the name that the server gave the upload. */
 export type SlotValues = Partial<Record<Slot, string | number>>;
 
 const IMAGE_SLOTS: readonly Slot[] = [
@@ -22,7 +22,7 @@ const SLOTS: ReadonlySet<string> = new Set<Slot>([
 
 const SLOT = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
-/** @param unknown called with what stands in braces but is no slot */
+/** @param unknown called with each text in braces that is not a slot */
 export function slotsOf(workflow: Workflow, unknown: (text: string) => void = () => undefined): Set<Slot> {
   const slots = new Set<Slot>();
   mapStrings(inputsOf(workflow), (text) => {
@@ -35,12 +35,12 @@ export function slotsOf(workflow: Workflow, unknown: (text: string) => void = ()
   return slots;
 }
 
-/** The images a workflow must be given: it takes these, no more and no fewer. */
+/** The images that a workflow requires: exactly these. */
 export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) => slots.has(slot));
 
 /**
- * A copy with the values in place. A string that is one slot alone becomes the value itself, so numbers stay numbers; within
- * other text it is written out. What a value contains is never looked at again: a prompt may hold braces.
+ * A copy with the slots replaced. A string that consists of one slot becomes the value itself, so numbers stay numbers; in other
+ * text the value is inserted. Values are not scanned for slots: a prompt may contain braces.
  */
 export function fill(workflow: Workflow, given: SlotValues): Workflow {
   const values: Record<string, string | number | undefined> = { ...given, image: given.image_1 };

@@ -18,12 +18,12 @@ it.each([
   ['unknown slot {{image_17}}', workflow({ text: '{{prompt}}', image: '{{image_17}}' })],
   ['frames_per_second is not given', workflow({ text: '{{prompt}}', length: '{{frames}}' })],
   ['the file must be object', ['{{prompt}}']],
-])('tells the operator: %s', (message, json) => {
+])('reports to the operator: %s', (message, json) => {
   expect(() => parseTemplate(json)).toThrow(TemplateError);
   expect(() => parseTemplate(json)).toThrow(message.replace('export', 'Export (API)'));
 });
 
-it('takes a single workflow as ComfyUI exports it', () => {
+it('accepts a single workflow as exported by ComfyUI', () => {
   const exported = {
     3: { inputs: { text: '{{ prompt }}', seed: 5 }, class_type: 'Any', _meta: { title: 'Any {{x}}' } },
   };
@@ -51,7 +51,7 @@ describe('a file', () => {
   beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'template-spec-'))));
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('is read anew once it has changed', () => {
+  it('is read again once it has changed', () => {
     const path = join(directory, 'a.json');
     writeFileSync(path, JSON.stringify(workflow({ text: '{{prompt}}' })));
     const first = loadTemplate(path, 'gpt-image-2');
@@ -60,7 +60,7 @@ describe('a file', () => {
     expect(loadTemplate(path, 'gpt-image-2').workflows[0]?.[1]?.inputs).toEqual({ text: '{{prompt}}, in oil' });
   });
 
-  it.each(['missing.json', 'no-such-template'])('that is not there is named: %s', (name) => {
+  it.each(['missing.json', 'no-such-template'])('that does not exist is named: %s', (name) => {
     expect(() => loadTemplate(name, 'gpt-image-2')).toThrow(name);
     expect(() => loadTemplate(name, 'gpt-image-2')).toThrow(TemplateError);
   });

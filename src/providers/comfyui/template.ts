@@ -2,25 +2,25 @@ import { Ajv } from 'ajv';
 import { type Slot, slotsOf } from './slots.ts';
 import type { Workflow } from './workflow.ts';
 
-/** What a workflow file says: the graphs a model may be served with, and what they can do. */
+/** The content of a workflow file: the graphs that serve a model, and their limits. */
 export interface Template {
-  /** The first that has a slot for everything a request brings is taken. */
+  /** The first workflow with a slot for every value of the request is used. */
   workflows: Workflow[];
-  /** Of the video, where a workflow counts it in `{{frames}}`. */
+  /** Frame rate of the video, for workflows with `{{frames}}`. */
   frames_per_second?: number;
-  /** Such video models make a multiple of this many frames, and one; 4 when absent. */
+  /** The model makes a multiple of this number of frames, plus one; 4 when absent. */
   frame_step?: number;
-  /** Width and height are rounded to a multiple of it; 16 when absent. */
+  /** Width and height are rounded to a multiple of this; 16 when absent. */
   size_step?: number;
-  /** The largest picture or frame; no bound when absent. */
+  /** The largest image or frame; no limit when absent. */
   max_pixels?: number;
-  /** The largest `{{batch_size}}`; more pictures are made in several runs. No bound when absent. */
+  /** The largest `{{batch_size}}`; more images take several runs. No limit when absent. */
   max_batch?: number;
   min_seconds?: number;
   max_seconds?: number;
 }
 
-/** The workflow file cannot be used. For the operator: the message names the file's fault. */
+/** The workflow file cannot be used. The message, for the operator, names the fault in the file. */
 export class TemplateError extends Error {
   override name = 'TemplateError';
 }

@@ -4,5 +4,5 @@ export interface WorkflowNode {
   inputs: Record<string, unknown>;
 }
 
-/** Node id to node; a string input may hold slots, `{{prompt}}`. */
+/** Node id to node. A string input may contain slots such as `{{prompt}}`. */
 export type Workflow = Record<string, WorkflowNode>;

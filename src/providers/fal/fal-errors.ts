@@ -1,22 +1,23 @@
 import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { ProviderError, type ProviderRequest } from '../provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
+import { parseReply } from '../wire/reply-schema.ts';
 import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
-import type { FalErrorBody, FalStatus } from './fal-wire.ts';
+import { falRefusal, type FalStatus } from './fal-wire.ts';
 
-/** The first that fits decides; types of the model's errors and of the platform's. */
+/** The first match decides. Error types of the models and of the platform. */
 const TYPES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^content_policy_violation$/, 'content_policy_violation'],
   [/^no_media_generated$/, 'internal_error'],
   [/^(generation|request)_timeout$/, 'provider_timeout'],
   [/^(startup_timeout|runner_|downstream_service_|internal_)/, 'provider_unavailable'],
-  [/^client_/, 'internal_error'], // stopped, and not by us: then nobody would ask
+  [/^client_/, 'internal_error'], // stopped, but not by us: after our own cancel nothing polls the request
   [/^(image|file|video|audio|unsupported|feature|string|list|int|float|bool|literal|value|url)_/, 'provider_rejected'],
   [/^(greater_than|less_than|one_of|missing|enum|bad_request|url_error|auth_error|not_found)/, 'provider_rejected'],
 ];
 
-/** The queue did not take the request. */
+/** The queue did not accept the request. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { cause, type, text } = read(request, reply);
   const { status, headers } = reply;
@@ -37,7 +38,7 @@ export function resultFailure(request: ProviderRequest, reply: UpstreamReply): P
   return new ProviderError(codeOf(type, reply.status, retryable), { cause });
 }
 
-/** Its status alone said so. */
+/** The status reply reports the failure. */
 export function statusFailure(
   { upstream }: ProviderRequest,
   { error, error_type: type = '' }: FalStatus,
@@ -60,11 +61,11 @@ function read(
   reply: UpstreamReply,
 ): { cause: OperatorCause; type: string; text: string } {
   const { status, headers, json, text } = reply;
-  const { detail, error_type: platformType } = (json ?? {}) as FalErrorBody;
+  const { detail, error_type: platformType } = parseReply(falRefusal, json);
   const [first] = Array.isArray(detail) ? detail : [];
-  const type = String(first?.type ?? platformType ?? headers['x-fal-error-type'] ?? '');
-  const said = first?.msg ?? (typeof detail === 'string' ? detail : text);
+  const type = first?.type ?? platformType ?? headers['x-fal-error-type'] ?? '';
+  const message = first?.msg ?? (typeof detail === 'string' ? detail : text);
   const requestId = headers['x-fal-request-id'];
-  const cause = operatorCause('fal', upstream.apiKey, { status, code: type, requestId, message: said });
-  return { cause, type, text: said };
+  const cause = operatorCause('fal', upstream.apiKey, { status, code: type, requestId, message });
+  return { cause, type, text: message };
 }

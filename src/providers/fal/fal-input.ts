@@ -4,21 +4,21 @@ import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes } from '../wire/data-url.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
-/** What is sent for one generation: to which endpoint, how many times, with which inputs. */
-export interface FalOrder {
-  /** The endpoint, without the host. */
+/** The queue requests of one generation. */
+export interface FalPlan {
+  /** Path of the endpoint, without a leading slash. */
   endpoint: string;
-  /** How many requests it takes. */
+  /** Number of requests. */
   count: number;
-  /** The inputs of each, in order; images are encoded only then. */
-  inputs: () => object[];
+  /** The input of the request of this index. Encodes the images, so call it only to send it. */
+  input: (index: number) => object;
   approximations: Approximation[];
 }
 
-/** Pictures of one request. */
+/** Most images that one request makes. */
 const MAX_IMAGES = 4;
 
-/** Ours: the images travel in the request, which is held in memory whole. */
+/** A limit of our own: the request contains the images and is held in memory as a whole. */
 const MAX_REQUEST_BYTES = 100 * 1024 * 1024;
 
 const NANO_BANANA = {
@@ -27,11 +27,11 @@ const NANO_BANANA = {
 };
 
 /**
- * The request in the words of the fal model that it is bound to. `upstream.model` is the endpoint without its last segment,
- * which depends on the images.
- * @throws Unfit
+ * Translates a request for the fal model of its binding. `upstream.model` is the endpoint without its last segment, which
+ * depends on the images.
+ * @throws UnsupportedRequest
  */
-export function falOrder(request: ProviderRequest): FalOrder {
+export function falPlan(request: ProviderRequest): FalPlan {
   const { model } = request.upstream;
   const { references, firstFrame } = request.images;
   if (encodedBytes(firstFrame ? [firstFrame, ...references] : references) > MAX_REQUEST_BYTES) {
@@ -44,44 +44,46 @@ export function falOrder(request: ProviderRequest): FalOrder {
   throw new UnsupportedRequest('model', `The inputs of fal's ${model} are not known.`);
 }
 
-function gptImage(request: ProviderRequest): FalOrder {
+function gptImage(request: ProviderRequest): FalPlan {
   const { size, approximations } = gptImageChoice(request);
-  // Its default quality is the dearest one; the others bound to this model leave the choice to it.
-  return pictures(request, 16, { image_size: size ?? 'auto', quality: 'auto' }, approximations);
+  // fal's default quality is the most expensive. `auto` is what the other providers of this model use.
+  return imagePlan(request, 16, { image_size: size ?? 'auto', quality: 'auto' }, approximations);
 }
 
-function nanoBanana(request: ProviderRequest): FalOrder {
+function nanoBanana(request: ProviderRequest): FalPlan {
   const { aspect_ratio, resolution } = request.input;
   if (!NANO_BANANA.ratios.includes(aspect_ratio))
-    throw new UnsupportedRequest('aspect_ratio', `fal has no ${aspect_ratio} here.`);
+    throw new UnsupportedRequest('aspect_ratio', `fal does not support ${aspect_ratio} for this model.`);
   if (!NANO_BANANA.resolutions.includes(resolution))
-    throw new UnsupportedRequest('resolution', `fal has no ${resolution} here.`);
-  return pictures(request, 14, { aspect_ratio, resolution }, []);
+    throw new UnsupportedRequest('resolution', `fal does not support ${resolution} for this model.`);
+  return imagePlan(request, 14, { aspect_ratio, resolution }, []);
 }
 
-function pictures(
+function imagePlan(
   { input, images, upstream }: ProviderRequest,
   maxReferences: number,
-  look: object,
+  settings: object,
   approximations: Approximation[],
-): FalOrder {
+): FalPlan {
   const count = input.reference_images?.length ?? 0;
   if (count > maxReferences)
-    throw new UnsupportedRequest('reference_images', `fal takes ${maxReferences} images here.`);
+    throw new UnsupportedRequest('reference_images', `fal accepts ${maxReferences} images for this model.`);
   const parts = split(input.n ?? 1);
-  const inputs = () => {
-    const urls = count > 0 ? { image_urls: images.references.map(dataUrl) } : {};
-    return parts.map((num_images) => ({ prompt: input.prompt, ...look, output_format: 'png', ...urls, num_images }));
-  };
   return {
     endpoint: count > 0 ? `${upstream.model}/edit` : upstream.model,
     count: parts.length,
-    inputs,
+    input: (index) => ({
+      prompt: input.prompt,
+      ...settings,
+      output_format: 'png',
+      ...(count > 0 ? { image_urls: images.references.map(dataUrl) } : {}),
+      num_images: parts[index],
+    }),
     approximations,
   };
 }
 
-function seedance(request: ProviderRequest): FalOrder {
+function seedance(request: ProviderRequest): FalPlan {
   const tag = (n: number) => `@Image${n}`;
   const { guidance, images, approximations, ...shot } = seedanceShot(request, tag);
   const input = {
@@ -92,17 +94,17 @@ function seedance(request: ProviderRequest): FalOrder {
     seed: shot.seed,
     generate_audio: true,
   };
-  const order = (mode: string, more: (urls: string[]) => object): FalOrder => ({
+  const planFor = (mode: string, more: (urls: string[]) => object): FalPlan => ({
     endpoint: `${request.upstream.model}/${mode}`,
     count: 1,
-    inputs: () => [{ ...input, ...more(images.map(dataUrl)) }],
+    input: () => ({ ...input, ...more(images.map(dataUrl)) }),
     approximations,
   });
-  if (guidance === 'text') return order('text-to-video', () => ({}));
-  if (guidance === 'first_frame') return order('image-to-video', ([image_url]) => ({ image_url }));
-  // An image that the prompt does not speak of may be passed over.
+  if (guidance === 'text') return planFor('text-to-video', () => ({}));
+  if (guidance === 'first_frame') return planFor('image-to-video', ([image_url]) => ({ image_url }));
+  // The model may ignore an image that the prompt does not mention.
   const prompt = shot.prompt.includes(tag(1)) ? shot.prompt : `${shot.prompt}\n\n${tag(1)} is a reference to follow.`;
-  return order('reference-to-video', (image_urls) => ({ prompt, image_urls }));
+  return planFor('reference-to-video', (image_urls) => ({ prompt, image_urls }));
 }
 
 /** 10 = 4 + 4 + 2 */

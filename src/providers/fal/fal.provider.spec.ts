@@ -1,13 +1,13 @@
 import { FalStub, type FalEnding } from '../../../test/support/stubs/fal.stub.ts';
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
 import { probe } from '../../generation/run/probe.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { FalProvider } from './fal.provider.ts';
+import { falProvider } from './fal.provider.ts';
 
-const fal = new FalProvider();
+const fal = falProvider;
 const SUBMIT = /^POST /;
 const RESULT = /^GET .*\/requests\/[^/]+$/;
 let stub: FalStub;
@@ -15,7 +15,7 @@ let run: RecordedRun;
 let picture: ProviderRequest;
 let film: ProviderRequest;
 
-const ground = new JobGround({
+const ground = new JobContext({
   provider: fal,
   newStub: () => new FalStub(),
   baseUrlOf: (stub) => stub.origin,
@@ -37,8 +37,8 @@ const withReferences = (request: ProviderRequest, references: InputImage[]) =>
     images: { references, firstFrame: null },
   });
 
-describe('pictures', () => {
-  it('are recognised by our storage, and so is a film', async () => {
+describe('images', () => {
+  it('are recognised by the probe, and so is a video', async () => {
     stub.real = true;
     const [shot] = await fal.prepare(requestFor(picture, { input: { aspect_ratio: '21:9' } })).generate(run);
     expect(await probe(shot!)).toMatchObject({ type: 'image', width: 1568, height: 672 });
@@ -46,12 +46,12 @@ describe('pictures', () => {
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
   });
 
-  it('are submitted once, polled under the first two segments, and brought home', async () => {
+  it('are submitted once, polled under the first two segments, and downloaded', async () => {
     expect(await ground.made(requestFor(picture, { input: { n: 3 } }))).toEqual(
       [0, 1, 2].map((at) => `output ${at} of ${ID(1)}`),
     );
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting', `submitted ${ID(1)}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${ID(1)}`]);
     expect(stub.requests.filter(({ path }) => path.startsWith('/openai/gpt-image-2/requests/'))).not.toEqual([]);
     expect(stub.requests.every(({ key, path }) => key === (path.startsWith('/files') ? 'none' : 'right'))).toBe(true);
     expect(last()?.fields).toEqual({
@@ -63,7 +63,7 @@ describe('pictures', () => {
     });
   });
 
-  it('of every ratio and resolution of gpt-image-2 are asked for in pixels', async () => {
+  it('of every ratio and resolution of gpt-image-2 are requested in pixels', async () => {
     const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
     for (const ratio of aspect_ratio?.enum ?? []) {
       for (const size of resolution?.enum ?? []) {
@@ -94,7 +94,7 @@ describe('pictures', () => {
   });
 
   it.each(['nano-banana-2', 'nano-banana-pro'] as const)(
-    'of every ratio and resolution of %s go by name',
+    'of every ratio and resolution of %s are requested by name',
     async (model) => {
       const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
       for (const ratio of aspect_ratio?.enum ?? []) {
@@ -118,21 +118,21 @@ describe('pictures', () => {
     [4, [4]],
     [5, [4, 1]],
     [10, [4, 4, 2]],
-  ])('%d at once are asked for as %j, in order, each intent noted before it is sent', async (n, parts) => {
+  ])('%d at once are requested as %j, in order, with each intent recorded before the call', async (n, parts) => {
     const outputs = await ground.made(requestFor(picture, { input: { n } }));
     expect(outputs).toHaveLength(n);
     expect(outputs[0]).toBe(`output 0 of ${ID(1)}`);
     expect(new Set(outputs).size).toBe(n);
     expect(jobs().map(({ fields }) => fields.num_images)).toEqual(parts);
     const ids = parts.map((_, at) => ID(at + 1));
-    const told = ids.flatMap((_, at) => {
+    const submitted = ids.flatMap((_, at) => {
       const known = ids.slice(0, at).join(',');
       return [...(at > 0 ? [`submitted ${known},?`] : []), `submitted ${ids.slice(0, at + 1).join(',')}`];
     });
-    expect(run.told).toEqual(['submitting', ...told]);
+    expect(run.calls).toEqual(['submitting', ...submitted]);
   });
 
-  it('more than fal takes, or of a model whose inputs nobody told us, are not tried', async () => {
+  it('more than fal accepts, or of a model with unknown inputs, are not tried', async () => {
     const many = Array.from({ length: 17 }, async () => inputImage(8, 8));
     expect(() => fal.prepare(requestFor(picture, { upstream: { model: 'fal-ai/flux/dev' } })).approximations).toThrow(
       UnsupportedRequest,
@@ -153,16 +153,16 @@ describe('pictures', () => {
 });
 
 describe('a crash among several requests', () => {
-  it('after which all are known is gone on from, and what was not yet sent is sent', async () => {
+  it('with every id known continues, and sends what was not sent yet', async () => {
     const ten = requestFor(picture, { input: { n: 10 } });
     await ground.made(ten);
     const again = ground.freshRun(`${ID(1)},${ID(2)}`, true);
     expect(await ground.made(ten, again)).toHaveLength(10);
     expect(stub.submits).toBe(4);
-    expect(again.told).toEqual([`submitted ${ID(1)},${ID(2)},?`, `submitted ${ID(1)},${ID(2)},${ID(4)}`]);
+    expect(again.calls).toEqual([`submitted ${ID(1)},${ID(2)},?`, `submitted ${ID(1)},${ID(2)},${ID(4)}`]);
   });
 
-  it('in the middle of a submit is an unknown outcome; what is known is cancelled', async () => {
+  it('in the middle of a submit has an unknown outcome, and the known jobs are cancelled', async () => {
     stub.endings.push('never');
     const ten = requestFor(picture, { input: { n: 10 } });
     const first = ground.freshRun();
@@ -179,7 +179,7 @@ describe('a crash among several requests', () => {
     expect(stub.submits).toBe(3);
   });
 
-  it('one that is throttled waits, since the others are paid for', async () => {
+  it('one that is throttled waits, because the others are paid for', async () => {
     stub.plan(
       SUBMIT,
       { delayMs: 0 },
@@ -209,7 +209,7 @@ describe('a crash among several requests', () => {
   });
 });
 
-describe('films', () => {
+describe('videos', () => {
   const FIRST = { first_frame_image_url: 'https://a.example/1.png' };
   const REFERENCE = { reference_image_url: 'https://a.example/2.png' };
 
@@ -222,7 +222,7 @@ describe('films', () => {
     ['seedance-2', 'first_frame', FIRST, 'image-to-video', 0],
     ['seedance-2', 'omni', REFERENCE, 'reference-to-video', 0],
     ['seedance-2', 'omni', { ...FIRST, ...REFERENCE }, 'reference-to-video', 1],
-  ])('of %s in mode %s with %j go to %s', async (model, reference_mode, urls, endpoint, approximations) => {
+  ])('of %s in mode %s with %j use the endpoint %s', async (model, reference_mode, urls, endpoint, approximations) => {
     const image = await inputImage(400, 300);
     const request = requestFor(film, {
       model,
@@ -246,7 +246,7 @@ describe('films', () => {
     ).not.toEqual([]);
   });
 
-  it('of every ratio, resolution and duration are exact', async () => {
+  it('of every ratio, resolution and duration have no approximation', async () => {
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
       for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
         await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
@@ -283,13 +283,13 @@ describe('a submit that is refused', () => {
     [503, { detail: 'no' }, {}, 'provider_outcome_unknown', 'unknown'],
     [500, { detail: 'no' }, {}, 'provider_outcome_unknown', 'unknown'],
     [200, { status: 'IN_QUEUE' }, {}, 'provider_outcome_unknown', 'unknown'],
-  ])('with %d %j %j is %s, spent %s, and sent once', async (status, body, headers, code, billing) => {
+  ])('with %d %j %j is %s, billing: %s, and sent once', async (status, body, headers, code, billing) => {
     stub.plan(SUBMIT, { reply: { status, body, headers } });
     const failure = await failureOf(fal.prepare(picture).generate(run));
     expect(failure).toMatchObject({ code, billing, cause: { provider: 'fal', status } });
     expect(failure.retryAfterMs).toBe('retry-after' in headers ? 3000 : undefined);
     expect(stub.count(SUBMIT)).toBe(1);
-    expect(run.told).toEqual(['submitting']);
+    expect(run.calls).toEqual(['submitting']);
   });
 
   it.each<[string, Fault]>([
@@ -297,7 +297,7 @@ describe('a submit that is refused', () => {
     ['lost', { cut: 'after' }],
     ['half', { cut: 'midway' }],
     ['a page', { reply: { status: 502, body: '<html>' } }],
-  ])('whose answer is %s has an unknown outcome, and is sent once', async (_what, fault) => {
+  ])('with the answer %s has an unknown outcome, and is sent once', async (_what, fault) => {
     stub.plan(SUBMIT, fault);
     expect(await failureOf(fal.prepare(film).generate(run))).toMatchObject({
       code: 'provider_outcome_unknown',
@@ -328,21 +328,21 @@ describe('a request that ends', () => {
     [{ onStatus: 'client_cancelled' }, 'internal_error'],
     ['nothing', 'internal_error'],
     ['fewer', 'internal_error'],
-  ])('with %j is %s, accepted', async (ending, code) => {
+  ])('with %j is %s, charged', async (ending, code) => {
     stub.endings.push(ending);
     const failure = await failureOf(fal.prepare(requestFor(picture, { input: { n: 2 } })).generate(run));
     expect(failure).toMatchObject({ code, billing: 'charged' });
     expect(JSON.stringify(failure.cause)).not.toContain('a prompt');
   });
 
-  it('is read through whatever passes', async () => {
+  it('is read again after temporary failures', async () => {
     const pass = [404, 404, 500, 429, 408].map((status) => ({ reply: { status, body: '<x>' } }));
     stub.plan(RESULT, ...pass, { cut: 'before' });
     expect(await ground.made(picture)).toEqual([`output 0 of ${ID(1)}`]);
     expect(stub.submits).toBe(1);
   });
 
-  it('has lost its record when the result is 404 three times in a row', async () => {
+  it('counts as lost when the result is 404 three times in a row', async () => {
     const gone: Fault = { reply: { status: 404, body: { detail: 'no' } } };
     stub.plan(RESULT, gone, gone, gone);
     expect(await failureOf(fal.prepare(picture).generate(run))).toMatchObject({
@@ -351,7 +351,7 @@ describe('a request that ends', () => {
     });
   });
 
-  it('moves the progress while it runs', async () => {
+  it('increases the progress while it runs', async () => {
     stub.steps = { queued: 2, running: 30 };
     await ground.made(picture);
     expect(run.percents.length).toBeGreaterThan(10);
@@ -360,7 +360,7 @@ describe('a request that ends', () => {
 });
 
 describe('stopping', () => {
-  it('while the result is read settles, with the reason', async () => {
+  it('settles while the result is read, with the reason', async () => {
     stub.plan(RESULT, 'hang');
     const going = failureOf(fal.prepare(picture).generate(run));
     await until(() => stub.count(RESULT) === 1);
@@ -371,7 +371,7 @@ describe('stopping', () => {
   it('cancels every request of a task', async () => {
     stub.endings.push('never', 'never', 'never');
     const going = failureOf(fal.prepare(requestFor(picture, { input: { n: 10 } })).generate(run));
-    await until(() => stub.submits === 3 && run.told.length === 6);
+    await until(() => stub.submits === 3 && run.calls.length === 6);
     run.stop('ended');
     await going;
     await fal.cancel(picture, `${ID(1)},${ID(2)},${ID(3)}`, new AbortController().signal);

@@ -1,161 +1,82 @@
-import { join } from 'node:path';
-import { Injectable } from '@nestjs/common';
-import type { Approximation } from '../../tasks/task.entity.ts';
-import {
-  ProviderError,
-  type Provider,
-  type PreparedRequest,
-  type ProviderOutput,
-  type ProviderRequest,
-  type Run,
-} from '../provider.ts';
-import { resultFailure, statusFailure, submitFailure } from './fal-errors.ts';
-import { falOrder } from './fal-input.ts';
-import type { FalErrorBody, FalResult, FalStatus, FalSubmitted } from './fal-wire.ts';
-import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
-import { elapsedPercent } from '../jobs/elapsed-percent.ts';
+import { ProviderError, type ProviderRequest } from '../provider.ts';
+import { acceptedJob } from '../jobs/accepted-job.ts';
+import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
+import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
 import { junkCause } from '../wire/operator-cause.ts';
-import { type PollOptions, poll, readWithRetry } from '../jobs/poll.ts';
-import { cancelJobs, runJobs } from '../jobs/run-jobs.ts';
-import { submitUnanswered } from '../wire/submit-failure.ts';
-import type { Accepted } from '../jobs/submit-once.ts';
-import { type UpstreamCall, type UpstreamReply, upstreamFetch } from '../wire/upstream-fetch.ts';
+import { parseReply } from '../wire/reply-schema.ts';
+import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { callFal, requestPath } from './fal-call.ts';
+import { resultFailure, statusFailure, submitFailure } from './fal-errors.ts';
+import { falPlan } from './fal-input.ts';
+import { falResult, falStatus, falSubmitted } from './fal-wire.ts';
 
-const POLL_MS = { image: 2_000, video: 5_000 };
-const TYPICAL_MS = { image: 30_000, video: 180_000 };
-
-/** fal keeps results a week and more; we copy them at once, and a day is enough for a worker's successor. */
+/** fal keeps results for a week or more. The worker copies them at once; a day is enough even if another claim takes over. */
 const RESULT_LIFETIME = JSON.stringify({ expiration_duration_seconds: 86_400 });
+const SUBMIT_HEADERS = { 'x-fal-queue-priority': 'normal', 'x-fal-object-lifecycle-preference': RESULT_LIFETIME };
 
 /** fal's queue: gpt-image-2, the nano-bananas and Seedance 2.0. */
-@Injectable()
-export class FalProvider implements Provider {
-  readonly name = 'fal';
+export const falProvider = jobAdapter({
+  name: 'fal',
+  takes: [
+    'prompt',
+    'aspect_ratio',
+    'resolution',
+    'n',
+    'reference_images',
+    'duration',
+    'reference_mode',
+    'first_frame_image_url',
+    'reference_image_url',
+  ],
+  pollMs: { image: 2_000, video: 5_000 },
+  typicalMs: { image: 30_000, video: 180_000 },
+  plan: falPlan,
+  prepareBody: async (_request, plan) => plan,
+  create: (request, { endpoint, input }, index) =>
+    acceptedJob({
+      provider: 'fal',
+      call: callFal(request, `/${endpoint}`, { method: 'POST', json: input(index), headers: SUBMIT_HEADERS }),
+      idOf: submittedId,
+      requestIdOf: (reply) => reply.headers['x-fal-request-id'] ?? submittedId(reply),
+      refused: (reply) => submitFailure(request, reply),
+    }),
+  read: (request, id, signal) => callFal(request, `${requestPath(request, id)}/status`, { signal }),
+  stateOf,
+  readResult,
+  outputs,
+  cancel: (request, id, signal) => callFal(request, `${requestPath(request, id)}/cancel`, { method: 'PUT', signal }),
+});
 
-  prepare(request: ProviderRequest): PreparedRequest {
-    const approximations = this.plan(request);
-    return { approximations, generate: (run) => this.generate(request, run) };
-  }
+const submittedId = (reply: UpstreamReply): string | undefined => parseReply(falSubmitted, reply.json).request_id;
 
-  private plan(request: ProviderRequest): Approximation[] {
-    return falOrder(request).approximations;
-  }
-
-  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
-    const { endpoint, count, inputs } = falOrder(request);
-    let encoded: object[] | undefined;
-    return runJobs<ProviderOutput>(run, {
-      count,
-      outputs: request.input.n ?? 1,
-      retryMs: pollMs(request),
-      submit: (index) => submit(request, endpoint, (encoded ??= inputs())[index] ?? {}),
-      collect: (id, index, signal, progress) =>
-        collect(request, id, join(run.scratchDir, `${index}`), signal, progress),
-      cancel: (id, signal) => cancel(request, id, signal),
-    });
-  }
-
-  async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void> {
-    await cancelJobs(upstreamId, (id) => cancel(request, id, signal));
-  }
-}
-
-async function submit(request: ProviderRequest, endpoint: string, json: object): Promise<Accepted> {
-  const { signal } = new AbortController();
-  const headers = { 'x-fal-queue-priority': 'normal', 'x-fal-object-lifecycle-preference': RESULT_LIFETIME };
-  const reply = await call(request, `/${endpoint}`, { method: 'POST', json, headers, signal }).catch(
-    (error: unknown) => {
-      throw submitUnanswered('fal', error);
-    },
-  );
-  const { request_id: id } = (reply.json ?? {}) as FalSubmitted;
-  if (reply.status >= 300 || typeof id !== 'string' || id === '') throw submitFailure(request, reply);
-  return { id, requestId: reply.headers['x-fal-request-id'] ?? id };
-}
-
-async function collect(
-  request: ProviderRequest,
-  id: string,
-  path: string,
-  signal: AbortSignal,
-  progress: (percent: number) => void,
-): Promise<ProviderOutput[]> {
-  const { kind, upstream } = request;
-  const patience: PollOptions = { provider: 'fal', secret: upstream.apiKey, intervalMs: pollMs(request), signal };
-  const percent = estimate(TYPICAL_MS[kind], progress);
-  const look = () => call(request, `${pathOf(request, id)}/status`, { signal });
-  await poll(look, (reply) => judge(request, reply.json as FalStatus, percent), patience);
-
-  const read = () => call(request, pathOf(request, id), { signal });
-  const urls = async () => {
-    const reply = await readWithRetry(read, { ...patience, isAnswer });
-    if (reply.status >= 300) throw resultFailure(request, reply);
-    return urlsIn(request, reply);
-  };
-  return Promise.all(
-    (await urls()).map((url, at) =>
-      download({
-        provider: 'fal',
-        url,
-        path: `${path}-${at}`,
-        maxBytes: MAX_RESULT_BYTES[kind],
-        baseUrl: upstream.baseUrl,
-        retryMs: patience.intervalMs,
-        signal,
-        renew: async () => (await urls())[at] ?? url,
-      }),
-    ),
-  );
-}
-
-/** @returns true at the end; null while it is on its way */
-function judge(request: ProviderRequest, job: FalStatus, running: () => void): true | null {
-  if (job.status === 'IN_PROGRESS') running();
-  if (job.status !== 'COMPLETED') return null;
-  // An error without a type says more on the result.
+/** fal does not report since when a request has been running. */
+function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
+  const job = parseReply(falStatus, reply.json);
+  if (job.status === 'IN_PROGRESS') return { state: 'running' };
+  if (job.status !== 'COMPLETED') return PENDING;
+  // The result describes an error without a type better.
   if (job.error_type) throw statusFailure(request, job);
-  return true;
+  return DONE;
 }
 
-/** The result of a failed request is the model's error, under its own status; without a detail it is the gateway's. */
-function isAnswer({ status, json }: UpstreamReply): boolean {
+async function readResult(request: ProviderRequest, id: string, options: PollOptions): Promise<UpstreamReply> {
+  const read = () => callFal(request, requestPath(request, id), { signal: options.signal });
+  const reply = await readWithRetry(read, { ...options, isAnswer: isResult });
+  if (reply.status >= 300) throw resultFailure(request, reply);
+  return reply;
+}
+
+/** The result of a failed request is the model's error under its own status. Without a detail it is an error of the gateway. */
+function isResult({ status, json }: UpstreamReply): boolean {
   if (typeof json !== 'object' || json === null) return false;
   if (status >= 200 && status < 300) return true;
-  return (status === 400 || status === 422 || status >= 500) && (json as FalErrorBody).detail !== undefined;
+  return (status === 400 || status === 422 || status >= 500) && 'detail' in json;
 }
 
-function urlsIn(request: ProviderRequest, reply: UpstreamReply): string[] {
-  const { images, video } = reply.json as FalResult;
-  const files = request.kind === 'video' ? [video] : Array.isArray(images) ? images : [];
-  const urls = files.flatMap((file) => (typeof file?.url === 'string' ? [file.url] : []));
+function outputs(request: ProviderRequest, _id: string, reply: UpstreamReply): string[] {
+  const { images = [], video } = parseReply(falResult, reply.json);
+  const files = request.kind === 'video' ? [video] : images;
+  const urls = files.flatMap((file) => file?.url ?? []);
   if (urls.length > 0) return urls;
   throw new ProviderError('internal_error', { cause: junkCause('fal', request.upstream.apiKey, reply) });
-}
-
-async function cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<void> {
-  await call(request, `${pathOf(request, id)}/cancel`, { method: 'PUT', signal });
-}
-
-async function call({ upstream }: ProviderRequest, path: string, call: UpstreamCall): Promise<UpstreamReply> {
-  const headers = { ...call.headers, authorization: `Key ${upstream.apiKey}` };
-  return upstreamFetch(`${upstream.baseUrl}${path}`, { ...call, headers });
-}
-
-/**
- * Requests stand under the first two segments of their endpoint. Made here and not taken from the answer to the submit: a
- * successor has only the id, and no foreign text decides where our key is sent.
- */
-function pathOf({ upstream }: ProviderRequest, id: string): string {
-  return `/${upstream.model.split('/').slice(0, 2).join('/')}/requests/${encodeURIComponent(id)}`;
-}
-
-const pollMs = ({ kind, upstream }: ProviderRequest): number => upstream.pollIntervalMs ?? POLL_MS[kind];
-
-/** fal does not say since when a request runs: since we first saw it do so. */
-function estimate(typicalMs: number, progress: (percent: number) => void): () => void {
-  let since: number | undefined;
-  return () => {
-    since ??= Date.now();
-    progress(elapsedPercent(Date.now() - since, typicalMs));
-  };
 }

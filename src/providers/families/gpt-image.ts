@@ -1,22 +1,24 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import type { ProviderRequest } from '../provider.ts';
-import { imageChoice, type Size } from './sizes.ts';
+import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
+import type { Size } from '../../models/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 export interface GptImageChoice {
-  /** null: the model's own choice, which it makes in about 1K. */
+  /** null: the model chooses a size of about 1K. */
   size: Size | null;
   approximations: Approximation[];
 }
 
 /**
- * Pixels of a gpt-image-2 picture where its provider takes pixels. The model's own `auto` decides on the size too, so in 2K
- * and 4K the ratio is chosen here.
- * @param takes whether the provider takes this size
+ * Pixels of a gpt-image-2 image, for providers that accept pixels. The model's own `auto` also chooses the size, so in 2K and
+ * 4K the ratio is chosen here.
+ * @param takes whether the provider accepts this size
  * @throws Unfit
  */
-export function gptImageChoice({ input, images }: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
-  const { aspect_ratio: requested, resolution } = input;
+export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
+  const { aspect_ratio: requested, resolution } = request.input;
   if (requested === 'auto' && resolution === '1K') return { size: null, approximations: [] };
-  const { ratio: used, size } = imageChoice('gpt-image-2', input, images.references[0], takes);
+  const { ratio: used, size } = requestedSize(request, { sizes: gptImage2.sizes, accepts: takes });
   return { size, approximations: requested === used ? [] : [{ param: 'aspect_ratio', requested, used }] };
 }

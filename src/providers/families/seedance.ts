@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
+import { findModel } from '../../models/catalog.ts';
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 
-/** What Seedance 2.0 takes of images: none, one to start from, or some to follow; the model lets no two be combined. */
+/** The images that Seedance 2.0 accepts: none, one first frame, or one or two references. The model cannot combine them. */
 export type Guidance = 'text' | 'first_frame' | 'references';
 
-/** A request in the terms of ByteDance's Seedance 2.0, whoever serves it. */
+/** A request translated for ByteDance's Seedance 2.0, which several upstreams serve. */
 export interface SeedanceShot {
   prompt: string;
   guidance: Guidance;
-  /** One for `first_frame`, one or two for `references`, in the order the prompt speaks of them. */
+  /** One for `first_frame`, one or two for `references`, in the order in which the prompt mentions them. */
   images: InputImage[];
   resolution: string;
   ratio: string;
   /** Whole seconds. */
   duration: number;
-  /** The task's own number: with it a job can be known again in the upstream's list. */
+  /** Derived from the task id: it identifies the job in the upstream's list. */
   seed: number;
   approximations: Approximation[];
 }
@@ -25,8 +26,8 @@ const RESOLUTIONS = ['720p', '1080p', '4k'];
 const SECONDS = { least: 4, most: 15 };
 
 /**
- * @param tag how a prompt speaks of the n-th image at the provider who serves it
- * @throws Unfit when Seedance cannot express a value
+ * @param tag how a prompt refers to the n-th image at this upstream
+ * @throws UnsupportedRequest when Seedance cannot express a value
  */
 export function seedanceShot(request: ProviderRequest, tag: (n: number) => string): SeedanceShot {
   const { input, kind, taskId } = request;
@@ -42,7 +43,7 @@ export function seedanceShot(request: ProviderRequest, tag: (n: number) => strin
   };
 }
 
-/** 31 bits of the task's id: every attempt of a task asks for the same film. */
+/** 31 bits derived from the task id: every attempt of a task requests the same video. */
 export function seedOf(taskId: string): number {
   return createHash('sha256').update(taskId).digest().readUInt32BE(0) >>> 1;
 }
@@ -65,27 +66,16 @@ function guidanceOf(
   if (!hasFirst && !hasReference) return { prompt, guidance: 'text', images: [] };
   if (!hasFirst) return { prompt, guidance: 'references', images: reference };
   if (hasReference) {
-    // A true first frame beside a reference is refused upstream, so the prompt says which one it is.
+    // The upstream refuses a first frame together with a reference. So both are sent as references, and the prompt names the first.
     approximations.push({ param: 'first_frame_image_url', requested: 'first_frame', used: 'reference_image' });
     const roles = `${tag(1)} is the opening frame of the video; ${tag(2)} is a reference to follow.`;
     return { prompt: `${prompt}\n\n${roles}`, guidance: 'references', images: [...first, ...reference] };
   }
-  const [guidance, nearest] = MODES[model === 'seedance-2' && mode === 'omni' ? 'first_frame' : mode] ?? [];
-  if (!guidance) throw new UnsupportedRequest('reference_mode', 'Seedance has no such mode.');
-  if (nearest) approximations.push({ param: 'reference_mode', requested: mode, used: nearest });
-  return { prompt, guidance, images: first };
+  const guided = findModel(model)?.guidance?.loneFirstFrame[mode];
+  if (!guided) throw new UnsupportedRequest('reference_mode', 'Seedance has no such mode.');
+  if (guided.nearest) approximations.push({ param: 'reference_mode', requested: mode, used: guided.nearest });
+  return { prompt, guidance: guided.as === 'first_frame' ? 'first_frame' : 'references', images: first };
 }
-
-/**
- * What becomes of a lone first_frame_image_url: how it guides, and the mode that comes nearest where there is none such.
- * seedance-2 has a field of its own for references, so there the name of this one decides and not its omni mode.
- */
-const MODES: Record<string, [Guidance, nearest?: string]> = {
-  omni: ['references'],
-  first_frame: ['first_frame'],
-  first_last: ['first_frame', 'first_frame'], // no field brings a last frame
-  multi_frame: ['references', 'omni'],
-};
 
 function resolutionOf({ input, upstream }: ProviderRequest): string {
   const resolution = oneOf(RESOLUTIONS, 'resolution', input.resolution.toLowerCase());
@@ -107,6 +97,6 @@ function durationOf({ input, upstream }: ProviderRequest, approximations: Approx
 }
 
 function oneOf(known: readonly string[], param: string, value: string): string {
-  if (!known.includes(value)) throw new UnsupportedRequest(param, `Seedance has no ${value}.`);
+  if (!known.includes(value)) throw new UnsupportedRequest(param, `Seedance does not support ${value}.`);
   return value;
 }

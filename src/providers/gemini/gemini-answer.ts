@@ -1,9 +1,10 @@
 import type { GenerateContentResponse } from '@google/genai';
 import { ProviderError } from '../provider.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
-import { requestIdOf } from '../wire/without-answer.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
+import { requestIdOf } from '../wire/without-answer.ts';
 
+/** Finish reasons for which the prompt or the picture was refused. */
 const CONTENT_POLICY = new Set([
   'SAFETY',
   'IMAGE_SAFETY',
@@ -15,14 +16,15 @@ const CONTENT_POLICY = new Set([
   'IMAGE_RECITATION',
 ]);
 
-/** The model answered and made no picture, for no reason of ours: asked again it may. */
+/** The model replied without a picture, for a reason that a retry may not meet. */
 export class NoPicture extends ProviderError {}
 
-/** @throws NoPicture; ProviderError when the request or its picture was refused */
+/** @throws NoPicture
+ * @throws ProviderError when the prompt or the picture was refused */
 export function pictureOf(answer: GenerateContentResponse, watched: WatchedCall): Buffer {
   const candidate = answer.candidates?.[0];
   for (const { thought, inlineData } of candidate?.content?.parts ?? []) {
-    if (thought || !inlineData?.data || !inlineData.mimeType?.startsWith('image/')) continue; // a thought is a draft
+    if (thought || !inlineData?.data || !inlineData.mimeType?.startsWith('image/')) continue; // thoughts hold drafts
     const bytes = Buffer.from(inlineData.data, 'base64');
     if (bytes.length > 0) return bytes;
   }

@@ -1,36 +1,44 @@
+import { z } from 'zod';
 import { ProviderError } from '../provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { outcomeUnknown, requestIdOf, uselessSuccess, withoutAnswer } from '../wire/without-answer.ts';
 
-/** Of what Google's error envelope may hold, what decides. */
+/** The fields of Google's error envelope that decide about the error code. */
 interface Envelope {
   message: string;
   /** `RESOURCE_EXHAUSTED` and the like. */
   status: string;
-  /** Of ErrorInfo: `API_KEY_INVALID`. */
+  /** From ErrorInfo, for example `API_KEY_INVALID`. */
   reason: string;
-  /** Of QuotaFailure; each name says the span it is counted over. */
+  /** From QuotaFailure. A name contains the period of its quota. */
   quotaIds: string[];
-  /** Of RetryInfo. */
+  /** From RetryInfo. */
   waitMs: number | undefined;
 }
 
-/** What a failed call of the SDK means to us. */
+/** Translates a failed SDK call into our error. */
 export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: string): ProviderError {
   if (!watched.whole) return withoutAnswer('gemini', watched, false);
   const { message } = error as Error;
   if (watched.succeeded) return uselessSuccess('gemini', watched, apiKey, message);
-  const said = envelopeOf(message);
+  const envelope = envelopeOf(message);
   const status = watched.status ?? 0;
-  const facts = { status, code: said.reason || said.status, requestId: requestIdOf(watched), message: said.message };
-  return refusal(status, said, said.waitMs ?? retryAfterMs(watched.headers), operatorCause('gemini', apiKey, facts));
+  const facts = {
+    status,
+    code: envelope.reason || envelope.status,
+    requestId: requestIdOf(watched),
+    message: envelope.message,
+  };
+  const waitMs = envelope.waitMs ?? retryAfterMs(watched.headers);
+  return refusal(status, { ...envelope, waitMs }, operatorCause('gemini', apiKey, facts));
 }
 
-function refusal(status: number, said: Envelope, waitMs: number | undefined, cause: OperatorCause): ProviderError {
+function refusal(status: number, envelope: Envelope, cause: OperatorCause): ProviderError {
+  const { waitMs } = envelope;
   const unbilled = { billing: 'none', cause } as const;
-  if (status === 402 || isQuota(status, said)) return new ProviderError('provider_quota_exceeded', unbilled);
+  if (status === 402 || isQuota(status, envelope)) return new ProviderError('provider_quota_exceeded', unbilled);
   if ([409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined)) {
     return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
@@ -38,40 +46,49 @@ function refusal(status: number, said: Envelope, waitMs: number | undefined, cau
   return new ProviderError('provider_rejected', unbilled);
 }
 
-/** What waiting for a minute does not mend. */
+/** Whether a longer period's quota is used up, or billing is off: a retry in a minute cannot succeed. */
 function isQuota(status: number, { status: name, message, quotaIds }: Envelope): boolean {
   if (status === 429) return quotaIds.some((id) => /PerDay|PerMonth/i.test(id));
   return status === 400 && name === 'FAILED_PRECONDITION' && /billing/i.test(message);
 }
 
-/** @param text the SDK gives the whole body as the message of its error; the front end may wrap it into a list */
-function envelopeOf(text: string): Envelope {
-  const body = parse(text);
-  const { error } = (Array.isArray(body) ? body[0] : body) ?? {};
-  const details = Array.isArray(error?.details) ? error.details : [];
-  const detail = (type: string) => details.find((one) => one?.['@type']?.endsWith(type));
+const text = z.string().optional().catch(undefined);
+
+const detailSchema = z
+  .object({
+    '@type': text,
+    reason: text,
+    retryDelay: text,
+    violations: z
+      .array(z.object({ quotaId: text }).catch({}))
+      .optional()
+      .catch(undefined),
+  })
+  .catch({});
+
+const envelopeSchema = z.object({
+  error: z.object({ message: text, status: text, details: z.array(detailSchema).optional().catch(undefined) }),
+});
+
+/** @param body the whole reply, which the SDK gives as the message of its error; a front end may wrap the envelope in a list */
+function envelopeOf(body: string): Envelope {
+  const json = parseJson(body);
+  const { data } = envelopeSchema.safeParse(Array.isArray(json) ? json[0] : json);
+  const { message = body, status = '', details = [] } = data?.error ?? {};
+  const detail = (type: string) => details.find((one) => one['@type']?.endsWith(type));
   const delay = /^(\d+(?:\.\d+)?)s$/.exec(detail('RetryInfo')?.retryDelay ?? '')?.[1];
   return {
-    message: error?.message ?? text,
-    status: error?.status ?? '',
+    message,
+    status,
     reason: detail('ErrorInfo')?.reason ?? '',
     quotaIds: (detail('QuotaFailure')?.violations ?? []).map(({ quotaId }) => quotaId ?? ''),
     waitMs: delay === undefined ? undefined : Math.ceil(Number(delay) * 1000),
   };
 }
 
-interface Detail {
-  '@type'?: string;
-  reason?: string;
-  retryDelay?: string;
-  violations?: { quotaId?: string }[];
-}
-
-type Body = { error?: { message?: string; status?: string; details?: (Detail | null)[] } } | null;
-
-function parse(text: string): Body | Body[] {
+function parseJson(body: string): unknown {
   try {
-    return JSON.parse(text) as Body;
+    return JSON.parse(body);
   } catch {
     return null;
   }

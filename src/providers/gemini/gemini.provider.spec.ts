@@ -10,7 +10,7 @@ import { nanoBananaPro } from '../../models/catalog/nano-banana-pro.ts';
 import type { Model } from '../../models/model.ts';
 import type { InputImage, ProviderOutput, ProviderRequest } from '../provider.ts';
 import { GeminiProvider } from './gemini.provider.ts';
-import { imageSize } from '../families/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
 const CALL = /POST .*:generateContent$/;
 const provider = new GeminiProvider();
@@ -57,7 +57,7 @@ it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s
   const request = requestFor(aCat, { model, input: { aspect_ratio: ratio, resolution } });
   expect(provider.prepare(request).approximations).toEqual([]);
   const [picture] = await provider.prepare(request).generate(run);
-  expect(await sizeOf(picture)).toEqual(imageSize(model, request.input));
+  expect(await sizeOf(picture)).toEqual(requestedSize(request).size);
   const [{ path, fields, key }] = stub.requests;
   expect([path, key]).toEqual(['/v1/models/gemini-nano-banana-2.1:generateContent', 'right']);
   expect(fields).toEqual({
@@ -69,7 +69,7 @@ it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s
   });
 });
 
-it('could stand in for gpt-image-2 at every value', () => {
+it('could serve gpt-image-2 with every value', () => {
   for (const [, aspect_ratio, resolution] of allowed(gptImage2)) {
     expect(
       provider.prepare(requestFor(aCat, { model: 'gpt-image-2', input: { aspect_ratio, resolution } })).approximations,
@@ -77,7 +77,7 @@ it('could stand in for gpt-image-2 at every value', () => {
   }
 });
 
-it('declines what it cannot express before anything is sent', async () => {
+it('refuses what it cannot express before it sends anything', async () => {
   const tooMany = Array<InputImage>(15).fill(await inputImage(8, 8));
   const unfit = (changes: Parameters<typeof requestFor>[1], param: string) =>
     expect(() => provider.prepare(requestFor(aCat, changes)).approximations).toThrow(
@@ -89,7 +89,7 @@ it('declines what it cannot express before anything is sent', async () => {
   unfit({ kind: 'video' }, 'model');
 });
 
-it('hands reference images on as inline data, in order', async () => {
+it('sends reference images as inline data, in order', async () => {
   const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg')];
   await provider.prepare(requestFor(aCat, { images: { references, firstFrame: null } })).generate(run);
   const [{ fields }] = stub.requests;
@@ -101,7 +101,7 @@ it('hands reference images on as inline data, in order', async () => {
   );
 });
 
-it('takes the picture and not the draft that was thought before it', async () => {
+it('returns the picture and not the draft among the thoughts', async () => {
   const [plain] = await provider.prepare(aCat).generate(run);
   stub.drafts = true;
   stub.submits = 0;
@@ -125,10 +125,10 @@ it('reads an answer of more than 20 MB', async () => {
 it('sends nothing without a key', async () => {
   const failure = await failureOf(provider.prepare(requestFor(aCat, { upstream: { apiKey: null } })).generate(run));
   expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'none' });
-  expect([stub.requests, run.told]).toEqual([[], []]);
+  expect([stub.requests, run.calls]).toEqual([[], []]);
 });
 
-it('lets nothing of the environment into the call', async () => {
+it('ignores the environment variables of the SDK', async () => {
   const set = {
     GOOGLE_GENAI_USE_VERTEXAI: 'true',
     GOOGLE_API_KEY: 'other',
@@ -146,7 +146,7 @@ it('lets nothing of the environment into the call', async () => {
 
 describe('refusals', () => {
   const POLICY = ['SAFETY', 'IMAGE_SAFETY', 'PROHIBITED_CONTENT', 'IMAGE_PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_RECITATION']; // prettier-ignore
-  it.each(POLICY)('a picture withheld for %s is content_policy_violation, and not asked for again', async (reason) => {
+  it.each(POLICY)('a picture withheld for %s is content_policy_violation, and is not retried', async (reason) => {
     stub.plan(CALL, finishedBy(reason));
     const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'content_policy_violation', cause: { provider: 'gemini', code: reason } });
@@ -160,14 +160,14 @@ describe('refusals', () => {
     expect(failure).toMatchObject({ code: 'content_policy_violation', cause: { code: reason } });
   });
 
-  it('a language that the model does not speak is the fault of the prompt', async () => {
+  it('an unsupported language is an error of the prompt', async () => {
     stub.plan(CALL, finishedBy('LANGUAGE'));
     const failure = await failureOf(provider.prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'provider_rejected', param: 'prompt' });
   });
 
   const NO_PICTURE = ['NO_IMAGE', 'IMAGE_OTHER', 'OTHER', 'MALFORMED_RESPONSE', 'MAX_TOKENS', 'CONTINUATION', 'STOP'];
-  it.each(NO_PICTURE)('no picture for %s is asked for once more, then internal_error', async (reason) => {
+  it.each(NO_PICTURE)('no picture for %s is retried once, then internal_error', async (reason) => {
     stub.plan(CALL, finishedBy(reason));
     expect(await provider.prepare(aCat).generate(run)).toHaveLength(1);
     stub.plan(CALL, finishedBy(reason), finishedBy(reason));
@@ -209,20 +209,20 @@ describe('failures', () => {
     ['after the request was taken', { cut: 'after' }, 'provider_unavailable'],
     ['half through the answer', { cut: 'midway' }, 'provider_unavailable'],
     ['by silence', 'hang', 'provider_timeout'],
-  ])('a call that ends %s may have been paid, and is not repeated', async (_when, fault, code) => {
+  ])('a call that ends %s may have been billed, and is not retried', async (_when, fault, code) => {
     stub.plan(CALL, fault);
     const failure = await failureOf(new GeminiProvider(150).prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code, billing: 'unknown' });
     expect(stub.count(CALL)).toBe(1);
   });
 
-  it('a call that reaches nobody spent nothing', async () => {
+  it('a call without a connection was not billed', async () => {
     const request = requestFor(aCat, { upstream: { baseUrl: 'http://127.0.0.1:1' } });
     const failure = await failureOf(provider.prepare(request).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
   });
 
-  it('the reason of the signal ends it within a second', async () => {
+  it('ends soon after an abort, with the reason of the signal', async () => {
     stub.plan(CALL, 'hang', 'hang', 'hang');
     const failure = failureOf(provider.prepare(requestFor(aCat, { input: { n: 3 } })).generate(run));
     await sleep(100);
@@ -236,18 +236,18 @@ describe('failures', () => {
 describe('several pictures', () => {
   const three = () => requestFor(aCat, { input: { n: 3 } });
 
-  it('are made by as many calls', async () => {
+  it('are made by one call each', async () => {
     expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
-    expect([stub.submits, run.told]).toEqual([3, ['submitting']]);
+    expect([stub.submits, run.calls]).toEqual([3, ['submitting']]);
   });
 
-  it('are not lost because one call was put off: that one is made again', async () => {
+  it('are not lost because one call was throttled: only that call is retried', async () => {
     stub.plan(CALL, GEMINI_FAULTS.perMinuteSoon);
     expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
     expect([stub.count(CALL), stub.submits]).toEqual([4, 3]);
   });
 
-  it('spent nothing where every call was refused', async () => {
+  it('are not billed when every call was throttled', async () => {
     const { perMinute } = GEMINI_FAULTS;
     stub.plan(CALL, perMinute, perMinute, perMinute);
     const failure = await failureOf(provider.prepare(three()).generate(run));
@@ -255,11 +255,11 @@ describe('several pictures', () => {
     expect(stub.count(CALL)).toBe(3);
   });
 
-  it('are all given up for one that cannot be made, and then something may have been spent', async () => {
+  it('all fail when one of them fails for good, and may have been billed', async () => {
     stub.plan(CALL, { delayMs: 20_000 }, GEMINI_FAULTS.badInput, { delayMs: 20_000 });
     const startedAt = performance.now();
     const failure = await failureOf(provider.prepare(three()).generate(run));
     expect(failure).toMatchObject({ code: 'provider_rejected', billing: 'unknown' });
-    expect(performance.now() - startedAt).toBeLessThan(5_000); // and not when the others were made
+    expect(performance.now() - startedAt).toBeLessThan(5_000); // not only when the others are made
   });
 });

@@ -1,107 +1,115 @@
 import { GoogleGenAI, type GenerateContentParameters } from '@google/genai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
+import { withClockProgress } from '../jobs/clock-progress.ts';
 import {
   ProviderError,
   UnsupportedRequest,
-  type Provider,
   type PreparedRequest,
+  type Provider,
   type ProviderOutput,
   type ProviderRequest,
   type Run,
 } from '../provider.ts';
+import { operatorCause } from '../wire/operator-cause.ts';
+import { WatchedCall } from '../wire/watched-call.ts';
 import { allOrNone } from './all-or-none.ts';
 import { NoPicture, pictureOf } from './gemini-answer.ts';
 import { geminiFailure } from './gemini-errors.ts';
-import { operatorCause } from '../wire/operator-cause.ts';
-import { withClockProgress } from '../jobs/clock-progress.ts';
-import { WatchedCall } from '../wire/watched-call.ts';
 
 const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
-const SIZES = new Set(['1K', '2K', '4K']);
+const RESOLUTIONS = new Set(['1K', '2K', '4K']);
 const MAX_REFERENCES = 14;
 
-/** For the whole of a call. */
+/** For one whole call. */
 const CALL_TIMEOUT_MS = 300_000;
-/** A 4K PNG of noise is 50 MB and a third more in base64; drafts of the model may come beside it. */
+/** A 4K PNG of noise is 50 MB, in base64 a third more, and the reply may contain the model's drafts too. */
 const MAX_ANSWER_BYTES = 192 * 2 ** 20;
-/** For the progress shown: of most pictures two thirds are done by then. */
+/** For the estimated progress: two thirds of most pictures are finished by then. */
 const TYPICAL_MS = 20_000;
 
-/** Google's image models, by generateContent. It makes one picture a call, and there is no job to poll, find or cancel. */
+interface Call {
+  apiKey: string;
+  baseUrl: string;
+  parameters: GenerateContentParameters;
+}
+
+/** Google's image models by generateContent. A call makes one picture; there is no job to poll, find or cancel. */
 export class GeminiProvider implements Provider {
   readonly name = 'gemini';
+  readonly takes = ['prompt', 'aspect_ratio', 'resolution', 'n', 'reference_images'] as const;
   readonly synchronousKinds = ['image'] as const;
 
-  /** @param callTimeoutMs for the whole of a call */
+  /** @param callTimeoutMs for one whole call */
   constructor(private readonly callTimeoutMs: number = CALL_TIMEOUT_MS) {}
 
   prepare(request: ProviderRequest): PreparedRequest {
-    const approximations = this.plan(request);
-    return { approximations, generate: (run) => this.generate(request, run) };
-  }
-
-  private plan({ kind, input, images }: ProviderRequest): [] {
-    if (kind !== 'image') throw new UnsupportedRequest('model', 'makes pictures only');
-    if (input.aspect_ratio !== 'auto' && !RATIOS.has(input.aspect_ratio)) {
-      throw new UnsupportedRequest('aspect_ratio', `makes ${[...RATIOS].join(', ')} only`);
-    }
-    if (!SIZES.has(input.resolution)) throw new UnsupportedRequest('resolution', `makes ${[...SIZES].join(', ')} only`);
-    if (images.references.length > MAX_REFERENCES) {
-      throw new UnsupportedRequest('reference_images', `takes ${MAX_REFERENCES} pictures at most`);
-    }
-    return [];
+    assertSupported(request);
+    return { approximations: [], generate: (run) => this.generate(request, run) };
   }
 
   private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
-    const { apiKey } = request.upstream;
+    const { apiKey, baseUrl } = request.upstream;
     if (!apiKey) {
-      const cause = operatorCause('gemini', null, { message: 'no key is set' });
+      const cause = operatorCause('gemini', null, { message: 'no API key is set' });
       throw new ProviderError('provider_rejected', { billing: 'none', cause });
     }
-    const order = orderOf(request);
+    const call = { apiKey, baseUrl, parameters: parametersOf(request) };
     await run.submitting();
     return withClockProgress(run, TYPICAL_MS, () =>
-      allOrNone(request.input.n ?? 1, (signal) => this.makeOne(order, request, apiKey, signal), run.signal),
+      allOrNone(request.input.n ?? 1, (signal) => this.makeOne(call, signal), run.signal),
     );
   }
 
-  /** @param again whether a model that gave no picture is asked once more */
-  private async makeOne(
-    order: GenerateContentParameters,
-    request: ProviderRequest,
-    apiKey: string,
-    signal: AbortSignal,
-    again = true,
-  ): Promise<Buffer> {
-    const watched = new WatchedCall({ signal, timeoutMs: this.callTimeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES });
-    const answer = await client(request.upstream.baseUrl, apiKey, watched)
-      .models.generateContent(order)
-      .catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw geminiFailure(error, watched, apiKey);
-      });
+  /** Makes one picture; retries once when the model returns none. */
+  private async makeOne(call: Call, signal: AbortSignal): Promise<Buffer> {
     try {
-      return pictureOf(answer, watched);
+      return await this.callOnce(call, signal);
     } catch (error) {
-      if (error instanceof NoPicture && again) return this.makeOne(order, request, apiKey, signal, false);
+      if (error instanceof NoPicture) return this.callOnce(call, signal);
       throw error;
     }
   }
+
+  private async callOnce(call: Call, signal: AbortSignal): Promise<Buffer> {
+    const watched = new WatchedCall({ signal, timeoutMs: this.callTimeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES });
+    const answer = await clientFor(call, watched)
+      .models.generateContent(call.parameters)
+      .catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw geminiFailure(error, watched, call.apiKey);
+      });
+    return pictureOf(answer, watched);
+  }
 }
 
-/** Every setting is given, since the SDK looks for a missing one in the environment; without retry options it sends once. */
-function client(baseUrl: string, apiKey: string, watched: WatchedCall): GoogleGenAI {
+/** @throws UnsupportedRequest */
+function assertSupported({ kind, input, images }: ProviderRequest): void {
+  const { aspect_ratio: ratio, resolution } = input;
+  if (kind !== 'image') throw new UnsupportedRequest('model', 'Gemini makes pictures only.');
+  if (ratio !== 'auto' && !RATIOS.has(ratio)) {
+    throw new UnsupportedRequest('aspect_ratio', `Gemini supports ${[...RATIOS].join(', ')} only.`);
+  }
+  if (!RESOLUTIONS.has(resolution)) {
+    throw new UnsupportedRequest('resolution', `Gemini supports ${[...RESOLUTIONS].join(', ')} only.`);
+  }
+  if (images.references.length > MAX_REFERENCES) {
+    throw new UnsupportedRequest('reference_images', `Gemini takes at most ${MAX_REFERENCES} pictures.`);
+  }
+}
+
+/** Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once. */
+function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): GoogleGenAI {
   const headers = { 'User-Agent': userAgent('generation') };
   const httpOptions = { baseUrl, apiVersion: 'v1', headers, fetch: watched.fetch };
   return new GoogleGenAI({ enterprise: false, apiKey, apiVersion: 'v1', httpOptions });
 }
 
-function orderOf({ input, images, upstream }: ProviderRequest): GenerateContentParameters {
+function parametersOf({ input, images, upstream }: ProviderRequest): GenerateContentParameters {
   const references = images.references.map(({ bytes, contentType }) => ({
     inlineData: { mimeType: contentType, data: bytes.toString('base64') },
   }));
-  // Left out, the ratio is that of the first reference, or the model's choice.
+  // Without a ratio, Gemini takes that of the first reference, or chooses one.
   const ratio = input.aspect_ratio === 'auto' ? {} : { aspectRatio: input.aspect_ratio };
   return {
     model: upstream.model,

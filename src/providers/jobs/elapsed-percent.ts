@@ -1,12 +1,12 @@
-/** Where the estimate comes to rest until the job has really ended. */
-const REST = 95;
+/** The estimate approaches this value and never exceeds it before the job has ended. */
+const MAX_PERCENT = 95;
 
 /**
- * Progress of a job whose upstream gives none: quick at first, then ever slower, never above 95.
- * @param elapsedMs since it began to run
- * @param typicalMs after which it stands at 60
+ * Estimates the progress of a job whose upstream reports none: fast at first, then ever slower, never above 95.
+ * @param elapsedMs since the job started to run
+ * @param typicalMs elapsed time at which the estimate is 60
  * @returns percent
  */
 export function elapsedPercent(elapsedMs: number, typicalMs: number): number {
-  return Math.floor(REST * (1 - Math.exp(-Math.max(0, elapsedMs) / typicalMs)));
+  return Math.floor(MAX_PERCENT * (1 - Math.exp(-Math.max(0, elapsedMs) / typicalMs)));
 }

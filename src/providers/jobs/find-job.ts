@@ -1,11 +1,11 @@
 import { pause } from './pause.ts';
 
-const LOOKS = 3;
+const LOOKUPS = 3;
 
 /**
- * Looks for a job whose create call has just got no answer. The upstream's list may lag behind, so it is looked through more
- * than once, and its silence proves nothing yet.
- * @returns null when it did not turn up, or could not be looked for
+ * Looks up a job whose create call has just ended without an answer. The upstream's list may lag behind, so it is read more
+ * than once. A job that is missing from the list may still exist.
+ * @returns null when the job was not found, or the lookup failed
  * @throws the reason of the signal
  */
 export async function findJobAfterNoAnswer(
@@ -13,8 +13,8 @@ export async function findJobAfterNoAnswer(
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (let look = 1; look <= LOOKS; look++) {
-    if (look > 1) await pause(intervalMs, signal);
+  for (let lookup = 1; lookup <= LOOKUPS; lookup++) {
+    if (lookup > 1) await pause(intervalMs, signal);
     const id = await find().catch(() => null);
     signal.throwIfAborted();
     if (id !== null) return id;

@@ -1,20 +1,20 @@
 import { ArkStub } from '../../../test/support/stubs/ark.stub.ts';
 import { FalStub } from '../../../test/support/stubs/fal.stub.ts';
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { failureOf, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { ReplicateStub } from '../../../test/support/stubs/replicate.stub.ts';
 import type { Fault, StubHttp } from '../../../test/support/stubs/stub-http.ts';
 import type { Provider, ProviderRequest } from '../provider.ts';
-import { ArkProvider } from '../ark/ark.provider.ts';
-import { FalProvider } from '../fal/fal.provider.ts';
+import { arkProvider } from '../ark/ark.provider.ts';
+import { falProvider } from '../fal/fal.provider.ts';
 import { OpenaiProvider } from '../openai/openai.provider.ts';
-import { ReplicateProvider } from '../replicate/replicate.provider.ts';
+import { replicateProvider } from '../replicate/replicate.provider.ts';
 
 interface JobInterface {
   provider: Provider;
   newStub: () => StubHttp;
-  /** After the stub's origin. */
+  /** Path of the API under the stub's origin. */
   path: string;
   model: string;
   submit: RegExp;
@@ -27,7 +27,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'ark',
     {
-      provider: new ArkProvider(),
+      provider: arkProvider,
       newStub: () => new ArkStub(),
       path: '/api/v3',
       model: 'doubao-seedance-2-0-260128',
@@ -40,7 +40,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'fal',
     {
-      provider: new FalProvider(),
+      provider: falProvider,
       newStub: () => new FalStub(),
       path: '',
       model: 'bytedance/seedance-2.0',
@@ -66,7 +66,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'replicate',
     {
-      provider: new ReplicateProvider(),
+      provider: replicateProvider,
       newStub: () => new ReplicateStub(),
       path: '/v1',
       model: 'bytedance/seedance-2.0',
@@ -78,12 +78,12 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   ],
 ];
 
-/** A run settles within a second of its abort; the rest is for a machine that has much else to do. */
+/** A run settles within a second of its abort; the rest is for a busy machine. */
 const SETTLED_MS = 5_000;
 
-describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
+describe.each(INTERFACES)('the job adapter of %s', (name, wire) => {
   const { provider, submit, read, fetch, cancel } = wire;
-  const ground = new JobGround({
+  const ground = new JobContext({
     provider,
     newStub: wire.newStub,
     baseUrlOf: (stub) => stub.origin + wire.path,
@@ -98,17 +98,17 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
   afterEach(() => ground.clear());
 
   const refused = (status: number): Fault => ({ reply: { status, body: '<x>' } });
-  const jobs = () => run.told.filter((told) => told.startsWith('submitted ')).map((told) => told.slice(10));
+  const jobs = () => run.calls.filter((call) => call.startsWith('submitted ')).map((call) => call.slice(10));
 
-  it('is told of the intent, then of the job, and goes on with it after a crash without another submit', async () => {
+  it('records the intent, then the job, and continues the job after a crash without another submit', async () => {
     const [first] = await ground.made(film);
-    expect(run.told).toEqual(['submitting', `submitted ${jobs()[0]}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${jobs()[0]}`]);
     const again = ground.freshRun(jobs()[0], true);
     expect(await ground.made(film, again)).toEqual([first]);
-    expect([stub.submits, again.told]).toEqual([1, []]);
+    expect([stub.submits, again.calls]).toEqual([1, []]);
   });
 
-  it('spends nothing at an address where nobody listens', async () => {
+  it('is not billed at an address where no server listens', async () => {
     const away = requestFor(film, { upstream: { baseUrl: 'http://127.0.0.1:9' } });
     expect(await failureOf(provider.prepare(away).generate(run))).toMatchObject({
       code: 'provider_unavailable',
@@ -117,7 +117,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     });
   });
 
-  it('never repeats the key or a signed link to the log, and nothing upstream to the client', async () => {
+  it('never logs the key or a signed link, and shows the client no text of the upstream', async () => {
     const said = `key ${stub.key} https://a.example/x?signature=abc data:image/png;base64,AAAA ${'x'.repeat(900)}`;
     stub.plan(submit, { reply: { status: 400, body: { detail: said, error: { message: said } } } });
     const failure = await failureOf(provider.prepare(film).generate(run));
@@ -127,7 +127,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     expect(failure.message).toBe('The provider did not accept this request.');
   });
 
-  it('takes a refusal for one whatever its fields hold', async () => {
+  it('recognises a refusal whose fields have unexpected types', async () => {
     const odd = { of: ['an', 'unheard', 'of', 'kind'] };
     const body = {
       detail: [{ type: odd, msg: odd }],
@@ -144,7 +144,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
   });
 
   describe('polling', () => {
-    it('bears what passes: broken connections, 408, 409, 425, 429, 5xx, pages and two 404', async () => {
+    it('retries broken connections, 408, 409, 425, 429, 5xx, HTML pages and two 404', async () => {
       const passing = [404, 404, 500, 404, 404, 429, 408, 409, 425, 503].map(refused);
       stub.plan(read, ...passing, { cut: 'before' }, { cut: 'midway' }, { reply: { status: 200, body: '<html>' } });
       expect(await ground.made(film)).toHaveLength(1);
@@ -156,7 +156,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       [401, 'provider_rejected'],
       [403, 'provider_rejected'],
       [400, 'internal_error'],
-    ])('ends at the third %d in a row with %s', async (status, code) => {
+    ])('fails at the third %d in a row with %s', async (status, code) => {
       stub.plan(read, refused(status), refused(status), refused(status));
       const failure = await failureOf(provider.prepare(film).generate(run));
       expect(failure).toMatchObject({ code, billing: 'charged', cause: { provider: name, status } });
@@ -164,7 +164,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
     });
   });
 
-  it('downloads as often as it takes, without another job', async () => {
+  it('retries the download without another job', async () => {
     stub.plan(fetch, refused(503), { cut: 'before' }, { cut: 'midway' }, refused(404));
     expect(await ground.made(film)).toHaveLength(1);
     expect([stub.submits, stub.count(fetch)]).toEqual([1, 5]);
@@ -175,7 +175,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       ['the paid call is under way', submit],
       ['it polls', read],
       ['it downloads', fetch],
-    ])('while %s settles, with the reason', async (_when, pattern) => {
+    ])('settles while %s, with the reason', async (_when, pattern) => {
       stub.plan(pattern, 'hang');
       const going = failureOf(provider.prepare(film).generate(run));
       await until(() => stub.count(pattern) === 1);
@@ -185,7 +185,7 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       expect(performance.now() - from).toBeLessThan(SETTLED_MS);
     });
 
-    it('by a user during the paid call still cancels what that call made', async () => {
+    it('by a user during the paid call still cancels the job of that call', async () => {
       const answered = Promise.withResolvers<void>();
       stub.plan(submit, { restAfter: answered.promise });
       const going = failureOf(provider.prepare(film).generate(run));
@@ -194,10 +194,10 @@ describe.each(INTERFACES)('the job interface of %s', (name, wire) => {
       answered.resolve();
       expect(await going).toBe('ended');
       await until(() => stub.count(cancel) === 1);
-      expect(run.told).toEqual(['submitting']);
+      expect(run.calls).toEqual(['submitting']);
     });
 
-    it('by a shutdown during the paid call notes the job for a successor', async () => {
+    it('by a shutdown during the paid call records the job for the next claim', async () => {
       const answered = Promise.withResolvers<void>();
       stub.plan(submit, { restAfter: answered.promise });
       const going = failureOf(provider.prepare(film).generate(run));

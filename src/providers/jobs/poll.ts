@@ -1,63 +1,64 @@
 import { ProviderError } from '../provider.ts';
 import { junkCause } from '../wire/operator-cause.ts';
-import { pause } from './pause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
+import { pause } from './pause.ts';
 
-/** An upstream that asks for more is looked at again after this all the same: the task has a deadline. */
+/** Longest wait that a Retry-After can cause: the task has a deadline. */
 const MAX_WAIT_MS = 60_000;
 
-/** Records are copied about: one "not found" is noise, the third in a row is the truth. */
+/** Upstreams replicate their records, so one "not found" may be temporary. The third refusal in a row counts. */
 const MAX_REFUSALS = 3;
 
-/** Says "not now" and nothing of the job. */
-const passing = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
+/** Statuses that mean "not now" and say nothing about the job. */
+const isTemporary = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
 
 export interface PollOptions {
   /** For the operator's log. */
   provider: string;
+  /** The API key of the calls; removed from every logged text. */
   secret: string | null;
-  /** Between two looks. */
+  /** Between two polls. */
   intervalMs: number;
   signal: AbortSignal;
-  /** What counts as an answer; when absent, a 2xx with a JSON object. */
+  /** Which replies count as an answer; when absent, a 2xx with a JSON object. */
   isAnswer?: (reply: UpstreamReply) => boolean;
 }
 
 /**
- * Reads until it gets an answer: broken connections, 408, 409, 425, 429 and 5xx are borne as long as the signal lets it.
+ * Reads until an answer arrives. Broken connections, 408, 409, 425, 429 and 5xx are retried until the signal aborts.
  * @throws ProviderError at the third refusal in a row: provider_rejected for 401 and 403, else internal_error
  * @throws the reason of the signal
  */
-export async function readWithRetry(read: () => Promise<UpstreamReply>, patience: PollOptions): Promise<UpstreamReply> {
-  const { provider, secret, intervalMs, signal, isAnswer = isObject } = patience;
+export async function readWithRetry(read: () => Promise<UpstreamReply>, options: PollOptions): Promise<UpstreamReply> {
+  const { provider, secret, intervalMs, signal, isAnswer = isObject } = options;
   let refusals = 0;
   for (;;) {
-    const reply = await read().catch(orNull);
+    const reply = await read().catch(nullForNoReply);
     if (reply && isAnswer(reply)) return reply;
-    refusals = reply && !passing(reply.status) ? refusals + 1 : 0;
+    refusals = reply && !isTemporary(reply.status) ? refusals + 1 : 0;
     if (reply && refusals === MAX_REFUSALS) {
       const code = reply.status === 401 || reply.status === 403 ? 'provider_rejected' : 'internal_error';
       throw new ProviderError(code, { cause: junkCause(provider, secret, reply) });
     }
-    const asked = reply ? (retryAfterMs(reply.headers) ?? 0) : 0;
-    await pause(Math.max(intervalMs, Math.min(asked, MAX_WAIT_MS)), signal);
+    const askedMs = reply ? (retryAfterMs(reply.headers) ?? 0) : 0;
+    await pause(Math.max(intervalMs, Math.min(askedMs, MAX_WAIT_MS)), signal);
   }
 }
 
 /**
- * Looks at a job again and again until it has ended.
- * @param judge what the answer means: null while the job is on its way; throws for one that failed
+ * Polls a job until it has ended.
+ * @param judge interprets an answer: null while the job is pending; throws if the job failed
  */
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,
   judge: (reply: UpstreamReply) => T | null,
-  patience: PollOptions,
+  options: PollOptions,
 ): Promise<T> {
   for (;;) {
-    const verdict = judge(await readWithRetry(read, patience));
-    if (verdict !== null) return verdict;
-    await pause(patience.intervalMs, patience.signal);
+    const result = judge(await readWithRetry(read, options));
+    if (result !== null) return result;
+    await pause(options.intervalMs, options.signal);
   }
 }
 
@@ -65,7 +66,7 @@ function isObject({ status, json }: UpstreamReply): boolean {
   return status >= 200 && status < 300 && typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-function orNull(error: unknown): null {
+function nullForNoReply(error: unknown): null {
   if (error instanceof UpstreamFailure) return null;
   throw error;
 }

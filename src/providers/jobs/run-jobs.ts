@@ -1,36 +1,42 @@
+import { Logger } from '@nestjs/common';
 import { ProviderError, type Run } from '../provider.ts';
+import { networkCause } from '../wire/operator-cause.ts';
 import { pause } from './pause.ts';
 import { type Accepted, submitOnce } from './submit-once.ts';
 
-/** How a job interface is spoken to for one generation. */
+/** The calls of one upstream job API, for one generation. */
 export interface Jobs<T> {
-  /** How many jobs it takes to make all the outputs. */
+  /** For the operator's log. */
+  provider: string;
+  taskId: string;
+  /** How many jobs it takes to make all outputs. */
   count: number;
-  /** How many outputs that is. */
+  /** How many outputs the request asks for. */
   outputs: number;
-  /** Milliseconds before a job after the first is submitted again, having been refused for the moment. */
+  /** Milliseconds before a second or later job, refused temporarily, is submitted again. */
   retryMs: number;
   /**
-   * Makes one job. The paid call itself is sent once and without a signal.
-   * @param signal for what comes after a paid call that got no answer
-   * @throws ProviderError whose `billing` says what became of it
+   * Creates one job. The paid call itself is sent once and without a signal.
+   * @param signal for the work after a paid call without an answer
+   * @throws ProviderError whose `billing` says what the call may have cost
    */
   submit(index: number, signal: AbortSignal): Promise<Accepted>;
-  /** Polls one job to its end and brings its outputs home. */
+  /** Polls one job to its end and downloads its outputs. */
   collect(id: string, index: number, signal: AbortSignal, progress: (percent: number) => void): Promise<T[]>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
 }
 
-/** How long a farewell to an upstream may take. */
 const CANCEL_TIMEOUT_MS = 10_000;
 
-/** In a list of ids: the next job's paid call is about to be sent, so its fate is unknown if nothing follows. */
+/** In a list of ids: the next job's paid call is about to be sent. If no id replaces it, the outcome of that call is unknown. */
 const INTENT = '?';
 
+const logger = new Logger('providers');
+
 /**
- * Runs one generation as one or several upstream jobs. The record's upstream id is their ids, joined by commas; before every
- * further paid call an intent is noted there, so that after a crash no job is bought twice.
- * @throws ProviderError of the first job that fails; the others are then cancelled
+ * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas. Before
+ * each further paid call an intent is recorded there, so that a crash never leads to a job that is bought twice.
+ * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
 export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
   const ids = await submitAll(run, jobs);
@@ -49,21 +55,26 @@ export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
-    // The failed one too: a download may have failed while the job's siblings run on.
+    // Includes the failed job: if its download failed, the other jobs may still be running.
     if (ids.length > 1) cancelAll(ids, jobs);
     throw error;
   }
 }
 
-/** A model that makes more than it was asked for has its reasons; fewer are a failure. */
-function assertCount<T>(outputs: T[], wanted: number): T[] {
-  if (outputs.length >= wanted) return outputs.slice(0, wanted);
-  throw new ProviderError('internal_error', { cause: { outputs: outputs.length, wanted } });
+/** Some models make more outputs than requested; the surplus is dropped. Fewer outputs are a failure. */
+function assertCount<T>(outputs: T[], requested: number): T[] {
+  if (outputs.length >= requested) return outputs.slice(0, requested);
+  throw new ProviderError('internal_error', { cause: { outputs: outputs.length, requested } });
 }
 
-/** Tells the upstream, best-effort, that nobody wants the jobs in this upstream id any more. */
+/**
+ * Cancels every job in a task's upstream id.
+ * @throws the first failure, once every job was tried
+ */
 export async function cancelJobs(upstreamId: string, cancel: (id: string) => Promise<void>): Promise<void> {
-  await Promise.allSettled(idsIn(upstreamId).map(cancel));
+  const results = await Promise.allSettled(idsIn(upstreamId).map(cancel));
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure) throw failure.reason;
 }
 
 async function submitAll<T>(run: Run, jobs: Jobs<T>): Promise<string[]> {
@@ -88,7 +99,7 @@ async function submitFirst<T>(run: Run, jobs: Jobs<T>): Promise<Accepted> {
   return submitOnce(run, jobs.submit(0, run.signal), lateJobHandlers(run, jobs, []));
 }
 
-/** The first is accepted, so no other provider can be asked any more: what is refused for the moment is tried again. */
+/** The first job is accepted, so no other provider can be tried: a job that is refused temporarily is submitted again. */
 async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]): Promise<Accepted> {
   for (;;) {
     await run.submitted([...ids, INTENT].join(','));
@@ -99,9 +110,7 @@ async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[])
       if (!(error instanceof ProviderError)) throw error;
       if (error.code !== 'provider_unavailable' || error.billing !== 'none') {
         cancelAll(ids, jobs);
-        const { code, message, param, cause } = error;
-        const billing = error.billing === 'none' ? 'charged' : error.billing;
-        throw new ProviderError(code, { message, billing, cause, ...(param === undefined ? {} : { param }) });
+        throw afterAcceptedJobs(error);
       }
       await run.submitted(ids.join(','));
       await pause(Math.max(jobs.retryMs, error.retryAfterMs ?? 0), run.signal);
@@ -109,17 +118,43 @@ async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[])
   }
 }
 
+/** The same failure, where earlier jobs of the generation were accepted: at least those are billed. */
+function afterAcceptedJobs({ code, message, param, cause, billing }: ProviderError): ProviderError {
+  return new ProviderError(code, {
+    message,
+    billing: billing === 'none' ? 'charged' : billing,
+    cause,
+    ...(param === undefined ? {} : { param }),
+  });
+}
+
 function lateJobHandlers<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]) {
   return {
-    cancel: (id: string) => jobs.cancel(id, AbortSignal.timeout(CANCEL_TIMEOUT_MS)),
-    note: ({ id, requestId }: Accepted) => run.submitted([...ids, id].join(','), requestId),
+    cancel: (id: string) => cancelOrLog(id, jobs, AbortSignal.timeout(CANCEL_TIMEOUT_MS)),
+    record: ({ id, requestId }: Accepted) => run.submitted([...ids, id].join(','), requestId),
   };
 }
 
-/** In the background: the failure need not wait for it. */
+/** In the background: the failure that leads here need not wait for it. */
 function cancelAll<T>(ids: readonly string[], jobs: Jobs<T>): void {
   const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
-  void Promise.allSettled(ids.map((id) => jobs.cancel(id, signal)));
+  for (const id of ids) void cancelOrLog(id, jobs, signal);
+}
+
+/** The job is paid for, so a failed cancel is worth a log line: the operator may still stop it. */
+async function cancelOrLog<T>(id: string, jobs: Jobs<T>, signal: AbortSignal): Promise<void> {
+  const { provider, taskId } = jobs;
+  try {
+    await jobs.cancel(id, signal);
+  } catch (error) {
+    logger.warn({
+      event: 'upstream.cancel_failed',
+      task_id: taskId,
+      provider,
+      upstream_id: id,
+      cause: networkCause(provider, error),
+    });
+  }
 }
 
 function idsIn(upstreamId: string): string[] {

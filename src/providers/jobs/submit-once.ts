@@ -1,31 +1,29 @@
-import type { StopReason } from '../../generation/run/running-tasks.ts';
-import type { Run } from '../provider.ts';
+import { isResultUnwanted, type Run } from '../provider.ts';
 
 /** A run must settle within 1 s of its abort. */
 const SETTLE_MS = 800;
 
-/** Nobody will ever want the result: the upstream may be told. After the other reasons a successor goes on with the job. */
-const UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
-
+/** A job that the upstream has accepted. */
 export interface Accepted {
-  /** The upstream's name of the job. */
+  /** The upstream's id of the job. */
   id: string;
   requestId: string | null;
 }
 
+interface LateJobHandlers {
+  cancel: (id: string) => Promise<void>;
+  /** Records the job for the next claim of the task. */
+  record: (job: Accepted) => Promise<void>;
+}
+
 /**
- * Waits for a paid call that is under way. An abort does not break it off, for then nobody would learn the name of the job it
- * may have made: the call goes on, for a while in the background, and its job is cancelled, or noted for a successor.
+ * Awaits a paid call that is in flight. An abort does not interrupt the call: the id of the job it may have created would be
+ * lost. The call continues, in the background if it must, and its job is then cancelled or recorded for the next claim.
  * @throws the reason of the run's signal, at most 0.8 s after it has aborted
  */
-export async function submitOnce(
-  run: Run,
-  call: Promise<Accepted>,
-  late: { cancel: (id: string) => Promise<void>; note: (job: Accepted) => Promise<void> },
-): Promise<Accepted> {
+export async function submitOnce(run: Run, call: Promise<Accepted>, late: LateJobHandlers): Promise<Accepted> {
   const { signal } = run;
-  const tidy = ({ id, ...job }: Accepted) =>
-    UNWANTED.includes(signal.reason) ? late.cancel(id) : late.note({ id, ...job });
+  const settleLateJob = (job: Accepted) => (isResultUnwanted(signal.reason) ? late.cancel(job.id) : late.record(job));
   const overdue = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const onAbort = () => {
@@ -41,8 +39,8 @@ export async function submitOnce(
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-  const tidied = call.then(tidy).catch(() => undefined); // best effort: the run is over
-  await Promise.race([tidied, overdue.promise]).catch(() => undefined);
+  const settled = call.then(settleLateJob).catch(() => undefined); // best effort: the run has ended
+  await Promise.race([settled, overdue.promise]).catch(() => undefined);
   clearTimeout(timer);
   throw signal.reason;
 }

@@ -1,7 +1,7 @@
 import { TypeID } from 'typeid-js';
 
 /**
- * When a task was made, which its id begins with: 48 bits of milliseconds (UUIDv7). Nothing was submitted for it before.
+ * When a task was created. Its id starts with that time: 48 bits of milliseconds (UUIDv7). No job of the task is older.
  * @returns unix milliseconds
  */
 export function taskTimeMs(taskId: string): number {

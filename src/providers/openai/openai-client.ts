@@ -3,14 +3,14 @@ import { userAgent } from '../../platform/outbound/user-agent.ts';
 import type { Upstream } from '../provider.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 
-/** The SDK's timer covers the answer's head only; the watched call bounds the whole. */
+/** The SDK's timeout covers only the reply's headers. The watched call limits the whole reply. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** The SDK for one call. Sends once; every setting is given, since the SDK looks for a missing one in the environment. */
+/** An SDK client for one call, without retries. Passes every setting, because the SDK reads missing ones from the environment. */
 export function openaiClient({ baseUrl, apiKey }: Upstream, watched: WatchedCall): OpenAI {
   return new OpenAI({
     baseURL: baseUrl,
-    apiKey: apiKey ?? 'none', // it insists on one; the header is left out below
+    apiKey: apiKey ?? 'none', // the SDK requires one; the header is removed below
     adminAPIKey: null,
     organization: null,
     project: null,

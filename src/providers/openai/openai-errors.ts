@@ -5,7 +5,7 @@ import { retryAfterMs } from '../wire/retry-after.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { outcomeUnknown, requestIdOf, uselessSuccess, withoutAnswer } from '../wire/without-answer.ts';
 
-/** Also the words of servers that speak the wire of OpenAI for others. */
+/** Includes the codes of other servers with an OpenAI-compatible API. */
 const CONTENT_POLICY =
   /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
@@ -13,7 +13,7 @@ const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_erro
 const TIMEOUT = /time_?out|timed.out/i;
 const REFUSED_INPUT = /^invalid_|unsupported|bad_request/i;
 
-/** Their fields to ours. */
+/** OpenAI's field names to ours. */
 const PARAMS: Record<string, string> = {
   prompt: 'prompt',
   n: 'n',
@@ -24,8 +24,8 @@ const PARAMS: Record<string, string> = {
 };
 
 /**
- * What a failed SDK call means to us.
- * @param job the upstream would have worked on after its answer
+ * Translates a failed SDK call into our error.
+ * @param job whether the upstream continues to work after its reply
  */
 export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Upstream, job: boolean): ProviderError {
   if (!watched.whole) return withoutAnswer('openai', watched, job);
@@ -38,7 +38,7 @@ export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Up
   return refusal({ status, code: `${code} ${type}`, param: String(param ?? ''), message, waitMs }, job, cause);
 }
 
-/** A job that the upstream accepted and could not finish. */
+/** Translates the failure of a job that the upstream accepted. */
 export function failedJob(code: string, cause: OperatorCause): ProviderError {
   const details = { billing: 'charged', cause } as const;
   if (CONTENT_POLICY.test(code)) return new ProviderError('content_policy_violation', details);
@@ -51,7 +51,7 @@ export function failedJob(code: string, cause: OperatorCause): ProviderError {
 
 interface Refusal {
   status: number;
-  /** Code and type. */
+  /** The upstream's code and type, joined. */
   code: string;
   param: string;
   message: string;
@@ -61,7 +61,7 @@ interface Refusal {
 function refusal({ status, code, param, message, waitMs }: Refusal, job: boolean, cause: OperatorCause): ProviderError {
   const unbilled = { billing: 'none', cause } as const;
   if (status < 500 && (CONTENT_POLICY.test(code) || (status === 400 && CONTENT_POLICY.test(message)))) {
-    return new ProviderError('content_policy_violation', { cause }); // perhaps made, and judged only then
+    return new ProviderError('content_policy_violation', { cause }); // the picture may have been made and billed before it was refused
   }
   if (status === 402 || (status < 500 && QUOTA.test(code)))
     return new ProviderError('provider_quota_exceeded', unbilled);
@@ -69,7 +69,7 @@ function refusal({ status, code, param, message, waitMs }: Refusal, job: boolean
     return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
   if (status >= 500 || status === 408) return outcomeUnknown(status === 504 || status === 408, job, cause);
-  // Only where the input is at fault: of a refused key or an unknown model the client can mend nothing.
-  const ours = [400, 413, 422].includes(status) ? PARAMS[param.replace(/\[.*$/, '')] : undefined;
-  return new ProviderError('provider_rejected', { ...unbilled, param: ours });
+  // Only for errors in the input: the client cannot fix a refused key or an unknown model.
+  const ourParam = [400, 413, 422].includes(status) ? PARAMS[param.replace(/\[.*$/, '')] : undefined;
+  return new ProviderError('provider_rejected', { ...unbilled, param: ourParam });
 }

@@ -1,73 +1,74 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { UnsupportedRequest, type InputImage, type ProviderRequest } from '../provider.ts';
-import { videoSize, type Size } from '../families/sizes.ts';
+import type { Size } from '../../models/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
 
-/** What OpenAI's own sora models took. Other servers on this wire take any size and any whole number of seconds. */
+/** Limits of OpenAI's own sora models. Other servers on this wire accept any size and any whole number of seconds. */
 const SORA = /(^|\/)sora-/;
 const SORA_SECONDS = [4, 8, 12];
 const SORA_SIZES: Record<string, Size> = {
   '16:9': { width: 1280, height: 720 },
   '9:16': { width: 720, height: 1280 },
 };
-/** Ratios this near are the same to the eye. */
+/** Difference of two ratios (logarithmic) that is not visible. */
 const RATIO_TOLERANCE = 0.01;
 
-interface FilmPlan {
+export interface VideoPlan {
   size: Size;
   seconds: number;
-  /** The wire has one slot for a picture, and the film starts from it. */
+  /** The wire accepts one image, and the video starts from it. */
   firstFrame: InputImage | null;
   approximations: Approximation[];
 }
 
-/** @throws Unfit */
-export function planFilm(request: ProviderRequest): FilmPlan {
+/** @throws UnsupportedRequest */
+export function planVideo(request: ProviderRequest): VideoPlan {
   const { input, images } = request;
   const sora = SORA.test(request.upstream.model);
-  const size = sora ? soraSize(input) : videoSize(input);
+  const size = sora ? soraSize(input) : requestedSize(request).size;
   const seconds = sora ? soraSeconds(request) : (input.duration ?? 5);
   if (images.firstFrame && images.references.length > 0) {
-    throw new UnsupportedRequest('reference_image_url', 'the wire takes one picture only');
+    throw new UnsupportedRequest('reference_image_url', 'the wire accepts one image only');
   }
   const firstFrame = images.firstFrame ?? images.references[0] ?? null;
   const approximations: Approximation[] = [];
   if (input.duration !== undefined && seconds !== input.duration) {
     approximations.push({ param: 'duration', requested: input.duration, used: seconds });
   }
-  if (firstFrame) approximations.push(...nearTo(request, firstFrame, size));
+  if (firstFrame) approximations.push(...approximationsOf(request, firstFrame, size));
   return { size, seconds, firstFrame, approximations };
 }
 
-function nearTo({ input, images }: ProviderRequest, picture: InputImage, size: Size): Approximation[] {
-  const near: Approximation[] = [];
+function approximationsOf({ input, images }: ProviderRequest, image: InputImage, size: Size): Approximation[] {
+  const approximations: Approximation[] = [];
   const mode = input.reference_mode ?? 'omni';
-  if (mode !== 'first_frame') near.push({ param: 'reference_mode', requested: mode, used: 'first_frame' });
-  const stretch = picture.width / picture.height / (size.width / size.height);
+  if (mode !== 'first_frame') approximations.push({ param: 'reference_mode', requested: mode, used: 'first_frame' });
+  const stretch = image.width / image.height / (size.width / size.height);
   if (Math.abs(Math.log(stretch)) > RATIO_TOLERANCE) {
-    near.push({
+    approximations.push({
       param: images.firstFrame ? 'first_frame_image_url' : 'reference_image_url',
-      requested: `${picture.width}x${picture.height}`,
+      requested: `${image.width}x${image.height}`,
       used: `cropped to ${size.width}x${size.height}`,
     });
   }
-  return near;
+  return approximations;
 }
 
 function soraSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input']): Size {
   if (resolution.toLowerCase() !== '720p')
-    throw new UnsupportedRequest('resolution', 'the model makes films in 720p only');
+    throw new UnsupportedRequest('resolution', 'the model makes videos in 720p only');
   const size = SORA_SIZES[ratio];
   if (!size)
     throw new UnsupportedRequest('aspect_ratio', `the model makes ${Object.keys(SORA_SIZES).join(' and ')} only`);
   return size;
 }
 
-/** Half-way between two, the longer: nothing that was asked for is cut off. */
+/** The nearest supported duration; half-way between two, the longer one, so that nothing requested is cut off. */
 function soraSeconds({ input, upstream }: ProviderRequest): number {
-  const wanted = input.duration ?? 5;
-  if (SORA_SECONDS.includes(wanted)) return wanted;
+  const requested = input.duration ?? 5;
+  if (SORA_SECONDS.includes(requested)) return requested;
   if (upstream.durationPolicy === 'exact')
     throw new UnsupportedRequest('duration', `the model makes ${SORA_SECONDS.join(', ')} s`);
-  const distance = (seconds: number) => Math.abs(seconds - wanted);
+  const distance = (seconds: number) => Math.abs(seconds - requested);
   return SORA_SECONDS.reduce((best, seconds) => (distance(seconds) <= distance(best) ? seconds : best));
 }

@@ -42,11 +42,11 @@ afterEach(async () => {
   await stub.stop();
 });
 
-it('submits once, names the job before the first poll, and brings the film home', async () => {
+it('submits once, records the job before the first poll, and downloads the video', async () => {
   const [film] = await provider.prepare(aWave).generate(run);
   expect(await probe(film)).toMatchObject({ type: 'video', width: 1280, height: 720, duration: 4 });
   const [id = ''] = stub.jobs.keys();
-  expect(run.told).toEqual(['submitting', `submitted ${id}`]);
+  expect(run.calls).toEqual(['submitting', `submitted ${id}`]);
   expect(run.requestId).toBe('req_1');
   expect(run.percents).toEqual([0, 66]);
   expect(stub.submits).toBe(1);
@@ -54,21 +54,21 @@ it('submits once, names the job before the first poll, and brings the film home'
   expect(stub.requests.every(({ key }) => key === 'right')).toBe(true);
 });
 
-it('takes a server that answers only id and status', async () => {
+it('works with a server that answers only id and status', async () => {
   stub.minimal = true;
   expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
 });
 
-it('goes on polling a job it knows, and submits nothing', async () => {
+it('continues to poll a known job, and submits nothing', async () => {
   await provider.prepare(aWave).generate(run);
   const [id = ''] = stub.jobs.keys();
   const next = new RecordedRun(id, true);
   expect(await provider.prepare(aWave).generate(next)).toHaveLength(1);
-  expect([next.told, stub.submits]).toEqual([[], 1]);
+  expect([next.calls, stub.submits]).toEqual([[], 1]);
   next.close();
 });
 
-describe('what sora takes', () => {
+describe('the limits of sora', () => {
   it.each([
     ['9:16', '720P', 8, []],
     ['16:9', '720P', 12, []],
@@ -97,7 +97,7 @@ describe('what sora takes', () => {
     [9, 8],
     [10, 12],
     [20, 12],
-  ])('comes near to %i s by %i s where the operator lets it, and says so', async (duration, used) => {
+  ])('approximates %i s by %i s if the operator allows it, and records it', async (duration, used) => {
     const request = requestFor(aWave, { input: { duration }, upstream: { durationPolicy: 'nearest' } });
     expect(provider.prepare(request).approximations).toEqual([{ param: 'duration', requested: duration, used }]);
     await provider.prepare(request).generate(run);
@@ -109,13 +109,13 @@ it.each(
   ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'].flatMap((ratio) =>
     ['720P', '1080P', '4K'].map((resolution) => [ratio, resolution] as const),
   ),
-)('asks a server of another kind for %s in %s as it is', (aspect_ratio, resolution) => {
+)('requests %s in %s unchanged from another server', (aspect_ratio, resolution) => {
   const input = { aspect_ratio, resolution, duration: 5 };
   expect(provider.prepare(requestFor(aWave, { input, upstream: { model: 'wan2.2' } })).approximations).toEqual([]);
 });
 
-describe('a picture', () => {
-  it.each(['omni', 'first_last', 'multi_frame'])('in mode %s starts the film, which is noted', async (mode) => {
+describe('an image', () => {
+  it.each(['omni', 'first_last', 'multi_frame'])('in mode %s starts the video, which is recorded', async (mode) => {
     const firstFrame = await inputImage(320, 180, 'jpeg');
     const request = requestFor(aWave, { input: { reference_mode: mode }, images: { references: [], firstFrame } });
     const near = [{ param: 'reference_mode', requested: mode, used: 'first_frame' }];
@@ -126,7 +126,7 @@ describe('a picture', () => {
     expect(await sharp(files[0].bytes).metadata()).toMatchObject({ format: 'jpeg', width: 1280, height: 720 });
   });
 
-  it('of another ratio is cut to the film, which is noted', async () => {
+  it('of another ratio is cropped to the video, which is recorded', async () => {
     const firstFrame = await inputImage(300, 300);
     const request = requestFor(aWave, {
       input: { reference_mode: 'first_frame' },
@@ -138,7 +138,7 @@ describe('a picture', () => {
     ]);
   });
 
-  it('is one at the most', async () => {
+  it('is one at most', async () => {
     const [firstFrame, reference] = [await inputImage(16, 9), await inputImage(16, 9)];
     const request = requestFor(aWave, { images: { references: [reference], firstFrame } });
     expect(() => provider.prepare(request).approximations).toThrow(
@@ -160,7 +160,7 @@ describe('a submit', () => {
     ['badGateway', 'provider_outcome_unknown', 'unknown'],
     ['junkJson', 'internal_error', 'charged'],
     ['noData', 'internal_error', 'charged'],
-  ])('that meets %s is %s, billing: %s', async (fault, code, billing) => {
+  ])('that fails with %s is %s, billing: %s', async (fault, code, billing) => {
     stub.plan(CREATE, OPENAI_FAULTS[fault]);
     expect(await failureOf(provider.prepare(aWave).generate(run))).toMatchObject({ code, billing });
     expect(stub.count(CREATE)).toBe(1);
@@ -170,14 +170,14 @@ describe('a submit', () => {
     [{ cut: 'before' }, 0],
     [{ cut: 'after' }, 1],
     [{ cut: 'midway' }, 1],
-  ])('cut off (%j) has an unknown end, and is not repeated', async (fault, submits) => {
+  ])('cut off (%j) has an unknown outcome, and is not repeated', async (fault, submits) => {
     stub.plan(CREATE, fault);
     const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect([stub.count(CREATE), stub.submits]).toEqual([1, submits]);
   });
 
-  it('that reaches nobody spent nothing', async () => {
+  it('without a connection is not billed', async () => {
     const request = requestFor(aWave, { upstream: { baseUrl: 'http://127.0.0.1:1/v1' } });
     const failure = await failureOf(provider.prepare(request).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
@@ -185,7 +185,7 @@ describe('a submit', () => {
 });
 
 describe('polling', () => {
-  it('bears passing failures', async () => {
+  it('retries temporary failures', async () => {
     const { serverError, badGateway, junkJson } = OPENAI_FAULTS;
     const busy: Fault = { reply: { status: 429, body: {} } };
     stub.plan(POLL, serverError, { cut: 'before' }, badGateway, { cut: 'midway' }, busy, junkJson);
@@ -193,7 +193,7 @@ describe('polling', () => {
     expect(stub.submits).toBe(1);
   });
 
-  it('bears a record that is not found twice, and gives up the third time in a row', async () => {
+  it('retries a record that is not found twice, and fails the third time in a row', async () => {
     const { noModel: notFound } = OPENAI_FAULTS;
     stub.plan(POLL, notFound, notFound);
     expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
@@ -211,7 +211,7 @@ describe('polling', () => {
     ['server_error', 'provider_unavailable'],
     ['invalid_prompt', 'provider_rejected'],
     ['video_generation_failed', 'internal_error'],
-  ])('tells a job that failed by %s as %s', async (code, ours) => {
+  ])('maps the job failure %s to %s', async (code, ours) => {
     stub.jobError = { code, message: `failed with ${stub.key}` };
     const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: ours, billing: 'charged', cause: { provider: 'openai', code } });
@@ -232,14 +232,14 @@ describe('polling', () => {
 });
 
 describe('the download', () => {
-  it('is repeated without making anything anew', async () => {
+  it('is repeated without another job', async () => {
     stub.plan(CONTENT, OPENAI_FAULTS.serverError, { cut: 'before' }, { cut: 'midway' }, OPENAI_FAULTS.noModel);
     const [film] = await provider.prepare(aWave).generate(run);
     expect((await readFile((film as { path: string }).path)).subarray(4, 8).toString()).toBe('ftyp');
     expect([stub.submits, stub.count(CONTENT)]).toEqual([1, 5]);
   });
 
-  it('of a film that is gone ends the task', async () => {
+  it('of a deleted video fails the task', async () => {
     const { noModel: gone } = OPENAI_FAULTS;
     stub.plan(CONTENT, gone, gone, gone, gone);
     const failure = await failureOf(provider.prepare(aWave).generate(run));
@@ -248,7 +248,7 @@ describe('the download', () => {
 });
 
 describe('cancel', () => {
-  it('tells the upstream, which stops the job where it can', async () => {
+  it('cancels the job upstream, if the server supports it', async () => {
     stub.sora = false;
     stub.pollsToComplete = 10_000;
     const failure = failureOf(provider.prepare(aWave).generate(run));
@@ -260,7 +260,7 @@ describe('cancel', () => {
     expect(stub.jobs.size).toBe(0);
   });
 
-  it('takes a refusal for an answer', async () => {
+  it('accepts a refusal', async () => {
     await expect(provider.cancel(aWave, 'video_unknown', new AbortController().signal)).resolves.toBeUndefined();
     expect(stub.count(/DELETE/)).toBe(1);
   });

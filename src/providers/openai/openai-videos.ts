@@ -1,131 +1,108 @@
-import type { Video, VideoCreateParams } from 'openai/resources/videos';
-import { join } from 'node:path';
+import type { VideoCreateParams } from 'openai/resources/videos';
 import sharp from 'sharp';
-import type { InputImage, ProviderOutput, ProviderRequest, Run, Upstream } from '../provider.ts';
-import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
-import { operatorCause } from '../wire/operator-cause.ts';
-import { poll } from '../jobs/poll.ts';
-import { runJobs } from '../jobs/run-jobs.ts';
+import type { InputImage, ProviderRequest, Upstream } from '../provider.ts';
+import type { Size } from '../../models/sizes.ts';
+import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
+import { operatorCause } from '../wire/operator-cause.ts';
+import { parseReply } from '../wire/reply-schema.ts';
 import { upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
-import type { Size } from '../families/sizes.ts';
-import { openaiClient } from './openai-client.ts';
-import { failedJob, openaiFailure } from './openai-errors.ts';
-import { planFilm } from './openai-video-plan.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { requestIdOf, uselessSuccess } from '../wire/without-answer.ts';
+import { openaiClient } from './openai-client.ts';
+import { failedJob, openaiFailure } from './openai-errors.ts';
+import { planVideo } from './openai-video-plan.ts';
+import { videoJob } from './openai-wire.ts';
 
-const POLL_INTERVAL_MS = 5_000;
-/** To take the order and its picture, not to make the film. */
+/** Until the server has accepted the job and its image; it makes the video afterwards. */
 const SUBMIT_TIMEOUT_MS = 120_000;
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 2 ** 20;
 
-/** Servers that can stop a job have more of them than OpenAI. */
+/** OpenAI has only `failed`. Servers that can stop a job have further states. */
 const FAILED = new Set(['failed', 'cancelled', 'canceled', 'expired']);
 
-/** One job: submit, poll, download. */
-export async function makeFilm(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
-  let body: Promise<VideoCreateParams> | undefined;
-  const order = () => (body ??= bodyOf(request));
-  // Before the intent is committed: until then a crash has cost nothing.
-  if (run.upstreamId === null) await order();
-  return runJobs<ProviderOutput>(run, {
-    count: 1,
-    outputs: 1,
-    retryMs: intervalOf(request.upstream),
-    submit: async () => submit(request.upstream, await order()),
-    collect: async (id, _index, signal, progress) => [
-      await collect(request.upstream, id, join(run.scratchDir, 'film.mp4'), signal, progress),
-    ],
-    cancel: (id, signal) => cancelFilm(request, id, signal),
-  });
+const headersOf = ({ upstream }: ProviderRequest): Record<string, string> =>
+  upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` };
+
+const urlOf = ({ upstream }: ProviderRequest, id: string): string =>
+  `${upstream.baseUrl}/videos/${encodeURIComponent(id)}`;
+
+/** The Videos API: one job per request. */
+export const openaiVideos = jobAdapter({
+  name: 'openai',
+  takes: [
+    'prompt',
+    'aspect_ratio',
+    'resolution',
+    'duration',
+    'reference_mode',
+    'first_frame_image_url',
+    'reference_image_url',
+  ],
+  pollMs: { image: 5_000, video: 5_000 },
+  typicalMs: { image: 180_000, video: 180_000 },
+  plan: planJob,
+  prepareBody: createBody,
+  create: ({ upstream }, body) => create(upstream, body),
+  read: (request, id, signal) =>
+    upstreamFetch(urlOf(request, id), { headers: headersOf(request), timeoutMs: POLL_TIMEOUT_MS, signal }),
+  stateOf,
+  outputs: (request, id) => [`${urlOf(request, id)}/content?variant=video`],
+  downloadHeaders: headersOf,
+  // Other servers stop the job. OpenAI refuses while it runs, which is not a failure.
+  cancel: (request, id, signal) => {
+    const headers = headersOf(request);
+    return upstreamFetch(urlOf(request, id), { method: 'DELETE', headers, timeoutMs: CANCEL_TIMEOUT_MS, signal });
+  },
+});
+
+function planJob(request: ProviderRequest) {
+  return { count: 1, ...planVideo(request) };
 }
 
-/** Servers that can, stop the job; OpenAI's refuses while it runs, which is no failure of ours. */
-export async function cancelFilm({ upstream }: ProviderRequest, id: string, signal: AbortSignal): Promise<void> {
-  const headers = keyOf(upstream);
-  await upstreamFetch(placeOf(upstream, id), { method: 'DELETE', headers, timeoutMs: CANCEL_TIMEOUT_MS, signal });
-}
-
-async function bodyOf(request: ProviderRequest): Promise<VideoCreateParams> {
-  const { size, seconds, firstFrame } = planFilm(request);
+async function createBody(
+  { upstream, input }: ProviderRequest,
+  { size, seconds, firstFrame }: ReturnType<typeof planJob>,
+): Promise<VideoCreateParams> {
   return {
-    model: request.upstream.model,
-    prompt: request.input.prompt,
+    model: upstream.model,
+    prompt: input.prompt,
     seconds: String(seconds),
     size: `${size.width}x${size.height}`,
-    ...(firstFrame && { input_reference: await fitted(firstFrame, size) }),
-  } as VideoCreateParams; // its unions name the values of sora alone
+    ...(firstFrame && { input_reference: await croppedTo(size, firstFrame) }),
+  } as VideoCreateParams; // the SDK's unions contain only the values of sora
 }
 
-async function submit(upstream: Upstream, body: VideoCreateParams): Promise<Accepted> {
-  const { signal } = new AbortController();
-  const watched = new WatchedCall({ timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES, signal });
-  const video = await openaiClient(upstream, watched)
+async function create(upstream: Upstream, body: VideoCreateParams): Promise<Accepted> {
+  const watched = new WatchedCall({ timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
+  const video: unknown = await openaiClient(upstream, watched)
     .videos.create(body)
     .catch((error: unknown) => {
       throw openaiFailure(error, watched, upstream, true);
     });
-  const id: unknown = (video as Partial<Video> | null)?.id;
-  if (typeof id !== 'string' || id === '') throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');
+  const { id } = parseReply(videoJob, video);
+  if (!id) throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');
   return { id, requestId: requestIdOf(watched) ?? null };
 }
 
-async function collect(
-  upstream: Upstream,
-  id: string,
-  path: string,
-  signal: AbortSignal,
-  progress: (percent: number) => void,
-): Promise<ProviderOutput> {
-  const intervalMs = intervalOf(upstream);
-  const headers = keyOf(upstream);
-  await poll(
-    () => upstreamFetch(placeOf(upstream, id), { headers, timeoutMs: POLL_TIMEOUT_MS, signal }),
-    (reply) => judge(reply, upstream, progress),
-    { provider: 'openai', secret: upstream.apiKey, intervalMs, signal },
-  );
-  const url = `${placeOf(upstream, id)}/content?variant=video`;
-  return download({
-    provider: 'openai',
-    url,
-    path,
-    maxBytes: MAX_RESULT_BYTES.video,
-    baseUrl: upstream.baseUrl,
-    headers,
-    retryMs: intervalMs,
-    signal,
-    renew: async () => url, // it may be there a moment later; there is no other place
-  });
-}
-
-/** sora refuses a picture of another size than the film's, so it is cut to that. */
-async function fitted({ bytes, contentType }: InputImage, { width, height }: Size): Promise<File> {
-  const picture = sharp(bytes).autoOrient().resize(width, height, { fit: 'cover' });
-  const lossless = contentType === 'image/png';
-  const encoded = await (lossless ? picture.png() : picture.jpeg({ quality: 95 })).toBuffer();
-  const [name, type] = lossless ? ['first-frame.png', 'image/png'] : ['first-frame.jpg', 'image/jpeg'];
+/** sora refuses an image of another size than the video, so the image is cropped to it. */
+async function croppedTo({ width, height }: Size, { bytes, contentType }: InputImage): Promise<File> {
+  const image = sharp(bytes).autoOrient().resize(width, height, { fit: 'cover' });
+  const isLossless = contentType === 'image/png';
+  const encoded = await (isLossless ? image.png() : image.jpeg({ quality: 95 })).toBuffer();
+  const [name, type] = isLossless ? ['first-frame.png', 'image/png'] : ['first-frame.jpg', 'image/jpeg'];
   return new File([new Uint8Array(encoded)], name, { type });
 }
 
-/** @returns null while it is on its way @throws ProviderError for a job that failed */
-function judge(reply: UpstreamReply, upstream: Upstream, tell: (percent: number) => void): true | null {
-  const { status, progress, error } = reply.json as Partial<Video>;
-  if (status === 'completed') return true;
-  if (FAILED.has(String(status))) {
-    const code = String(error?.code ?? status);
-    const requestId = reply.headers['x-request-id'];
-    throw failedJob(code, operatorCause('openai', upstream.apiKey, { code, requestId, message: error?.message }));
+function stateOf({ upstream }: ProviderRequest, reply: UpstreamReply): JobState {
+  const { status, progress: percent, error } = parseReply(videoJob, reply.json);
+  if (status === 'completed') return DONE;
+  if (status !== undefined && FAILED.has(status)) {
+    const code = error?.code ?? status;
+    const facts = { code, requestId: reply.headers['x-request-id'], message: error?.message };
+    throw failedJob(code, operatorCause('openai', upstream.apiKey, facts));
   }
-  if (typeof progress === 'number') tell(progress);
-  return null;
+  return percent === undefined ? PENDING : { state: 'running', percent };
 }
-
-const intervalOf = ({ pollIntervalMs }: Upstream): number => pollIntervalMs ?? POLL_INTERVAL_MS;
-
-const placeOf = ({ baseUrl }: Upstream, id: string): string => `${baseUrl}/videos/${encodeURIComponent(id)}`;
-
-const keyOf = ({ apiKey }: Upstream): Record<string, string> =>
-  apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };

@@ -1,35 +1,32 @@
-import type { Approximation } from '../../tasks/task.entity.ts';
-import type { PreparedRequest, Provider, ProviderOutput, ProviderRequest, Run } from '../provider.ts';
+import type { PreparedRequest, Provider, ProviderRequest } from '../provider.ts';
 import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
-import { planFilm } from './openai-video-plan.ts';
-import { cancelFilm, makeFilm } from './openai-videos.ts';
+import { openaiVideos } from './openai-videos.ts';
 
 /**
- * Whoever speaks the wire of OpenAI, by base URL: Images (generations, and edits when there are reference images), and for
- * video models Videos, which OpenAI itself has shut down and other servers still speak.
+ * Any server that speaks OpenAI's wire, by base URL. Images: generations, and edits if there are reference images. Videos:
+ * OpenAI itself has shut this API down, other servers still offer it.
  */
 export class OpenaiProvider implements Provider {
   readonly name = 'openai';
+  readonly takes = [...openaiVideos.takes, 'n', 'reference_images'] as const;
   readonly synchronousKinds = ['image'] as const;
 
-  /** @param imageTimeoutMs for the whole of an image call */
+  /** @param imageTimeoutMs for a whole image call */
   constructor(private readonly imageTimeoutMs: number = IMAGE_CALL_TIMEOUT_MS) {}
 
   prepare(request: ProviderRequest): PreparedRequest {
-    const approximations = this.plan(request);
-    return { approximations, generate: (run) => this.generate(request, run) };
-  }
-
-  private plan(request: ProviderRequest): Approximation[] {
-    return (request.kind === 'image' ? planPictures(request) : planFilm(request)).approximations;
-  }
-
-  private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
-    run.signal.throwIfAborted();
-    return request.kind === 'image' ? makePictures(request, run, this.imageTimeoutMs) : makeFilm(request, run);
+    if (request.kind === 'video') return openaiVideos.prepare(request);
+    const plan = planPictures(request);
+    return {
+      approximations: plan.approximations,
+      generate: async (run) => {
+        run.signal.throwIfAborted();
+        return makePictures(plan, request, run, this.imageTimeoutMs);
+      },
+    };
   }
 
   async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void> {
-    if (request.kind === 'video') await cancelFilm(request, upstreamId, signal);
+    if (request.kind === 'video') await openaiVideos.cancel(request, upstreamId, signal);
   }
 }

@@ -1,8 +1,7 @@
 import type { ProviderRequest } from '../provider.ts';
-import type { PollOptions } from '../jobs/poll.ts';
 import { type UpstreamCall, type UpstreamReply, upstreamFetch } from '../wire/upstream-fetch.ts';
 
-const POLL_MS = { image: 2_000, video: 5_000 };
+export const REPLICATE_POLL_MS = { image: 2_000, video: 5_000 };
 
 /** @param path after `/v1` */
 export async function callReplicate(
@@ -12,9 +11,4 @@ export async function callReplicate(
 ): Promise<UpstreamReply> {
   const headers = { ...call.headers, authorization: `Bearer ${upstream.apiKey}` };
   return upstreamFetch(`${upstream.baseUrl}${path}`, { ...call, headers });
-}
-
-export function replicatePatience({ upstream, kind }: ProviderRequest, signal: AbortSignal): PollOptions {
-  const intervalMs = upstream.pollIntervalMs ?? POLL_MS[kind];
-  return { provider: 'replicate', secret: upstream.apiKey, intervalMs, signal };
 }

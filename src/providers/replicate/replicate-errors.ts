@@ -1,12 +1,13 @@
 import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { ProviderError, type ProviderRequest } from '../provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
+import { parseReply } from '../wire/reply-schema.ts';
 import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
-import type { Prediction, ReplicateErrorBody } from './replicate-wire.ts';
+import { type Prediction, replicateRefusal } from './replicate-wire.ts';
 
-/** A failed prediction says why in words only; the first that fits decides. */
-const WORDS: readonly (readonly [RegExp, TaskErrorCode])[] = [
+/** A failed prediction gives its reason as free text only. The first match decides. */
+const REASONS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/flagged|sensitive|moderation|safety|content policy|nsfw|\bE005\b/i, 'content_policy_violation'],
   [/timed? ?out|deadline/i, 'provider_timeout'],
   [
@@ -16,12 +17,12 @@ const WORDS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/invalid|not supported|unsupported|must be|too (long|large|small|short)/i, 'provider_rejected'],
 ];
 
-/** The create call was answered, and not with a prediction. */
+/** The reply to the create call contains no prediction. */
 export function createFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const refused = submitRefused(withHint(reply), replyCause(request, reply));
-  // The prediction's own words decide whether the content was at fault, as they do later.
+  // As for a failed prediction, the text decides whether the content is the reason.
   if (refused.code !== 'provider_rejected' || reply.status !== 422) return refused;
-  if (!WORDS[0]?.[0].test(detailOf(reply))) return refused;
+  if (!REASONS[0]?.[0].test(detailOf(reply))) return refused;
   return new ProviderError('content_policy_violation', { billing: 'none', cause: refused.cause });
 }
 
@@ -29,27 +30,26 @@ export function createFailure(request: ProviderRequest, reply: UpstreamReply): P
 export function predictionFailure({ upstream }: ProviderRequest, { id, status, error }: Prediction): ProviderError {
   const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
-  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // not begun in its time
-  if (status === 'canceled') return new ProviderError('internal_error', { cause }); // not by us: nobody would ask
-  const code = WORDS.find(([pattern]) => pattern.test(message))?.[1];
+  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // did not start in time
+  if (status === 'canceled') return new ProviderError('internal_error', { cause }); // not by us: after our own cancel nothing polls it
+  const code = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return new ProviderError(code ?? 'internal_error', { cause });
 }
 
 export function replyCause({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorCause {
   return operatorCause('replicate', upstream.apiKey, {
     status: reply.status,
-    code: (reply.json as ReplicateErrorBody | undefined)?.title,
+    code: parseReply(replicateRefusal, reply.json).title,
     requestId: reply.headers['x-request-id'],
     message: detailOf(reply),
   });
 }
 
 function detailOf({ json, text }: UpstreamReply): string {
-  const detail = (json as ReplicateErrorBody | undefined)?.detail;
-  return typeof detail === 'string' ? detail : text;
+  return parseReply(replicateRefusal, json).detail ?? text;
 }
 
-/** A throttled call may say in words alone when to come again: "resets in ~30s". */
+/** A throttled call may state its wait in the text only: "resets in ~30s". */
 function withHint(reply: UpstreamReply): UpstreamReply {
   const seconds = /~(\d+)s/.exec(detailOf(reply))?.[1];
   if (reply.status !== 429 || reply.headers['retry-after'] || !seconds) return reply;

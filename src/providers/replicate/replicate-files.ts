@@ -2,25 +2,27 @@ import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../provider.ts';
 import { dataUrl } from '../wire/data-url.ts';
 import { networkCause } from '../wire/operator-cause.ts';
+import { parseReply } from '../wire/reply-schema.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import { submitRefused } from '../wire/submit-failure.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { callReplicate } from './replicate-call.ts';
 import { replyCause } from './replicate-errors.ts';
-import type { UploadedFile } from './replicate-wire.ts';
+import { uploadedFile } from './replicate-wire.ts';
 
-/** Up to here an image may travel in the request itself. */
+/** Largest image that is sent inside the request; larger images are uploaded first. */
 const MAX_DATA_URL_BYTES = 256 * 1024;
 
-/** Some 20 MB on a slow line. */
+/** Enough for some 20 MB on a slow line. */
 const UPLOAD_TIMEOUT_MS = 120_000;
 
 /**
- * Addresses under which Replicate finds the images: small ones are their own, others are uploaded. Costs nothing, so whatever
- * goes wrong, nothing was spent.
+ * Makes the images available to Replicate: small ones as data URLs, others as uploaded files. Uploads are free, so a failure
+ * here never costs anything.
+ * @returns their URLs, in order
  * @throws ProviderError; the reason of the signal
  */
-export async function handOver(
+export async function uploadInputs(
   request: ProviderRequest,
   images: readonly InputImage[],
   signal: AbortSignal,
@@ -42,8 +44,8 @@ async function upload(request: ProviderRequest, image: InputImage, signal: Abort
     if (!(error instanceof UpstreamFailure)) throw error;
     throw new ProviderError('provider_unavailable', { billing: 'none', cause: networkCause('replicate', error) });
   });
-  const url = (reply.json as UploadedFile | undefined)?.urls?.get;
-  if (reply.status >= 300 || typeof url !== 'string') throw refusal(request, reply);
+  const url = parseReply(uploadedFile, reply.json).urls?.get;
+  if (reply.status >= 300 || url === undefined) throw refusal(request, reply);
   return url;
 }
 

@@ -3,18 +3,18 @@ import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../pr
 import { seedanceShot } from '../families/seedance.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
-/** What is asked of a Replicate model for one generation. */
-export interface ReplicateOrder {
-  /** How many predictions it takes. */
+/** The predictions of one generation. All of them have the same input. */
+export interface ReplicatePlan {
+  /** Number of predictions. */
   count: number;
-  /** To be handed to `input`, as addresses in the same order. */
+  /** Uploaded first; `input` takes their URLs in the same order. */
   images: readonly InputImage[];
   /** @param urls of `images` */
   input: (urls: string[]) => object;
   approximations: Approximation[];
 }
 
-/** What gpt-image-2 takes here as aspect_ratio: in 1K by name, above in pixels. */
+/** Values of aspect_ratio for gpt-image-2: ratios in 1K, pixels in 2K and 4K. */
 const GPT_IMAGE = {
   ratios: ['auto', '1:1', '3:2', '2:3', '4:3', '3:4', '16:9', '9:16'],
   pixels: ['2048x2048', '2048x1152', '1152x2048', '3840x2160', '2160x3840'],
@@ -25,14 +25,14 @@ const NANO_BANANA = {
   resolutions: ['1K', '2K', '4K'],
 };
 
-/** Seedance's prompt, in code points. */
+/** Longest prompt of Seedance, in code points. */
 const MAX_SEEDANCE_PROMPT = 4_000;
 
 /**
- * The request in the words of the Replicate model that it is bound to.
- * @throws Unfit
+ * Translates a request for the Replicate model of its binding.
+ * @throws UnsupportedRequest
  */
-export function replicateOrder(request: ProviderRequest): ReplicateOrder {
+export function replicatePlan(request: ProviderRequest): ReplicatePlan {
   const { model } = request.upstream;
   if (/(^|\/)seedance/.test(model)) return seedance(request);
   if (request.kind !== 'image')
@@ -42,7 +42,7 @@ export function replicateOrder(request: ProviderRequest): ReplicateOrder {
   throw new UnsupportedRequest('model', `The inputs of Replicate's ${model} are not known.`);
 }
 
-function gptImage(request: ProviderRequest): ReplicateOrder {
+function gptImage(request: ProviderRequest): ReplicatePlan {
   const { input, images } = request;
   const { ratio, approximations } = gptImageRatio(request);
   return {
@@ -64,7 +64,7 @@ function gptImageRatio(request: ProviderRequest): { ratio: string; approximation
   const { aspect_ratio, resolution } = request.input;
   if (resolution === '1K') {
     if (!GPT_IMAGE.ratios.includes(aspect_ratio))
-      throw new UnsupportedRequest('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+      throw new UnsupportedRequest('aspect_ratio', `Replicate does not support ${aspect_ratio} for this model.`);
     return { ratio: aspect_ratio, approximations: [] };
   }
   const { size, approximations } = gptImageChoice(request, ({ width, height }) =>
@@ -73,17 +73,18 @@ function gptImageRatio(request: ProviderRequest): { ratio: string; approximation
   return { ratio: size ? `${size.width}x${size.height}` : 'auto', approximations };
 }
 
-function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicateOrder {
+function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicatePlan {
   const { aspect_ratio, resolution, prompt, n = 1 } = input;
   const isPro = upstream.model.includes('pro');
   const approximations: Approximation[] = [];
   if (!NANO_BANANA.resolutions.includes(resolution))
-    throw new UnsupportedRequest('resolution', `Replicate has no ${resolution} here.`);
+    throw new UnsupportedRequest('resolution', `Replicate does not support ${resolution} for this model.`);
   const ratio = () => {
     if (NANO_BANANA.ratios.includes(aspect_ratio)) return aspect_ratio;
-    if (aspect_ratio !== 'auto') throw new UnsupportedRequest('aspect_ratio', `Replicate has no ${aspect_ratio} here.`);
+    if (aspect_ratio !== 'auto')
+      throw new UnsupportedRequest('aspect_ratio', `Replicate does not support ${aspect_ratio} for this model.`);
     if ((input.reference_images?.length ?? 0) > 0) return 'match_input_image';
-    if (!isPro) return undefined; // the model's choice; the pro one would look for an image to match
+    if (!isPro) return undefined; // the model chooses; the pro model would expect an image to match
     approximations.push({ param: 'aspect_ratio', requested: 'auto', used: '1:1' });
     return '1:1';
   };
@@ -103,10 +104,10 @@ function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicateOrde
   };
 }
 
-function seedance(request: ProviderRequest): ReplicateOrder {
+function seedance(request: ProviderRequest): ReplicatePlan {
   const { guidance, images, approximations, ...shot } = seedanceShot(request, (n) => `[Image${n}]`);
   if ([...shot.prompt].length > MAX_SEEDANCE_PROMPT) {
-    throw new UnsupportedRequest('prompt', `Replicate takes ${MAX_SEEDANCE_PROMPT} characters here.`);
+    throw new UnsupportedRequest('prompt', `Replicate accepts ${MAX_SEEDANCE_PROMPT} characters for this model.`);
   }
   return {
     count: 1,
@@ -126,6 +127,7 @@ function seedance(request: ProviderRequest): ReplicateOrder {
 }
 
 function atMost(most: number, images: readonly InputImage[]): readonly InputImage[] {
-  if (images.length > most) throw new UnsupportedRequest('reference_images', `Replicate takes ${most} images here.`);
+  if (images.length > most)
+    throw new UnsupportedRequest('reference_images', `Replicate accepts ${most} images for this model.`);
   return images;
 }

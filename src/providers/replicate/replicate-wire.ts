@@ -1,35 +1,34 @@
-/** As `GET /predictions/{id}` gives it; only what is read here. */
-export interface Prediction {
-  id?: string;
-  model?: string;
+import { z } from 'zod';
+import { anything, field, text } from '../wire/reply-schema.ts';
+
+/** A prediction, as `GET /predictions/{id}` returns it. */
+export const prediction = z.object({
+  id: text(),
+  model: text(),
   /** starting processing succeeded failed canceled aborted */
-  status?: string;
-  input?: { seed?: unknown };
-  /** An address, or several. */
-  output?: unknown;
-  error?: unknown;
-  logs?: string | null;
+  status: text(),
+  input: field(z.object({ seed: anything() })),
+  /** One URL, or several. */
+  output: anything(),
+  error: anything(),
+  logs: text(),
   /** ISO 8601. */
-  created_at?: string;
-  started_at?: string | null;
-  /** Input, output and logs are gone: one hour after the end. */
-  data_removed?: boolean;
-}
+  created_at: text(),
+  started_at: text(),
+  /** True one hour after the end: input, output and logs are deleted. */
+  data_removed: field(z.boolean()),
+});
+export type Prediction = z.infer<typeof prediction>;
 
 /** `GET /predictions`: a hundred a page, the newest first. */
-export interface PredictionPage {
-  /** Address of the next page. */
-  next?: string | null;
-  results?: Prediction[];
-}
+export const predictionPage = z.object({
+  /** URL of the next page; null on the last. */
+  next: text(),
+  results: field(z.array(prediction)),
+});
 
 /** Of `POST /files`. */
-export interface UploadedFile {
-  urls?: { get?: string };
-}
+export const uploadedFile = z.object({ urls: field(z.object({ get: text() })) });
 
-/** Of a refused call. */
-export interface ReplicateErrorBody {
-  title?: string;
-  detail?: unknown;
-}
+/** The body of a refused call. */
+export const replicateRefusal = z.object({ title: text(), detail: text() });

@@ -1,4 +1,4 @@
-import { JobGround, until } from '../../../test/support/stubs/job-ground.ts';
+import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
@@ -6,9 +6,9 @@ import { findModel } from '../../models/catalog.ts';
 import { newTaskId } from '../../tasks/task-id.ts';
 import { probe } from '../../generation/run/probe.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
-import { ReplicateProvider } from './replicate.provider.ts';
+import { replicateProvider } from './replicate.provider.ts';
 
-const replicate = new ReplicateProvider();
+const replicate = replicateProvider;
 const CREATE = /^POST \/v1\/models\//;
 const LIST = /^GET \/v1\/predictions$/;
 const DELIVER = /^GET \/delivery\//;
@@ -17,7 +17,7 @@ let run: RecordedRun;
 let picture: ProviderRequest;
 let film: ProviderRequest;
 
-const ground = new JobGround({
+const ground = new JobContext({
   provider: replicate,
   newStub: () => new ReplicateStub(),
   baseUrlOf: (stub) => stub.baseUrl,
@@ -39,7 +39,7 @@ const withReferences = (request: ProviderRequest, references: InputImage[]) =>
   });
 
 describe('gpt-image-2', () => {
-  it('is recognised by our storage, and so is a film', async () => {
+  it('is recognised by the probe, and so is a video', async () => {
     stub.real = true;
     const [shot] = await replicate.prepare(picture).generate(run);
     expect(await probe(shot!)).toMatchObject({ type: 'image', contentType: 'image/png' });
@@ -47,25 +47,25 @@ describe('gpt-image-2', () => {
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
   });
 
-  it('makes all pictures in one prediction', async () => {
+  it('makes all images in one prediction', async () => {
     expect(await ground.made(requestFor(picture, { input: { n: 10 } }))).toEqual(
       Array.from({ length: 10 }, (_, at) => `output ${at} of ${ID(1)}`),
     );
     expect(stub.submits).toBe(1);
-    expect(run.told).toEqual(['submitting', `submitted ${ID(1)}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${ID(1)}`]);
     expect(inputs()).toEqual([
       { prompt: 'a fox', aspect_ratio: 'auto', quality: 'auto', number_of_images: 10, output_format: 'png' },
     ]);
   });
 
-  it('has these of its ratios and resolutions, and leaves the rest to another provider', async () => {
+  it('supports these ratios and resolutions, and leaves the rest to another provider', async () => {
     const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
     const fit: string[] = [];
     for (const ratio of aspect_ratio?.enum ?? [])
       for (const size of resolution?.enum ?? []) {
         const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
         try {
-          replicate.prepare(request).approximations;
+          replicate.prepare(request);
         } catch (error) {
           expect(error).toBeInstanceOf(UnsupportedRequest);
           continue;
@@ -87,7 +87,7 @@ describe('gpt-image-2', () => {
     );
   });
 
-  it('of ratio auto above 1K takes the nearest to the first reference image, and says so', async () => {
+  it('of ratio auto above 1K uses the ratio nearest to the first reference image, and records it', async () => {
     const request = withReferences(requestFor(picture, { input: { resolution: '4K' } }), [await inputImage(600, 1000)]);
     expect(replicate.prepare(request).approximations).toEqual([
       { param: 'aspect_ratio', requested: 'auto', used: '9:16' },
@@ -99,7 +99,7 @@ describe('gpt-image-2', () => {
     });
   });
 
-  it('gets large images by upload, before the intent to pay is noted', async () => {
+  it('uploads large images before the intent to pay is recorded', async () => {
     const large: InputImage = { bytes: Buffer.alloc(300_000, 7), contentType: 'image/webp', width: 9, height: 9 };
     await ground.made(withReferences(picture, [await inputImage(9, 9), large]));
     const [, address] = inputs()[0]!.input_images as string[];
@@ -116,19 +116,19 @@ describe('gpt-image-2', () => {
     ['429', { reply: { status: 429, body: {} } }, 'provider_unavailable'],
     ['413', { reply: { status: 413, body: {} } }, 'provider_rejected'],
     ['junk', { reply: { status: 200, body: '<html>' } }, 'provider_unavailable'],
-  ])('an upload that fails with %s has spent nothing', async (_what, fault, code) => {
+  ])('an upload that fails with %s is not billed', async (_what, fault, code) => {
     stub.plan(/files$/, fault);
     const large: InputImage = { bytes: Buffer.alloc(300_000), contentType: 'image/png', width: 9, height: 9 };
     expect(await failureOf(replicate.prepare(withReferences(picture, [large])).generate(run))).toMatchObject({
       code,
       billing: 'none',
     });
-    expect([run.told, stub.submits]).toEqual([[], 0]);
+    expect([run.calls, stub.submits]).toEqual([[], 0]);
   });
 });
 
 describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
-  it('has every ratio and resolution by name', async () => {
+  it('requests every ratio and resolution by name', async () => {
     const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
     for (const ratio of aspect_ratio?.enum ?? [])
       for (const size of resolution?.enum ?? []) {
@@ -150,13 +150,13 @@ describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
     expect(inputs()[0]).toMatchObject({ aspect_ratio: 'match_input_image', image_input: [expect.any(String)] });
   });
 
-  it('takes a prediction a picture, each intent noted before it is sent; output as text or list', async () => {
+  it('makes one prediction per image, with each intent recorded before the call; output as text or list', async () => {
     stub.outputAsList = model === 'nano-banana-2';
     expect(await ground.made(requestFor(nano(model), { input: { n: 3 } }))).toEqual(
       [1, 2, 3].map((n) => `output 0 of ${ID(n)}`),
     );
     expect(stub.submits).toBe(3);
-    expect(run.told).toEqual([
+    expect(run.calls).toEqual([
       'submitting',
       `submitted ${ID(1)}`,
       `submitted ${ID(1)},?`,
@@ -180,7 +180,7 @@ describe('seedance', () => {
     ['seedance-2', 'first_frame', FIRST, ['image'], 0],
     ['seedance-2', 'omni', REFERENCE, ['reference_images'], 0],
     ['seedance-2', 'omni', { ...FIRST, ...REFERENCE }, ['reference_images'], 1],
-  ])('as %s in mode %s with %j gets %j', async (model, reference_mode, urls, fields, approximations) => {
+  ])('as %s in mode %s with %j is sent %j', async (model, reference_mode, urls, fields, approximations) => {
     const image = await inputImage(400, 300);
     const request = requestFor(film, {
       model,
@@ -195,7 +195,7 @@ describe('seedance', () => {
     expect(Object.keys(inputs()[0]!).filter((name) => /image/.test(name))).toEqual(fields);
   });
 
-  it('has every ratio, resolution and duration', async () => {
+  it('supports every ratio, resolution and duration', async () => {
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
       for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
         await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
@@ -229,7 +229,7 @@ describe('a create call that is refused', () => {
     [500, { detail: 'no' }, 'provider_outcome_unknown', 'unknown', undefined],
     [503, { detail: 'no' }, 'provider_outcome_unknown', 'unknown', undefined],
     [201, {}, 'provider_outcome_unknown', 'unknown', undefined],
-  ])('with %d %j is %s, spent %s, and sent once', async (status, body, code, billing, retryAfterMs) => {
+  ])('with %d %j is %s, billing: %s, and sent once', async (status, body, code, billing, retryAfterMs) => {
     stub.plan(CREATE, { reply: { status, body } });
     const failure = await failureOf(replicate.prepare(picture).generate(run));
     expect(failure).toMatchObject({ code, billing, cause: { provider: 'replicate', status } });
@@ -237,7 +237,7 @@ describe('a create call that is refused', () => {
     expect(stub.count(CREATE)).toBe(1);
   });
 
-  it('a lost answer is an unknown outcome for a picture; a film is found in the list', async () => {
+  it('with a lost answer has an unknown outcome for an image; a video is found in the list', async () => {
     stub.pageSize = 1;
     stub.plan(CREATE, { cut: 'after' }, { cut: 'after' }, { delayMs: 0 });
     expect(await failureOf(replicate.prepare(picture).generate(ground.freshRun()))).toMatchObject({
@@ -246,24 +246,24 @@ describe('a create call that is refused', () => {
     const other = { ...film, taskId: newTaskId() };
     expect(await ground.made(film)).toEqual([`output 0 of ${ID(2)}`]);
     await ground.made(other, ground.freshRun());
-    expect(run.told).toEqual(['submitting', `submitted ${ID(2)}`]);
+    expect(run.calls).toEqual(['submitting', `submitted ${ID(2)}`]);
     expect(stub.submits).toBe(3);
     const { signal } = new AbortController();
-    expect(await replicate.find(film, signal)).toBe(ID(2));
-    expect(await replicate.find({ ...film, taskId: newTaskId() }, signal)).toBeNull();
+    expect(await replicate.find!(film, signal)).toBe(ID(2));
+    expect(await replicate.find!({ ...film, taskId: newTaskId() }, signal)).toBeNull();
     expect(stub.requests.filter(({ path }) => path === '/v1/predictions').every(({ key }) => key === 'right')).toBe(
       true,
     );
-    expect(await failureOf(replicate.find(picture, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(replicate.find!(picture, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
-  it('does not take an answer without a list for an empty one', async () => {
+  it('does not mistake an answer without a list for an empty list', async () => {
     stub.plan(LIST, { reply: { status: 200, body: {} } });
     const { signal } = new AbortController();
-    expect(await failureOf(replicate.find(film, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(replicate.find!(film, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
-  it('a film that is not in the list stays unknown', async () => {
+  it('stays unknown for a video that is not in the list', async () => {
     stub.plan(CREATE, { cut: 'before' });
     expect(await failureOf(replicate.prepare(film).generate(run))).toMatchObject({
       code: 'provider_outcome_unknown',
@@ -283,14 +283,14 @@ describe('a prediction that ends', () => {
     [{ error: 'Service is temporarily unavailable due to high demand' }, 'provider_unavailable'],
     [{ error: 'The request timed out' }, 'provider_timeout'],
     [{ error: 'unsupported aspect ratio' }, 'provider_rejected'],
-    [{ error: 'nobody knows' }, 'internal_error'],
-  ])('with %j is %s, accepted', async (ending, code) => {
+    [{ error: 'unknown reason' }, 'internal_error'],
+  ])('with %j is %s, charged', async (ending, code) => {
     stub.endings.push(ending);
     expect(await failureOf(replicate.prepare(picture).generate(run))).toMatchObject({ code, billing: 'charged' });
     expect(stub.submits).toBe(1);
   });
 
-  it('and is come for too late has nothing left', async () => {
+  it('and is read too late has no output any longer', async () => {
     stub.plan(DELIVER, { delayMs: 500 });
     stub.steps = { starting: 0, processing: 0 };
     const going = failureOf(replicate.prepare(film).generate(run));
@@ -299,7 +299,7 @@ describe('a prediction that ends', () => {
     expect(await going).toMatchObject({ code: 'internal_error', billing: 'charged' });
   });
 
-  it('tells its progress from the bar in its logs', async () => {
+  it('reports the progress from the bar in its logs', async () => {
     stub.steps = { starting: 2, processing: 2 };
     await ground.made(film);
     expect(run.percents).toContain(60);
@@ -311,7 +311,7 @@ describe('stopping', () => {
     stub.endings.push('never', 'never');
     const two = requestFor(nano('nano-banana-2'), { input: { n: 2 } });
     const going = failureOf(replicate.prepare(two).generate(run));
-    await until(() => run.told.length === 4);
+    await until(() => run.calls.length === 4);
     run.stop('ended');
     await going;
     await replicate.cancel(two, `${ID(1)},${ID(2)}`, new AbortController().signal);

@@ -10,7 +10,7 @@ describe('parseDirectives', () => {
     expect(parseDirectives(`a fox #fail:${code}`)).toMatchObject({ text: 'a fox', fail: code });
   });
 
-  it('combines a delay, with a fraction, and a failure, wherever they stand', () => {
+  it('combines a fractional delay and a failure, anywhere in the prompt', () => {
     expect(parseDirectives('#delay:1.5 a #fail:provider_timeout fox')).toEqual({
       text: 'a fox',
       delaySeconds: 1.5,
@@ -23,7 +23,7 @@ describe('parseDirectives', () => {
     expect(parseDirectives('a fox\n#hang')).toMatchObject({ text: 'a fox', hang: true });
   });
 
-  it('fails with internal_error for a code that does not exist, names of Object included', () => {
+  it('fails with internal_error for an unknown code, including names of Object.prototype', () => {
     expect(parseDirectives('#fail:no_such_code').fail).toBe('internal_error');
     expect(parseDirectives('#fail:constructor').fail).toBe('internal_error');
   });
@@ -33,7 +33,7 @@ describe('parseDirectives', () => {
   });
 
   it.each(['#delay:soon a fox', 'a fox #hanging', 'issue#hang', '#fail: a fox', '#delay:-1'])(
-    'takes %j for words of the prompt',
+    'treats %j as part of the prompt',
     (prompt) => {
       expect(parseDirectives(prompt)).toEqual({ text: prompt, delaySeconds: 0, hang: false, fail: null });
     },

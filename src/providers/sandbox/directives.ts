@@ -1,24 +1,25 @@
 import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/task-error.ts';
 
-/** What a prompt asks of the sandbox itself, so that integrators can test their unhappy paths. */
+/** Instructions in a prompt to the sandbox itself, so that integrators can test how they handle delays and failures. */
 export interface Directives {
-  /** The prompt without its directives: what is painted and lettered. */
+  /** The prompt without its directives: what is painted and written on the picture. */
   text: string;
-  /** Waited before anything else. */
+  /** Waits before anything else. */
   delaySeconds: number;
-  /** Wait for cancel or deadline. */
+  /** Waits until the task is cancelled or its deadline passes. */
   hang: boolean;
+  /** Fails the task with this error code. */
   fail: TaskErrorCode | null;
 }
 
 const MAX_DELAY_SECONDS = 3600;
 
-// A directive is a word of its own; anything that only looks like one stays part of the prompt.
+// A directive is a separate word. Anything else stays part of the prompt.
 const DIRECTIVE = /(?<!\S)#(?:fail:(?<code>[a-z_]+)|delay:(?<seconds>\d+(?:\.\d+)?)|(?<hang>hang))(?!\S)/g;
 
 /**
- * Reads `#fail:<task error code>`, `#delay:<seconds>` (fractions allowed, at most an hour) and `#hang` out of a prompt.
- * The first of a kind counts. A code that does not exist fails the task as `internal_error`: a misspelt test must not pass for a success.
+ * Reads `#fail:<task error code>`, `#delay:<seconds>` (fractions allowed, at most an hour) and `#hang` from a prompt. Only the
+ * first of each kind counts. An unknown code fails the task with `internal_error`, so that a typo in a test is not a success.
  */
 export function parseDirectives(prompt: string): Directives {
   const found = [...prompt.matchAll(DIRECTIVE)].map((match) => match.groups ?? {});

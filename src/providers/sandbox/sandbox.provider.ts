@@ -2,45 +2,51 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RenderCrashed, UndecodableImage } from '../../sandbox/render-errors.ts';
+import type { RenderOrder, SourceImage } from '../../sandbox/render-order.ts';
+import { RenderPool } from '../../sandbox/render-pool.ts';
 import {
-  ProviderError,
   type InputImage,
-  type Provider,
   type PreparedRequest,
+  type Provider,
+  ProviderError,
   type ProviderOutput,
   type ProviderRequest,
   type Run,
 } from '../provider.ts';
-import { parseDirectives, type Directives } from './directives.ts';
-import type { SourceImage } from '../../sandbox/render-order.ts';
-import { RenderPool } from '../../sandbox/render-pool.ts';
-import { imageSize, videoSize } from '../families/sizes.ts';
+import { requestedSize } from '../requested-size.ts';
+import { type Directives, parseDirectives } from './directives.ts';
 
 /**
- * Makes pictures and films itself, out of the prompt: for building and testing at no cost. The task's id has no part in it,
- * so the same request gives the same bytes.
+ * Renders pictures and films in this process from the prompt, for development and tests at no cost. The task's id has no
+ * influence, so the same request gives the same bytes.
  */
 @Injectable()
 export class SandboxProvider implements Provider, OnModuleDestroy {
   readonly name = 'sandbox';
+  readonly takes = [
+    'prompt',
+    'aspect_ratio',
+    'resolution',
+    'n',
+    'reference_images',
+    'duration',
+    'reference_mode',
+    'first_frame_image_url',
+    'reference_image_url',
+  ] as const;
   private readonly pool = new RenderPool();
 
   prepare(request: ProviderRequest): PreparedRequest {
-    const approximations = this.plan();
-    return { approximations, generate: (run) => this.generate(request, run) };
+    return { approximations: [], generate: (run) => this.generate(request, run) };
   }
 
-  /** It can express whatever the catalogue allows. */
-  private plan(): [] {
-    return [];
-  }
-
+  // A method, because benchmarks replace it on the prototype.
   private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
     const directives = parseDirectives(request.input.prompt);
     await applyDirectives(directives, run.signal);
-    const { kind } = request;
-    return kind === 'image'
+    return request.kind === 'image'
       ? this.makePictures(request, directives.text, run)
       : this.makeFilm(request, directives.text, run);
   }
@@ -49,42 +55,48 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     await this.pool.close();
   }
 
-  private async makePictures(
-    { model, input, images }: ProviderRequest,
-    text: string,
-    run: Run,
-  ): Promise<ProviderOutput[]> {
-    const size = imageSize(model, input, images.references[0]);
+  private async makePictures(request: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
+    const { model, input, images } = request;
+    const { size } = requestedSize(request);
     const references = images.references.map((image, i) => source(image, `reference_images[${i}]`));
-    const pictures = await this.pool.render(
-      { kind: 'pictures', model, text, size, references, count: input.n ?? 1 },
-      run.signal,
-      (share) => run.progress(share * 100),
-    );
+    const order: RenderOrder = { kind: 'pictures', model, text, size, references, count: input.n ?? 1 };
+    const pictures = await this.render(order, run);
     return pictures.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
   }
 
-  private async makeFilm({ model, input, images }: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
+  private async makeFilm(request: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
+    const { model, input, images } = request;
+    const { size } = requestedSize(request);
     const path = join(run.scratchDir, 'film.mp4');
-    await this.pool.render(
-      {
-        kind: 'film',
-        model,
-        text,
-        size: videoSize(input),
-        references: images.references.map((image) => source(image, 'reference_image_url')),
-        firstFrame: images.firstFrame && source(images.firstFrame, 'first_frame_image_url'),
-        durationSeconds: input.duration ?? 5,
-        path,
-      },
-      run.signal,
-      (share) => run.progress(share * 100),
-    );
+    const order: RenderOrder = {
+      kind: 'film',
+      model,
+      text,
+      size,
+      references: images.references.map((image) => source(image, 'reference_image_url')),
+      firstFrame: images.firstFrame && source(images.firstFrame, 'first_frame_image_url'),
+      durationSeconds: input.duration ?? 5,
+      path,
+    };
+    await this.render(order, run);
     return [{ path }];
+  }
+
+  /** @throws ProviderError; the signal's reason */
+  private async render(order: RenderOrder, run: Run): Promise<Uint8Array[]> {
+    try {
+      return await this.pool.render(order, run.signal, (share) => run.progress(share * 100));
+    } catch (error) {
+      if (error instanceof UndecodableImage) {
+        throw new ProviderError('reference_image_invalid', { param: error.param, cause: error.cause });
+      }
+      if (error instanceof RenderCrashed) throw new ProviderError('internal_error', { cause: error.cause });
+      throw error;
+    }
   }
 }
 
-/** Waits, then hangs, then fails, as far as the prompt asks for it. @throws ProviderError of #fail, or the signal's reason */
+/** Waits, then hangs, then fails, as the directives say. @throws ProviderError of #fail; the signal's reason */
 async function applyDirectives({ delaySeconds, hang, fail }: Directives, signal: AbortSignal): Promise<void> {
   if (delaySeconds > 0) {
     await sleep(delaySeconds * 1000, undefined, { signal }).catch(() => undefined);

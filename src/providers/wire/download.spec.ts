@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const wanted = (changes: Partial<Download> = {}): Download => ({
+const aDownload = (changes: Partial<Download> = {}): Download => ({
   provider: 'fal',
   url: `${origin()}/file`,
   path: join(directory, 'file'),
@@ -44,18 +44,18 @@ const wanted = (changes: Partial<Download> = {}): Download => ({
 });
 
 async function failureOf(changes: Partial<Download>): Promise<ProviderError> {
-  const error = await download(wanted(changes)).catch((error: unknown) => error);
+  const error = await download(aDownload(changes)).catch((error: unknown) => error);
   if (error instanceof ProviderError) return error;
   throw new Error(`no failure but ${String(error)}`);
 }
 
-it('writes the file, and asks with the headers it was given', async () => {
-  const { path } = await download(wanted({ headers: { authorization: 'Bearer k' } }));
+it('writes the file, and sends the given headers', async () => {
+  const { path } = await download(aDownload({ headers: { authorization: 'Bearer k' } }));
   expect(readFileSync(path, 'utf8')).toBe('bytes');
   expect(seen[0]?.headers.authorization).toBe('Bearer k');
 });
 
-it('hands a key to no other origin', async () => {
+it('sends a key to no other origin', async () => {
   const other = createServer((request, response) => {
     seen.push(request);
     response.end('theirs');
@@ -63,7 +63,7 @@ it('hands a key to no other origin', async () => {
   await once(other, 'listening');
   const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
   answer = (_request, response) => response.writeHead(302, { location }).end();
-  const { path } = await download(wanted({ headers: { authorization: 'Bearer k' } }));
+  const { path } = await download(aDownload({ headers: { authorization: 'Bearer k' } }));
   other.close();
   expect(readFileSync(path, 'utf8')).toBe('theirs');
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer k', undefined]);
@@ -78,19 +78,19 @@ it.each(['with a length', 'without'])('refuses what is too large, %s, and tries 
   expect(seen).toHaveLength(1);
 });
 
-it('tries so often and no more', async () => {
+it('stops after the last try', async () => {
   answer = (_request, response) => response.writeHead(503).end();
   expect(await failureOf({})).toMatchObject({ code: 'provider_unavailable', billing: 'charged' });
   expect(seen).toHaveLength(8);
 });
 
-it('starts the file anew after a broken try', async () => {
+it('starts the file from the beginning after a broken try', async () => {
   answer = (_request, response) => {
     if (seen.length > 1) return void response.end('short');
     response.writeHead(200, { 'content-length': 100 });
     response.write('much longer than that', () => response.destroy());
   };
-  const { path } = await download(wanted());
+  const { path } = await download(aDownload());
   expect(readFileSync(path, 'utf8')).toBe('short');
 });
 
@@ -100,7 +100,7 @@ it('follows three redirects, not a loop', async () => {
   expect(seen).toHaveLength(4);
 });
 
-it('asks for a fresh link twice, and leaves it without one', async () => {
+it('gets a new link twice, and fails at once without renew', async () => {
   answer = (_request, response) => response.writeHead(410).end();
   let renewed = 0;
   const renew = async () => `${origin()}/${++renewed}`;
@@ -108,7 +108,7 @@ it('asks for a fresh link twice, and leaves it without one', async () => {
   expect(seen.map(({ url }) => url)).toEqual(['/file', '/1', '/2']);
 });
 
-it('says so when our own disk does not take it', async () => {
+it('reports a failure of our own disk', async () => {
   expect(await failureOf({ path: join(directory, 'no', 'such') })).toMatchObject({ code: 'result_storage_failed' });
 });
 
@@ -145,6 +145,6 @@ it('ends with the reason of the signal, in the middle and between tries', async 
     answer = (_request, response) => (busy ? response.writeHead(503).end() : response.write('x'));
     const abort = new AbortController();
     setTimeout(() => abort.abort('deadline'), 50);
-    await expect(download(wanted({ signal: abort.signal, retryMs: 10_000 }))).rejects.toBe('deadline');
+    await expect(download(aDownload({ signal: abort.signal, retryMs: 10_000 }))).rejects.toBe('deadline');
   }
 });

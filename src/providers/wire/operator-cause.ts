@@ -1,17 +1,17 @@
 import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';
 
-/** What the operator's log says of a failure at an upstream; nothing of it reaches a client. */
+/** A failure at an upstream, for the operator's log. Clients see nothing of it. */
 export interface OperatorCause {
   provider: string;
   status?: number;
   /** The upstream's own code, or the network's (`ECONNREFUSED`). */
   code?: string;
   request_id?: string;
-  /** In the upstream's words, at most 500 characters, without the key and the query strings of URLs. */
+  /** The upstream's text: at most 500 characters, without the key and without the query strings of URLs. */
   message?: string;
 }
 
-/** @param secret the key the call was made with: an upstream may repeat it in what it says */
+/** @param secret the API key of the call; an upstream may repeat it in its text */
 export function operatorCause(
   provider: string,
   secret: string | null,
@@ -27,7 +27,7 @@ export function operatorCause(
   };
 }
 
-/** Of a call that got no complete answer. */
+/** The cause of a call without a complete answer. */
 export function networkCause(provider: string, failure: unknown): OperatorCause {
   const innermost = failure instanceof UpstreamFailure ? failure.cause : failure;
   const { code, message } = (innermost ?? {}) as { code?: unknown; message?: unknown };
@@ -37,14 +37,14 @@ export function networkCause(provider: string, failure: unknown): OperatorCause 
   });
 }
 
-/** Of an answer that is not what its interface promises. */
+/** The cause of an answer that does not follow the API. */
 export function junkCause(provider: string, secret: string | null, reply: UpstreamReply): OperatorCause {
   return operatorCause(provider, secret, { status: reply.status, code: 'unexpected_answer', message: reply.text });
 }
 
-/** A presigned URL is a key of its own: what follows the question mark goes. */
-function clean(said: unknown, secret: string | null): string {
-  const text = typeof said === 'string' ? said : (JSON.stringify(said) ?? ''); // upstreams fill their fields as they like
+/** Removes secrets. The query string of a presigned URL is one, so every query string is removed. */
+function clean(value: unknown, secret: string | null): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? ''); // an upstream may send any type
   const without = secret ? text.replaceAll(secret, '[key]') : text;
   return without
     .replaceAll(/(https?:\/\/[^\s"'?]+)\?[^\s"']*/g, '$1?…')

@@ -1,12 +1,10 @@
+import { parseRetryAfter } from '../../platform/http/retry-after.ts';
+
 /**
- * How long the upstream asks us to wait.
+ * How long an upstream's reply asks to wait.
  * @param headers names in lower case
- * @returns milliseconds; undefined when it does not say, or nothing sensible
+ * @returns milliseconds; undefined if the reply does not say
  */
-export function retryAfterMs(headers: Record<string, string>, now = Date.now()): number | undefined {
-  const value = headers['retry-after']?.trim();
-  if (!value) return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+export function retryAfterMs(headers: Record<string, string>, nowMs = Date.now()): number | undefined {
+  return parseRetryAfter(headers['retry-after'], nowMs, 'fractions') ?? undefined;
 }

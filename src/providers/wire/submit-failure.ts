@@ -4,9 +4,10 @@ import { retryAfterMs } from './retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';
 
 /**
- * What a job interface's create call that got no answer means: nothing was spent if no connection came about, otherwise a job
- * may exist and nobody knows its name.
- * @param error as thrown by `upstreamFetch`; anything but an UpstreamFailure is thrown on
+ * What a create call without an answer means. If no connection was opened, nothing was billed. Otherwise a job may exist, and
+ * its id is unknown.
+ * @param error as thrown by `upstreamFetch`
+ * @throws any error but an UpstreamFailure, unchanged
  */
 export function submitUnanswered(provider: string, error: unknown): ProviderError {
   if (!(error instanceof UpstreamFailure)) throw error;
@@ -16,18 +17,18 @@ export function submitUnanswered(provider: string, error: unknown): ProviderErro
     : new ProviderError('provider_unavailable', { billing: 'none', cause });
 }
 
-/** What a refused create call means by its status alone, where the upstream's own code does not say more. */
+/** What a refused create call means by its status alone, for errors whose code adds nothing. */
 export function submitRefused(reply: UpstreamReply, cause: OperatorCause): ProviderError {
   const { status } = reply;
-  const wait = retryAfterMs(reply.headers);
-  const hint = wait === undefined ? {} : { retryAfterMs: wait };
-  if (status === 429 || status === 425 || (status === 503 && wait !== undefined)) {
-    return new ProviderError('provider_unavailable', { billing: 'none', cause, ...hint });
+  const waitMs = retryAfterMs(reply.headers);
+  if (status === 429 || status === 425 || (status === 503 && waitMs !== undefined)) {
+    return new ProviderError('provider_unavailable', { billing: 'none', cause, retryAfterMs: waitMs });
   }
   if (status === 402) return new ProviderError('provider_quota_exceeded', { billing: 'none', cause });
-  // 408 and 5xx: it gave up in the middle, maybe after the job was made. 2xx: it took the job and told no name.
+  // 408 and 5xx: the upstream may have failed after it created the job.
+  // 2xx without an id: the job may exist and be billed, but we cannot reference it.
   if (status < 300 || status === 408 || status >= 500) {
-    return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause, ...hint });
+    return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause, retryAfterMs: waitMs });
   }
   return new ProviderError('provider_rejected', { billing: 'none', cause });
 }

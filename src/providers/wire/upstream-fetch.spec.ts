@@ -34,7 +34,7 @@ async function failureOf(url: string, call: Partial<UpstreamCall>): Promise<Upst
   throw new Error(`no failure but ${JSON.stringify(failure)}`);
 }
 
-it('sends a paid call once, on a connection of its own, and repeats nothing', async () => {
+it('sends a paid call once, on a fresh connection, without a retry', async () => {
   const { seen, port } = await serve((request) => request.socket.destroy());
   for (let time = 1; time <= 3; time++) {
     expect(await failureOf(`http://127.0.0.1:${port}`, { method: 'POST', json: {} })).toMatchObject({ sent: true });
@@ -42,7 +42,7 @@ it('sends a paid call once, on a connection of its own, and repeats nothing', as
   }
 });
 
-it('keeps a connection for reading only', async () => {
+it('reuses connections for reads only', async () => {
   const { seen, port } = await serve((_request, response) => response.end('{}'));
   const url = `http://127.0.0.1:${port}`;
   for (let time = 0; time < 3; time++) await upstreamFetch(url, { signal });
@@ -52,7 +52,7 @@ it('keeps a connection for reading only', async () => {
   expect(seen.connections).toBe(kept + 3);
 });
 
-it('knows that nothing was sent where no connection came about', async () => {
+it('reports that nothing was sent if no connection was opened', async () => {
   const { port } = await serve(
     () => undefined,
     (listener) => createTlsServer(makeCertificate('127.0.0.1'), listener),
@@ -62,13 +62,13 @@ it('knows that nothing was sent where no connection came about', async () => {
     expect(await failureOf(url, { method: 'POST', json })).toMatchObject({ sent: false, timedOut: false });
 });
 
-it('gives up after its time, and does not know then what became of a call', async () => {
+it('times out, and then reports the call as sent', async () => {
   const { port } = await serve(() => undefined);
   const call = { method: 'POST', json: {}, timeoutMs: 50 } as const;
   expect(await failureOf(`http://127.0.0.1:${port}`, call)).toMatchObject({ sent: true, timedOut: true });
 });
 
-it('counts a body that drips past its time as no answer', async () => {
+it('counts a body that arrives too slowly as no answer', async () => {
   const { port } = await serve((_request, response) => {
     const drip = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(drip));
@@ -76,7 +76,7 @@ it('counts a body that drips past its time as no answer', async () => {
   expect(await failureOf(`http://127.0.0.1:${port}`, { timeoutMs: 100 })).toMatchObject({ timedOut: true });
 });
 
-it('does not read an answer without end', async () => {
+it('stops reading an endless answer', async () => {
   const { port } = await serve((_request, response) => {
     const flood = () => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -87,7 +87,7 @@ it('does not read an answer without end', async () => {
   expect(await failureOf(`http://127.0.0.1:${port}`, {})).toMatchObject({ timedOut: false });
 });
 
-it('follows no redirect and takes any status for an answer', async () => {
+it('follows no redirect and accepts any status as an answer', async () => {
   const { seen, port } = await serve((_request, response) => response.writeHead(307, { location: '/' }).end('<html>'));
   const reply = await upstreamFetch(`http://127.0.0.1:${port}`, { method: 'POST', json: {}, signal });
   expect(reply).toMatchObject({ status: 307, json: undefined, text: '<html>', headers: { location: '/' } });

@@ -1,43 +1,42 @@
-import { Agent, buildConnector, Client, request, type FormData } from 'undici';
+import { Agent, request, type FormData } from 'undici';
+import { clientOnFreshConnection, upstreamConnector } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 
-/** DNS, TCP and TLS together. */
-const CONNECT_TIMEOUT_MS = 10_000;
-
-/** A job API answers at once; a body of reference images may take its time on the way there. */
+/** Job APIs answer at once, but a request with reference images takes time to upload. */
 const TIMEOUT_MS = 60_000;
 
-/** What these interfaces answer is some kilobytes of JSON; pictures are downloaded apart. */
+/** These APIs answer with some kilobytes of JSON; results are downloaded separately. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export interface UpstreamCall {
-  /** GET when absent. Anything else travels on a connection of its own, see `UpstreamFailure.sent`. */
+  /** GET when absent. Any other method uses a fresh connection, see `UpstreamFailure.sent`. */
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   headers?: Record<string, string>;
   /** Sent as JSON. */
   json?: unknown;
-  /** Sent as it is, when there is no `json`. */
+  /** Sent unchanged, if there is no `json`. */
   body?: Buffer | FormData;
-  /** From here to the last byte of the answer; 60,000 when absent. */
+  /** From the call to the last byte of the answer; 60,000 when absent. */
   timeoutMs?: number;
-  signal: AbortSignal;
+  /** Absent for a paid call, which is never interrupted. */
+  signal?: AbortSignal;
 }
 
 export interface UpstreamReply {
   status: number;
-  /** Names in lower case; of repeated ones the first. */
+  /** Names in lower case; the first value of a repeated header. */
   headers: Record<string, string>;
   /** undefined when the body is not JSON. */
   json: unknown;
-  /** The body as text, cut at 500 characters; for the operator's log where the body is not JSON. */
+  /** The first 500 characters of the body, for the operator's log. */
   text: string;
 }
 
-/** No complete answer came. */
+/** The call ended without a complete answer. */
 export class UpstreamFailure extends Error {
   constructor(
-    /** False when the connection did not even come about, so the upstream surely knows nothing of the request. */
+    /** False if no connection was opened, so the upstream certainly has not received the request. */
     readonly sent: boolean,
     readonly timedOut: boolean,
     cause: unknown,
@@ -47,25 +46,22 @@ export class UpstreamFailure extends Error {
   }
 }
 
-const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false });
-
-// Our own timer is the only clock. Reading keeps its connections: a poll that breaks is just repeated.
-const limits = { headersTimeout: 0, bodyTimeout: 0 };
-const reading = new Agent({ ...limits, connect: connector });
+// The timer of `withTimeout` is the only clock. Reads reuse connections: a poll that fails is simply repeated.
+const readAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: upstreamConnector });
 
 /**
- * One HTTP request to the operator's upstream, sent exactly once and never redirected. Any status is an answer.
+ * One HTTP request to the operator's upstream. It is sent exactly once and follows no redirect. Any status is an answer.
  * @throws UpstreamFailure; the reason of the signal
  */
 export async function upstreamFetch(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal } = call;
   let sent = method === 'GET';
-  const own = method === 'GET' ? null : oneConnection(new URL(url).origin, () => (sent = true));
+  const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
   const headers = { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers };
   try {
     return await withTimeout(timeoutMs, signal, async (signal) => {
       const response = await request(url, {
-        dispatcher: own ?? reading,
+        dispatcher: fresh ?? readAgent,
         method,
         headers: { accept: 'application/json', ...headers },
         body: json === undefined ? body : JSON.stringify(json),
@@ -74,30 +70,12 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
       return await toReply(response);
     });
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
+    if (signal?.aborted) throw signal.reason;
     const timedOut = error instanceof OutboundError && error.kind === 'timeout';
     throw new UpstreamFailure(sent, timedOut, error);
   } finally {
-    void own?.destroy();
+    void fresh?.destroy();
   }
-}
-
-/**
- * A fresh connection for one request: on a kept one that the upstream has just closed, nobody could say whether the request
- * arrived. Costs a handshake, beside minutes of generation.
- */
-function oneConnection(origin: string, onOpen: () => void): Client {
-  return new Client(origin, {
-    ...limits,
-    pipelining: 0,
-    connect: (options, done) => {
-      connector(options, (...[error, socket]) => {
-        if (error) return done(error, null);
-        onOpen();
-        done(null, socket);
-      });
-    },
-  });
 }
 
 async function toReply(response: Awaited<ReturnType<typeof request>>): Promise<UpstreamReply> {

@@ -1,52 +1,48 @@
-import { buildConnector, Client, request, type Dispatcher } from 'undici';
+import { type Client, request, type Dispatcher } from 'undici';
+import { clientOnFreshConnection } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 
-/** DNS, TCP and TLS together. */
-const CONNECT_TIMEOUT_MS = 10_000;
-
-/** Statuses that may carry no body. */
+/** Statuses that must not have a body. */
 const BODILESS = new Set([204, 205, 304]);
 
-const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false });
-
 interface Limits {
-  /** From here to the last byte of the answer. Node's own fetch gives up after 300 s, which a large picture may need. */
+  /** From the call to the last byte of the answer. Node's own fetch times out after 300 s; a large image may take longer. */
   timeoutMs: number;
   maxAnswerBytes: number;
-  /** Aborts early. */
-  signal: AbortSignal;
+  /** Aborts early; absent for a job's create call, which is never interrupted. */
+  signal?: AbortSignal;
 }
 
 /**
- * The `fetch` of one SDK call, which afterwards knows how far the call got: of that the SDKs tell little, and one of them drops
- * the headers of an error. Sends once, on a connection of its own, and follows no redirect: that would carry a paid
- * request, and a key in a header that no fetch knows for one, to another host.
+ * The `fetch` of one SDK call. It records how far the call got, because the SDKs report little of that, and one of them drops
+ * the headers of an error. It sends once, on a fresh connection, and follows no redirect: a redirect would send a paid request
+ * to another host, with the key in a header that fetch does not recognise as a credential.
  */
 export class WatchedCall {
-  /** A connection stood: from here on the upstream may have taken the request. */
+  /** The connection was open: from then on the upstream may have accepted the request. */
   sent = false;
-  /** Of the answer; null when none came. */
+  /** Of the answer; null if there was none. */
   status: number | null = null;
   /** Of the answer; names in lower case. */
   headers: Record<string, string> = {};
-  /** The answer is complete. */
+  /** The answer was received completely. */
   whole = false;
   tooLarge = false;
   timedOut = false;
-  /** Why there is no complete answer. */
+  /** Why the answer is not complete. */
   failure: unknown = null;
 
   constructor(private readonly limits: Limits) {}
 
-  /** The upstream says that it did the work. */
+  /** The upstream reports success. */
   get succeeded(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
   }
 
   readonly fetch: typeof globalThis.fetch = async (url, init = {}) => {
     const { timeoutMs, signal } = this.limits;
-    const client = this.connection(new URL(String(url)).origin);
+    const client = clientOnFreshConnection(new URL(String(url)).origin, () => (this.sent = true));
     try {
       return await withTimeout(timeoutMs, signal, (signal) => this.send(client, String(url), init, signal));
     } catch (error) {
@@ -59,7 +55,7 @@ export class WatchedCall {
   };
 
   private async send(client: Client, url: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
-    // A form made by Node's own FormData is foreign to undici, and as bytes it declares its length.
+    // undici does not accept a form of Node's own FormData. As bytes it is accepted and declares its length.
     const encoded = new Response(init.body);
     const headers = new Headers(init.headers);
     const type = encoded.headers.get('content-type');
@@ -85,23 +81,5 @@ export class WatchedCall {
       chunks.push(chunk as Uint8Array<ArrayBuffer>);
     }
     return new Blob(chunks);
-  }
-
-  /**
-   * A kept connection may be closed by the other side at the very moment a paid request is written to it, and nobody could
-   * tell whether it was read.
-   */
-  private connection(origin: string): Client {
-    return new Client(origin, {
-      pipelining: 0,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (options, done) =>
-        connector(options, (...[error, socket]) => {
-          if (error) return done(error, null);
-          this.sent = true;
-          done(null, socket);
-        }),
-    });
   }
 }

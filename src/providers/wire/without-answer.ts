@@ -3,8 +3,8 @@ import { operatorCause, networkCause, type OperatorCause } from './operator-caus
 import type { WatchedCall } from './watched-call.ts';
 
 /**
- * What it means that no complete answer came.
- * @param job the upstream works on after its answer, so what it took may be running now
+ * What a call without a complete answer means.
+ * @param job the call creates a job that runs after the answer, so it may be running now
  */
 export function withoutAnswer(provider: string, watched: WatchedCall, job: boolean): ProviderError {
   const cause = networkCause(provider, watched.failure);
@@ -16,13 +16,13 @@ export function withoutAnswer(provider: string, watched: WatchedCall, job: boole
   });
 }
 
-/** The upstream may or may not have done what was asked. */
+/** The upstream may or may not have done the work. */
 export function outcomeUnknown(timedOut: boolean, job: boolean, cause: OperatorCause): ProviderError {
   if (job) return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
   return new ProviderError(timedOut ? 'provider_timeout' : 'provider_unavailable', { billing: 'unknown', cause });
 }
 
-/** A success that is not what its interface promises. */
+/** A success whose content does not follow the API. */
 export function uselessSuccess(
   provider: string,
   watched: WatchedCall,

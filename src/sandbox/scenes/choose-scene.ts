@@ -11,8 +11,8 @@ import { waves } from './waves.ts';
 
 const SCENES: Scene[] = [horizon, orbits, waves, city, petals, ribbons, tiles];
 
-/** The kind of picture the prompt speaks of, else one by lot. */
+/** The first scene that the prompt mentions, or a random one. */
 export function chooseScene(text: string, random: Random): Scene {
-  const lot = random.pick(SCENES);
-  return mentioned(text, SCENES)[0] ?? lot;
+  const fallback = random.pick(SCENES);
+  return mentioned(text, SCENES)[0] ?? fallback;
 }

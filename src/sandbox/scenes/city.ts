@@ -1,9 +1,8 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, lighter, mix } from '../color.ts';
 import type { Palette } from '../palette.ts';
-import type { Random } from '../random.ts';
 import { anyOf } from '../words.ts';
-import { type Frame, type Layer, type Scene, shine, sky, stars, sway } from './scene.ts';
+import { type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
 
 const ROWS = 4;
 
@@ -16,35 +15,36 @@ interface House {
   pane: { width: number; height: number };
 }
 
-/** A skyline in four rows, its windows lit by chance. */
+/** A skyline in four rows with random lit windows. */
 export const city: Scene = {
   words: anyOf(
     'city', 'street', 'tokyo', 'new york', 'paris', 'london', 'skyline', 'building', 'skyscraper', 'tower', 'urban', 'car', 'robot', 'neon',
     'cyberpunk', 'architecture', 'house', 'город', 'улица', '城市', '城', '街', '东京', '上海', '楼', '霓虹',
   ), // prettier-ignore
-  compose(frame, palette, random) {
+  compose(setup) {
+    const { frame, palette, random } = setup;
     const { width, height, unit } = frame;
     return [
       sky(frame, [[0, palette.skyTop], [0.75, palette.skyLow], [1, palette.skyLow]]), // prettier-ignore
-      ...(palette.night ? [stars(frame, palette, random, 160)] : []),
-      shine(
-        frame,
-        palette,
-        width * random.between(0.3, 0.7),
-        height * random.between(0.3, 0.42),
-        unit * random.between(0.15, 0.22),
-      ),
-      ...Array.from({ length: ROWS }, (_, i) => row(frame, palette, random, i / (ROWS - 1))),
+      ...(palette.night ? [stars(setup, 160)] : []),
+      sun(setup, {
+        x: width * random.between(0.3, 0.7),
+        y: height * random.between(0.3, 0.42),
+        radius: unit * random.between(0.15, 0.22),
+      }),
+      ...Array.from({ length: ROWS }, (_, i) => row(setup, i / (ROWS - 1))),
     ];
   },
 };
 
-function row(frame: Frame, palette: Palette, random: Random, depth: number): Layer {
+/** @param depth 0 the most distant row, 1 the nearest */
+function row(setup: SceneSetup, depth: number): Layer {
+  const { frame, palette, random } = setup;
   const { width, height, unit, margin } = frame;
   const tone = mix(palette.far, palette.near, 0.15 + 0.85 * depth);
   const houses: House[] = [];
   for (let x = -margin * 1.2; x < width + margin * 1.2;) {
-    const house = build(frame, random, x, depth);
+    const house = planHouse(setup, x, depth);
     houses.push(house);
     x += house.width * random.between(0.92, 1.15);
   }
@@ -52,9 +52,9 @@ function row(frame: Frame, palette: Palette, random: Random, depth: number): Lay
   const x = sway(margin * (0.15 + 0.8 * depth), 24, random.between(-0.6, 0.6));
   return {
     paint(context) {
-      for (const house of houses)
-        raise(context, house, height + margin, tone, mix(tone, palette.skyLow, 0.35 * (1 - depth)), lamp, palette);
-      // Haze at the foot parts one row from the next.
+      const paint = { foot: height + margin, tone, lowTone: mix(tone, palette.skyLow, 0.35 * (1 - depth)), lamp };
+      for (const house of houses) drawHouse(context, house, paint, palette);
+      // Haze at ground level separates one row from the next.
       const haze = context.createLinearGradient(0, height * 0.55, 0, height);
       haze.addColorStop(0, css(palette.skyLow, 0));
       haze.addColorStop(1, css(palette.skyLow, 0.28 * (1 - depth)));
@@ -65,7 +65,7 @@ function row(frame: Frame, palette: Palette, random: Random, depth: number): Lay
   };
 }
 
-function build(frame: Frame, random: Random, x: number, depth: number): House {
+function planHouse({ frame, random }: SceneSetup, x: number, depth: number): House {
   const { height, unit } = frame;
   const width = unit * random.between(0.055, 0.12) * (0.75 + 0.6 * depth);
   const low = height * (0.6 + 0.22 * depth);
@@ -89,16 +89,18 @@ function build(frame: Frame, random: Random, x: number, depth: number): House {
   };
 }
 
-function raise(
-  context: SKRSContext2D,
-  house: House,
-  foot: number,
-  tone: Color,
-  lowTone: Color,
-  lamp: Color,
-  palette: Palette,
-): void {
+interface HousePaint {
+  /** Where the walls end, in pixels from the top. */
+  foot: number;
+  tone: Color;
+  /** The colour towards the foot. */
+  lowTone: Color;
+  lamp: Color;
+}
+
+function drawHouse(context: SKRSContext2D, house: House, paint: HousePaint, palette: Palette): void {
   const { x, top, width, roof, windows, pane } = house;
+  const { foot, tone, lowTone, lamp } = paint;
   const wall = context.createLinearGradient(0, top, 0, top + (foot - top) * 0.8);
   wall.addColorStop(0, css(tone));
   wall.addColorStop(1, css(lowTone));

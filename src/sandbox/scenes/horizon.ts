@@ -1,9 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { css, lighter, mix } from '../color.ts';
-import type { Palette } from '../palette.ts';
-import type { Random } from '../random.ts';
 import { anyOf } from '../words.ts';
-import { type Frame, type Layer, type Scene, shine, sky, stars, sway } from './scene.ts';
+import { type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
 
 const RIDGES = 6;
 const WOODED = anyOf(
@@ -23,44 +21,46 @@ const WOODED = anyOf(
   '林',
 );
 
-/** Ridge behind ridge under a low sun, each in its own mist. */
+/** Ridges of hills under a low sun, each with its own mist. */
 export const horizon: Scene = {
   words: anyOf(
     'mountain', 'hill', 'valley', 'forest', 'tree', 'desert', 'dune', 'canyon', 'landscape', 'sunset', 'sunrise', 'fox', 'wolf', 'deer', 'bear',
     'snow', 'field', 'гора', 'лес', 'закат', '山', '森林', '日落', '沙漠', '雪', '风景',
   ), // prettier-ignore
-  compose(frame, palette, random, text) {
+  compose(setup) {
+    const { frame, palette, random, text } = setup;
     const { width, height, unit } = frame;
     const level = random.between(0.42, 0.5);
     const sharp = random.pick([0.25, 0.6, 1]);
     const wooded = WOODED.test(text);
     const ridges = Array.from({ length: RIDGES }, (_, i) =>
-      ridge(frame, palette, random, i / (RIDGES - 1), level + (0.95 - level) * (i / RIDGES) ** 1.15, sharp, wooded),
+      ridge(setup, { depth: i / (RIDGES - 1), level: level + (0.95 - level) * (i / RIDGES) ** 1.15, sharp, wooded }),
     );
     return [
       sky(frame, [[0, palette.skyTop], [0.62, palette.skyLow], [1, palette.skyLow]]), // prettier-ignore
-      ...(palette.night ? [stars(frame, palette, random, 260)] : []),
-      shine(
-        frame,
-        palette,
-        width * random.between(0.25, 0.75),
-        height * (level - random.between(0.06, 0.16)),
-        unit * random.between(0.09, 0.15),
-      ),
+      ...(palette.night ? [stars(setup, 260)] : []),
+      sun(setup, {
+        x: width * random.between(0.25, 0.75),
+        y: height * (level - random.between(0.06, 0.16)),
+        radius: unit * random.between(0.09, 0.15),
+      }),
       ...ridges,
     ];
   },
 };
 
-function ridge(
-  frame: Frame,
-  palette: Palette,
-  random: Random,
-  depth: number,
-  level: number,
-  sharp: number,
-  wooded: boolean,
-): Layer {
+interface Ridge {
+  /** 0 the most distant, 1 the nearest. */
+  depth: number;
+  /** Mean height of the crest, as a share of the frame from the top. */
+  level: number;
+  /** 0 rolling hills, 1 sharp peaks. */
+  sharp: number;
+  wooded: boolean;
+}
+
+function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer {
+  const { frame, palette, random } = setup;
   const { width, height, unit, margin } = frame;
   const tone = mix(palette.far, palette.near, depth ** 0.8);
   const octaves = [1, 2.1, 4.3, 8.7, 17].map((frequency, i) => ({
@@ -71,11 +71,11 @@ function ridge(
   const crest = (x: number) =>
     octaves.reduce((y, octave, i) => {
       const swing = Math.sin((x / width) * octave.frequency * Math.PI + octave.phase);
-      // Folding the wave gives peaks; the first keeps its curve and carries the others.
-      return y - octave.reach * (i === 0 ? swing : mixed(swing, 1 - 2 * Math.abs(swing), sharp));
+      // Folding a wave makes peaks. The first wave stays smooth and carries the others.
+      return y - octave.reach * (i === 0 ? swing : between(swing, 1 - 2 * Math.abs(swing), sharp));
     }, level * height);
   const step = Math.max(1, unit / 400);
-  const firs = wooded && depth > 0.15 ? plant(frame, random, depth, crest) : [];
+  const firs = wooded && depth > 0.15 ? plantFirs(setup, depth, crest) : [];
   const x = sway(margin * (0.15 + 0.75 * depth), 26, random.between(0, 6));
   return {
     paint(context) {
@@ -89,7 +89,7 @@ function ridge(
       context.lineTo(width + margin, height + margin);
       context.closePath();
       context.fill();
-      for (const fir of firs) raise(context, fir);
+      for (const fir of firs) drawFir(context, fir);
     },
     pose: (seconds) => ({ x: x(seconds), y: depth * seconds * unit * 0.0012 - depth * margin * 0.1 }),
   };
@@ -101,7 +101,8 @@ interface Fir {
   height: number;
 }
 
-function plant({ width, unit, margin }: Frame, random: Random, depth: number, crest: (x: number) => number): Fir[] {
+function plantFirs({ frame, random }: SceneSetup, depth: number, crest: (x: number) => number): Fir[] {
+  const { width, unit, margin } = frame;
   const firs: Fir[] = [];
   const tall = unit * (0.03 + 0.075 * depth);
   for (let x = -margin; x < width + margin; x += tall * random.between(0.16, 0.55)) {
@@ -110,8 +111,8 @@ function plant({ width, unit, margin }: Frame, random: Random, depth: number, cr
   return firs;
 }
 
-/** Three tiers of branches, each a little wider, in the colour of its ridge. */
-function raise(context: SKRSContext2D, { x, foot, height }: Fir): void {
+/** Draws three tiers of branches, each a little wider, in the colour of the ridge. */
+function drawFir(context: SKRSContext2D, { x, foot, height }: Fir): void {
   context.beginPath();
   for (let tier = 0; tier < 3; tier++) {
     const top = foot - height * (1 - tier * 0.26);
@@ -124,4 +125,4 @@ function raise(context: SKRSContext2D, { x, foot, height }: Fir): void {
   context.fill();
 }
 
-const mixed = (a: number, b: number, share: number) => a + (b - a) * share;
+const between = (a: number, b: number, share: number) => a + (b - a) * share;

@@ -1,15 +1,16 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
-import { disc, fillFrame, type Layer, type Scene, stars } from './scene.ts';
+import { type Circle, fillCircle, fillFrame, type Layer, type Point, type Scene, stars } from './scene.ts';
 
-/** A great body with rings about it and smaller bodies on their way. */
+/** A large planet with rings, and smaller bodies that move along them. */
 export const orbits: Scene = {
   words: anyOf(
     'planet', 'space', 'orbit', 'galaxy', 'universe', 'cosmos', 'cosmic', 'astronaut', 'rocket', 'moon', 'star', 'satellite', 'atom', 'science',
     'космос', 'планета', '宇宙', '星', '行星', '太空', '月',
   ), // prettier-ignore
-  compose(frame, palette, random) {
+  compose(setup) {
+    const { frame, palette, random } = setup;
     const { width, height, unit } = frame;
     const x = width * random.between(0.38, 0.62);
     const y = height * random.between(0.36, 0.44);
@@ -41,7 +42,7 @@ export const orbits: Scene = {
         fillFrame(context, frame);
       },
     };
-    const turning: Layer = {
+    const ringLayer: Layer = {
       paint(context, seconds) {
         context.lineCap = 'round';
         for (const ring of rings) {
@@ -54,53 +55,43 @@ export const orbits: Scene = {
         }
         for (const body of bodies) {
           const angle = body.angle + body.ring.speed * 1.6 * seconds;
-          ball(
-            context,
-            x + Math.cos(angle) * body.ring.radius,
-            y + Math.sin(angle) * body.ring.radius,
-            body.radius,
-            body.tone,
-            { x, y },
-          );
+          const position = {
+            x: x + Math.cos(angle) * body.ring.radius,
+            y: y + Math.sin(angle) * body.ring.radius,
+          };
+          drawBall(context, { ...position, radius: body.radius }, body.tone, { x, y });
         }
       },
     };
-    const heart: Layer = {
+    const planet: Layer = {
       paint(context) {
         const glow = context.createRadialGradient(x, y, core * 0.8, x, y, core * 2.4);
         glow.addColorStop(0, css(palette.accent, 0.5));
         glow.addColorStop(1, css(palette.accent, 0));
         context.fillStyle = glow;
         fillFrame(context, frame);
-        ball(context, x, y, core, palette.accent, { x: x - core, y: y - core * 1.2 });
-        bands(context, x, y, core, mix(palette.accent, palette.second, 0.6));
+        drawBall(context, { x, y, radius: core }, palette.accent, { x: x - core, y: y - core * 1.2 });
+        drawBands(context, { x, y, radius: core }, mix(palette.accent, palette.second, 0.6));
       },
       pose: (seconds) => ({ turn: seconds * 0.02, pivot: { x, y } }),
     };
-    return [backdrop, stars(frame, palette, random, 320), heart, turning];
+    return [backdrop, stars(setup, 320), planet, ringLayer];
   },
 };
 
-/** A ball lit from `light`. */
-function ball(
-  context: SKRSContext2D,
-  x: number,
-  y: number,
-  radius: number,
-  tone: Color,
-  light: { x: number; y: number },
-): void {
-  const away = Math.hypot(light.x - x, light.y - y) || 1;
-  const lit = { x: x + ((light.x - x) / away) * radius * 0.55, y: y + ((light.y - y) / away) * radius * 0.55 };
+/** @param light where the light comes from */
+function drawBall(context: SKRSContext2D, { x, y, radius }: Circle, tone: Color, light: Point): void {
+  const distance = Math.hypot(light.x - x, light.y - y) || 1;
+  const lit = { x: x + ((light.x - x) / distance) * radius * 0.55, y: y + ((light.y - y) / distance) * radius * 0.55 };
   const shade = context.createRadialGradient(lit.x, lit.y, radius * 0.05, lit.x, lit.y, radius * 1.6);
   shade.addColorStop(0, css(lighter(tone, 0.16)));
   shade.addColorStop(0.45, css(tone));
   shade.addColorStop(1, css(lighter(tone, -0.4)));
   context.fillStyle = shade;
-  disc(context, x, y, radius);
+  fillCircle(context, { x, y, radius });
 }
 
-function bands(context: SKRSContext2D, x: number, y: number, radius: number, tone: Color): void {
+function drawBands(context: SKRSContext2D, { x, y, radius }: Circle, tone: Color): void {
   context.save();
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);

@@ -1,16 +1,15 @@
 import { css, lighter, mix } from '../color.ts';
-import type { Palette } from '../palette.ts';
-import type { Random } from '../random.ts';
 import { anyOf } from '../words.ts';
-import { disc, fillFrame, type Frame, type Layer, type Scene } from './scene.ts';
+import { fillCircle, fillFrame, type Layer, type Point, type Scene, type SceneSetup } from './scene.ts';
 
-/** One great flower, wreath within wreath, each turning its own way. */
+/** One large flower of nested wreaths, each turning at its own speed. */
 export const petals: Scene = {
   words: anyOf(
     'flower', 'rose', 'petal', 'garden', 'blossom', 'sakura', 'bloom', 'lotus', 'butterfly', 'bird', 'mandala', 'spring', 'love', 'heart',
     'цветок', 'роза', 'сад', '花', '玫瑰', '樱花', '莲', '春', '蝴蝶',
   ), // prettier-ignore
-  compose(frame, palette, random) {
+  compose(setup) {
+    const { frame, palette, random } = setup;
     const { width, height, unit } = frame;
     const middle = { x: width * random.between(0.44, 0.56), y: height * random.between(0.36, 0.42) };
     const wreaths = random.whole(5, 6);
@@ -34,8 +33,8 @@ export const petals: Scene = {
     };
     return [
       backdrop,
-      leaves(frame, palette, random, middle),
-      ...Array.from({ length: wreaths }, (_, i) => wreath(frame, palette, random, middle, 1 - i / wreaths, count)),
+      leaves(setup, middle),
+      ...Array.from({ length: wreaths }, (_, i) => wreath(setup, middle, { size: 1 - i / wreaths, count })),
       {
         paint(context) {
           for (let ring = 4; ring >= 0; ring--) {
@@ -43,12 +42,11 @@ export const petals: Scene = {
             for (let i = 0; i < seeds; i++) {
               const angle = (i / seeds) * 2 * Math.PI + ring;
               context.fillStyle = css(mix(palette.second, palette.light, 1 - ring / 5));
-              disc(
-                context,
-                middle.x + Math.cos(angle) * ring * unit * 0.012,
-                middle.y + Math.sin(angle) * ring * unit * 0.012,
-                unit * 0.005,
-              );
+              fillCircle(context, {
+                x: middle.x + Math.cos(angle) * ring * unit * 0.012,
+                y: middle.y + Math.sin(angle) * ring * unit * 0.012,
+                radius: unit * 0.005,
+              });
             }
           }
         },
@@ -58,14 +56,14 @@ export const petals: Scene = {
   },
 };
 
-function wreath(
-  frame: Frame,
-  palette: Palette,
-  random: Random,
-  middle: { x: number; y: number },
-  size: number,
-  count: number,
-): Layer {
+interface Wreath {
+  /** 1 the outermost, towards 0 for the innermost. */
+  size: number;
+  /** Petals. */
+  count: number;
+}
+
+function wreath({ frame, palette, random }: SceneSetup, middle: Point, { size, count }: Wreath): Layer {
   const { unit } = frame;
   const length = unit * 0.4 * size ** 0.85;
   const breadth = ((length * Math.PI) / count) * random.between(0.95, 1.25);
@@ -99,7 +97,7 @@ function wreath(
   };
 }
 
-function leaves(frame: Frame, palette: Palette, random: Random, middle: { x: number; y: number }): Layer {
+function leaves({ frame, palette, random }: SceneSetup, middle: Point): Layer {
   const { width, height, unit } = frame;
   const reach = Math.hypot(width, height) * 0.62;
   const fronds = Array.from({ length: 16 }, (_, i) => ({

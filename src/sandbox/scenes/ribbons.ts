@@ -2,13 +2,13 @@ import { css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
 import { type Layer, type Scene, sky } from './scene.ts';
 
-/** Ribbons in one current, crossing the frame and folding as they go. */
+/** Ribbons that flow across the frame in parallel and fold. */
 export const ribbons: Scene = {
   words: anyOf(
     'wind', 'music', 'dance', 'dancer', 'smoke', 'abstract', 'silk', 'dream', 'flow', 'energy', 'aurora', 'dragon', 'fire', 'jazz', 'sound',
     'музыка', 'ветер', 'танец', '音乐', '风', '舞', '抽象', '龙', '梦',
   ), // prettier-ignore
-  compose(frame, palette, random) {
+  compose({ frame, palette, random }) {
     const { width, height, unit, margin } = frame;
     const slope = random.between(-0.25, 0.25);
     const bend = {

@@ -3,22 +3,22 @@ import { type Color, css, mix } from '../color.ts';
 import type { Palette } from '../palette.ts';
 import type { Random } from '../random.ts';
 
-/** What is painted on. Scenes reach `margin` pixels beyond every edge, so that a drifting layer shows no end. */
+/** The area to paint. Scenes extend `margin` pixels beyond every edge, so that a moving layer never shows its end. */
 export interface Frame {
   width: number;
   height: number;
-  /** The shorter side: the measure of shapes. */
+  /** The shorter side, to which shapes are scaled. */
   unit: number;
   margin: number;
 }
 
-/** Where a layer stands at a moment, against where it was drawn. Turn (radians) and zoom are about `pivot`. */
+/** The offset of a layer from where it was drawn. Turn (radians) and zoom are about `pivot`. */
 export interface Pose {
   x?: number;
   y?: number;
   turn?: number;
   zoom?: number;
-  pivot?: { x: number; y: number };
+  pivot?: Point;
 }
 
 /** Layers are painted in order. */
@@ -26,15 +26,34 @@ export interface Layer {
   paint(context: SKRSContext2D, seconds: number): void;
   pose?(seconds: number): Pose;
   /**
-   * Fills the frame with a gradient, at all times the same: a film paints it once and moves the plate. Only that is worth it:
-   * in 720p a moved plate costs 1 to 4 ms, a gradient over the frame 3.5 to 5 ms, and a ridge, swell or petal 1 to 2 ms.
+   * Set for a layer that fills the frame with a constant gradient: a film paints it once and then moves the result. Other layers do
+   * not gain from it. In 720p, moving a plate costs 1 to 4 ms, a gradient over the frame 3.5 to 5 ms, and a ridge, swell or petal 1 to 2 ms.
    */
   plate?: true;
 }
 
+/** What a scene is composed from. */
+export interface SceneSetup {
+  frame: Frame;
+  palette: Palette;
+  random: Random;
+  /** The prompt without directives. */
+  text: string;
+}
+
 export interface Scene {
+  /** Words of a prompt that ask for this scene. */
   words: RegExp;
-  compose(frame: Frame, palette: Palette, random: Random, text: string): Layer[];
+  compose(setup: SceneSetup): Layer[];
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Circle extends Point {
+  radius: number;
 }
 
 export function frameOf(width: number, height: number): Frame {
@@ -42,12 +61,12 @@ export function frameOf(width: number, height: number): Frame {
   return { width, height, unit, margin: Math.round(unit * 0.1) };
 }
 
-/** Slow there and back, `reach` pixels each way. */
+/** A slow swing of `reach` pixels to each side. */
 export function sway(reach: number, periodSeconds: number, phase = 0): (seconds: number) => number {
   return (seconds) => reach * Math.sin((seconds / periodSeconds) * 2 * Math.PI + phase);
 }
 
-/** A gradient over the whole of the frame, from edge to edge of the margin. */
+/** A vertical gradient over the whole frame and its margin. */
 export function sky(frame: Frame, stops: [number, Color][]): Layer {
   return {
     plate: true,
@@ -64,14 +83,14 @@ export function fillFrame(context: SKRSContext2D, { width, height, margin }: Fra
   context.fillRect(-margin, -margin, width + 2 * margin, height + 2 * margin);
 }
 
-export function disc(context: SKRSContext2D, x: number, y: number, radius: number): void {
+export function fillCircle(context: SKRSContext2D, { x, y, radius }: Circle): void {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);
   context.fill();
 }
 
 /** A sun or moon with its glow. */
-export function shine(frame: Frame, palette: Palette, x: number, y: number, radius: number): Layer {
+export function sun({ frame, palette }: SceneSetup, { x, y, radius }: Circle): Layer {
   return {
     plate: true,
     paint(context) {
@@ -85,14 +104,14 @@ export function shine(frame: Frame, palette: Palette, x: number, y: number, radi
       face.addColorStop(0, css(palette.light));
       face.addColorStop(1, css(mix(palette.light, palette.accent, palette.night ? 0.15 : 0.55)));
       context.fillStyle = face;
-      disc(context, x, y, radius);
+      fillCircle(context, { x, y, radius });
     },
     pose: (seconds) => ({ y: -seconds * frame.unit * 0.004 }),
   };
 }
 
 /** Small lights in the upper part of the sky. */
-export function stars(frame: Frame, palette: Palette, random: Random, count: number): Layer {
+export function stars({ frame, palette, random }: SceneSetup, count: number): Layer {
   const lights = Array.from({ length: count }, () => ({
     x: random.between(-frame.margin, frame.width + frame.margin),
     y: random.next() ** 1.4 * frame.height * 0.85 - frame.margin * 0.5,
@@ -104,7 +123,7 @@ export function stars(frame: Frame, palette: Palette, random: Random, count: num
     paint(context) {
       for (const light of lights) {
         context.fillStyle = css(palette.light, light.alpha);
-        disc(context, light.x, light.y, light.radius);
+        fillCircle(context, light);
       }
     },
     pose: (seconds) => ({ x: x(seconds) }),

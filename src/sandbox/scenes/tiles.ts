@@ -1,11 +1,11 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
-import { disc, fillFrame, type Scene } from './scene.ts';
+import { fillCircle, fillFrame, type Scene } from './scene.ts';
 
 type Motif = (context: SKRSContext2D, side: number, ink: Color, other: Color) => void;
 
-// Each is drawn in a square of `side` about the origin.
+// Each motif is drawn in a square of `side`, centred on the origin.
 const MOTIFS: Motif[] = [
   (context, side, ink) => {
     context.fillStyle = css(ink);
@@ -16,9 +16,9 @@ const MOTIFS: Motif[] = [
   },
   (context, side, ink, other) => {
     context.fillStyle = css(ink);
-    disc(context, 0, 0, side * 0.38);
+    fillCircle(context, { x: 0, y: 0, radius: side * 0.38 });
     context.fillStyle = css(other);
-    disc(context, 0, 0, side * 0.17);
+    fillCircle(context, { x: 0, y: 0, radius: side * 0.17 });
   },
   (context, side, ink, other) => {
     for (let i = 4; i > 0; i--) {
@@ -61,13 +61,13 @@ const MOTIFS: Motif[] = [
   },
 ];
 
-/** A floor of printed tiles; now and then one turns by a quarter. */
+/** A floor of printed tiles. From time to time a tile makes a quarter turn. */
 export const tiles: Scene = {
   words: anyOf(
     'pattern', 'geometric', 'bauhaus', 'tile', 'mosaic', 'poster', 'minimal', 'minimalist', 'logo', 'icon', 'design', 'cat', 'dog', 'food', 'retro',
     'плакат', 'узор', '图案', '海报', '几何', '猫', '狗',
   ), // prettier-ignore
-  compose(frame, palette, random) {
+  compose({ frame, palette, random }) {
     const { width, height, unit, margin } = frame;
     const side = unit / random.whole(4, 6);
     const inks = [
@@ -92,7 +92,7 @@ export const tiles: Scene = {
         ink: random.pick(others),
         other: random.pick(inks),
         quarter: random.whole(0, 3),
-        // Seconds at which its turn begins, and between one turn and the next.
+        // Seconds until the first turn, and between turns.
         from: random.between(0.2, 4.5),
         every: random.between(3.5, 7),
       };
@@ -115,7 +115,7 @@ export const tiles: Scene = {
             context.save();
             context.translate(cell.x, cell.y);
             context.beginPath();
-            // Half a pixel over, so that no seam shows between neighbours.
+            // Half a pixel larger on each side, so that no seam shows between neighbours.
             context.rect(-side / 2 - 0.5, -side / 2 - 0.5, side + 1, side + 1);
             context.clip();
             context.fillStyle = css(lighter(cell.ground, 0.02));

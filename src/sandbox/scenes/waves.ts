@@ -1,38 +1,37 @@
 import { css, lighter, mix } from '../color.ts';
-import type { Palette } from '../palette.ts';
-import type { Random } from '../random.ts';
 import { anyOf } from '../words.ts';
-import { type Frame, type Layer, type Scene, shine, sky, stars, sway } from './scene.ts';
+import { type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
 
 const SWELLS = 9;
 
-/** Swell upon swell, rolling against one another, with a crest of light on each. */
+/** Rows of swell that move against each other, each with a light crest. */
 export const waves: Scene = {
   words: anyOf(
     'ocean', 'sea', 'wave', 'water', 'beach', 'surf', 'boat', 'ship', 'island', 'whale', 'dolphin', 'fish', 'lake', 'river', 'storm',
     'море', 'океан', 'волна', '海', '海洋', '波', '湖', '船',
   ), // prettier-ignore
-  compose(frame, palette, random) {
+  compose(setup) {
+    const { frame, palette, random } = setup;
     const { width, height, unit } = frame;
     const level = random.between(0.4, 0.48);
     return [
       sky(frame, [[0, palette.skyTop], [0.5, palette.skyLow], [1, palette.skyLow]]), // prettier-ignore
-      ...(palette.night ? [stars(frame, palette, random, 220)] : []),
-      shine(
-        frame,
-        palette,
-        width * random.between(0.28, 0.72),
-        height * (level - 0.1),
-        unit * random.between(0.12, 0.18),
-      ),
-      ...Array.from({ length: SWELLS }, (_, i) =>
-        swell(frame, palette, random, i, level + (1 - level) * (i / SWELLS) ** 1.1),
-      ),
+      ...(palette.night ? [stars(setup, 220)] : []),
+      sun(setup, {
+        x: width * random.between(0.28, 0.72),
+        y: height * (level - 0.1),
+        radius: unit * random.between(0.12, 0.18),
+      }),
+      ...Array.from({ length: SWELLS }, (_, i) => swell(setup, i, level + (1 - level) * (i / SWELLS) ** 1.1)),
     ];
   },
 };
 
-function swell(frame: Frame, palette: Palette, random: Random, index: number, level: number): Layer {
+/**
+ * @param index 0 the most distant
+ * @param level mean height, as a share of the frame from the top
+ */
+function swell({ frame, palette, random }: SceneSetup, index: number, level: number): Layer {
   const { width, height, unit, margin } = frame;
   const depth = index / (SWELLS - 1);
   const tone = mix(palette.far, palette.near, depth);
@@ -40,7 +39,7 @@ function swell(frame: Frame, palette: Palette, random: Random, index: number, le
   const length = unit * (0.28 + 0.55 * depth) * random.between(0.85, 1.15);
   const reach = unit * (0.008 + 0.034 * depth);
   const phase = random.between(0, 6.28);
-  // A trochoid: narrow crests and wide troughs, as water has them.
+  // A trochoid: narrow crests and wide troughs, like water.
   const points: [number, number][] = [];
   for (let at = -3 * margin; at <= width + 3 * margin; at += Math.max(1, unit / 300)) {
     const angle = (at / length) * 2 * Math.PI + phase;

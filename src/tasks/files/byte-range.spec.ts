@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
-import { parseRange, rangeStillMeant } from './byte-range.ts';
+import { parseRange, isRangeCurrent } from './byte-range.ts';
 
 describe('Range', () => {
   it.each([
@@ -43,12 +43,12 @@ describe('Range', () => {
     expect(() => parseRange('bytes=-5', 0)).toThrow(ApiError);
   });
 
-  it('counts under If-Range only for exactly this version', () => {
-    expect(rangeStillMeant(undefined, '"a"')).toBe(true);
-    expect(rangeStillMeant('"a"', '"a"')).toBe(true);
-    expect(rangeStillMeant('"b"', '"a"')).toBe(false);
-    expect(rangeStillMeant('W/"a"', '"a"')).toBe(false);
-    expect(rangeStillMeant('Fri, 20 Nov 2026 12:00:00 GMT', '"a"')).toBe(false);
+  it('applies under If-Range only to exactly this version', () => {
+    expect(isRangeCurrent(undefined, '"a"')).toBe(true);
+    expect(isRangeCurrent('"a"', '"a"')).toBe(true);
+    expect(isRangeCurrent('"b"', '"a"')).toBe(false);
+    expect(isRangeCurrent('W/"a"', '"a"')).toBe(false);
+    expect(isRangeCurrent('Fri, 20 Nov 2026 12:00:00 GMT', '"a"')).toBe(false);
   });
 });
 

@@ -13,7 +13,7 @@ describe('a signed link', () => {
   const { url, expiresAt } = links.sign(FILE, Infinity, NOW);
   const [, expires, signature] = partsOf(url);
 
-  it('leads to its file and says when it ends', () => {
+  it('points to its file and contains its expiry time', () => {
     expect(url).toMatch(
       new RegExp(`^https://darkroom\\.example/v1/files/${FILE}/content\\?expires=[0-9]+&signature=[\\w-]{43}$`),
     );
@@ -21,7 +21,7 @@ describe('a signed link', () => {
     expect(Number(expires)).toBe(expiresAt);
   });
 
-  it('works until it expires and no second longer', () => {
+  it('works until it expires, to the second', () => {
     expect(links.verify(FILE, expires, signature, NOW)).toBe(true);
     expect(links.verify(FILE, expires, signature, expiresAt * 1000 - 1)).toBe(true);
     expect(links.verify(FILE, expires, signature, expiresAt * 1000)).toBe(false);
@@ -32,7 +32,7 @@ describe('a signed link', () => {
     expect(links.sign(FILE, NOW / 1000 + 9999, NOW).expiresAt).toBe(expiresAt);
   });
 
-  it('is worth nothing for another file, with another time, or signed by another', () => {
+  it('is refused for another file, with another time, or signed with another secret', () => {
     expect(links.verify(FILE.replace('_0', '_1'), expires, signature, NOW)).toBe(false);
     expect(links.verify(FILE, String(expiresAt + 1), signature, NOW)).toBe(false);
     const stranger = new FileLinks(Buffer.alloc(32, 2), 'https://darkroom.example', 3600);
@@ -49,8 +49,8 @@ describe('a signed link', () => {
     ['padding', expires, `${signature}=`],
     ['a short one', expires, signature.slice(1)],
     ['another last letter', expires, signature.slice(0, 42) + twin],
-    ['a time that is none', 'never', signature],
-    ['a time in two spellings', `0${expires}`, signature],
+    ['a time that is no number', 'never', signature],
+    ['a time with a leading zero', `0${expires}`, signature],
     ['a negative time', `-${expires}`, signature],
   ])('is refused with %s', (_, givenExpires, givenSignature) => {
     expect(links.verify(FILE, givenExpires, givenSignature, NOW)).toBe(false);

@@ -6,15 +6,15 @@ export interface FileLink {
   expiresAt: number;
 }
 
-/** Signs links to files and checks them: whoever holds one may read that file, without an API key, until it expires. */
+/** Signs and verifies links to files. A link permits reading one file without an API key until the link expires. */
 export class FileLinks {
-  /** Made a key once: from bytes each signature would do so anew (17 µs, not 3). */
+  /** A KeyObject, because a signature with raw bytes imports the key each time (17 µs, not 3). */
   private readonly secret: KeyObject;
 
   /**
-   * @param secret of this purpose alone; another secret voids every link handed out
+   * @param secret used for nothing else; changing it invalidates every link
    * @param publicUrl without a trailing slash
-   * @param ttlS how long a link works
+   * @param ttlS lifetime of a link, seconds
    */
   constructor(
     secret: Buffer,
@@ -24,7 +24,7 @@ export class FileLinks {
     this.secret = createSecretKey(secret);
   }
 
-  /** @param notAfter unix seconds at which the file itself goes: no link promises more */
+  /** @param notAfter unix seconds at which the file is deleted; the link expires no later */
   sign(fileId: string, notAfter = Infinity, nowMs: number = Date.now()): FileLink {
     const expiresAt = Math.min(Math.floor(nowMs / 1000) + this.ttlS, Math.floor(notAfter));
     const signature = this.signatureOf(fileId, String(expiresAt)).toString('base64url');
@@ -34,10 +34,10 @@ export class FileLinks {
     };
   }
 
-  /** Takes the query parameters as they came: anything but one text each is no signature. */
+  /** Takes the raw query parameters: anything but one string each is refused. */
   verify(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
     if (typeof expires !== 'string' || typeof signature !== 'string') return false;
-    // One spelling each: no padding, no leading zero, nothing a lenient decoder would skip.
+    // Accept one spelling only: no padding, no leading zero, no characters that a lenient decoder would skip.
     if (!/^[1-9][0-9]{0,11}$/.test(expires) || !/^[\w-]{43}$/.test(signature)) return false;
     const expected = this.signatureOf(fileId, expires);
     const given = Buffer.from(signature, 'base64url');

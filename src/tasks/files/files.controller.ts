@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Public } from '../../auth/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { parseRange, rangeStillMeant } from './byte-range.ts';
+import { isRangeCurrent, parseRange } from './byte-range.ts';
 import { FileLinks } from './file-links.ts';
 import { matches } from '../task-etag.ts';
 import { TaskFiles, type StoredFile } from './task-files.ts';
@@ -12,7 +12,7 @@ import { TaskFiles, type StoredFile } from './task-files.ts';
 type LinkQuery = Record<string, unknown>;
 type RequestHeaders = Record<string, string | undefined>;
 
-/** The bytes of results, for whoever holds a signed link. */
+/** Serves the files of results to clients with a signed link. */
 @Public()
 @ApiTags('Files')
 @ApiQuery({ name: 'expires', description: 'unix seconds', schema: { type: 'string' } })
@@ -25,40 +25,40 @@ export class FilesController {
     private readonly storage: Storage,
   ) {}
 
-  /** Stands before GET, whose own HEAD of Fastify's would read the whole file to count it. */
+  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
   @Head(':id/content')
   @ApiOperation({ summary: 'Describe a file', operationId: 'headFile', security: [] })
-  @ApiResponse({ status: 200, description: 'its headers' })
+  @ApiResponse({ status: 200, description: 'the headers of the file' })
   async head(
     @Param('id') id: string,
     @Query() query: LinkQuery,
-    @Headers() asked: RequestHeaders,
+    @Headers() headers: RequestHeaders,
     @Res() reply: FastifyReply,
   ) {
     const file = await this.find(id, query);
     setHeaders(reply, id, file, query);
-    if (matches(asked['if-none-match'], etagOf(file))) return reply.code(304).send();
+    if (matches(headers['if-none-match'], etagOf(file))) return reply.code(304).send();
     return reply.header('content-length', file.sizeBytes).send();
   }
 
   @Get(':id/content')
   @ApiOperation({ summary: 'Read a file', operationId: 'getFile', security: [] })
-  @ApiResponse({ status: 200, description: 'its bytes' })
-  @ApiResponse({ status: 206, description: 'the range of its bytes asked for' })
+  @ApiResponse({ status: 200, description: 'the bytes of the file' })
+  @ApiResponse({ status: 206, description: 'the requested range of bytes' })
   async get(
     @Param('id') id: string,
     @Query() query: LinkQuery,
-    @Headers() asked: RequestHeaders,
+    @Headers() headers: RequestHeaders,
     @Res() reply: FastifyReply,
   ) {
     const file = await this.find(id, query);
     const etag = etagOf(file);
-    if (matches(asked['if-none-match'], etag)) {
+    if (matches(headers['if-none-match'], etag)) {
       setHeaders(reply, id, file, query);
       return reply.code(304).send();
     }
-    const range = rangeStillMeant(asked['if-range'], etag) ? parseRange(asked.range, file.sizeBytes) : null;
-    const bytes = await this.storage.open(file.storageKey, range ?? undefined).catch(gone);
+    const range = isRangeCurrent(headers['if-range'], etag) ? parseRange(headers.range, file.sizeBytes) : null;
+    const bytes = await this.storage.open(file.storageKey, range ?? undefined).catch(throwExpired);
 
     setHeaders(reply, id, file, query);
     if (range) {
@@ -68,15 +68,15 @@ export class FilesController {
     return reply.send(bytes); // Fastify destroys the stream when the client goes away
   }
 
-  /** The signature comes first: without one, nobody learns which files exist. */
+  /** Verifies the signature first: without one, a client must not learn which files exist. */
   private async find(id: string, { expires, signature }: LinkQuery): Promise<StoredFile> {
     if (!this.links.verify(id, expires, signature)) throw new ApiError('invalid_signature');
-    return (await this.files.find(id)) ?? gone();
+    return (await this.files.find(id)) ?? throwExpired();
   }
 }
 
-/** The purge may delete a file between our look at the record and our opening it. */
-function gone(error?: unknown): never {
+/** The purge may delete a file between the read of the record and the opening of the file. */
+function throwExpired(error?: unknown): never {
   if (error !== undefined && !(error instanceof StoredFileMissing)) throw error;
   throw new ApiError('file_expired', { cause: error });
 }
@@ -92,13 +92,13 @@ const EXTENSIONS: Record<string, string> = {
 };
 
 /**
- * The file came from a provider, so a browser must run nothing in it. It shows a bare picture or video in a page of its
- * own making, to which the policy applies too: hence source and style.
+ * The file came from a provider, so a browser must execute nothing in it. Browsers show an image or video in a generated
+ * page, to which the policy also applies: hence the sources and styles.
  */
 const CONTENT_SECURITY_POLICY =
   "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** The headers that a whole file, a part and a 304 share. */
+/** The headers that 200, 206 and 304 share. */
 function setHeaders(reply: FastifyReply, id: string, file: StoredFile, { expires }: LinkQuery): void {
   const secondsLeft = Math.max(0, Number(expires) - Math.ceil(Date.now() / 1000));
   void reply.headers({

@@ -3,7 +3,7 @@ import { parseFileId } from '../task-id.ts';
 import { filesPresent } from '../task.view.ts';
 import { TasksService } from '../tasks.service.ts';
 
-/** Where a file's bytes are, and what they are. */
+/** A file of a task: its place in storage and its metadata. */
 export interface StoredFile {
   storageKey: string;
   contentType: string;
@@ -12,17 +12,17 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** Finds the files of tasks by their public id. */
+/** Finds files of tasks by their public id. */
 @Injectable()
 export class TaskFiles {
   constructor(private readonly tasks: TasksService) {}
 
-  /** null when there is no such file, or its retention has ended. */
+  /** @returns null when there is no such file or its retention has ended */
   async find(fileId: string): Promise<StoredFile | null> {
-    const place = parseFileId(fileId);
-    const task = place && (await this.tasks.read(place.taskId));
+    const parsed = parseFileId(fileId);
+    const task = parsed && (await this.tasks.read(parsed.taskId));
     if (!task || !filesPresent(task)) return null;
-    const output = task.result?.[place.index];
+    const output = task.result?.[parsed.index];
     if (!output) return null;
     return {
       storageKey: output.storage_key,

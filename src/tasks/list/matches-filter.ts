@@ -1,18 +1,20 @@
-import type { TaskFilter } from './list-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
+import type { TaskFilter } from './task-filter.ts';
 
-/** Whether a task belongs to what a list with this filter would show: the same rule as list-tasks.ts asks in SQL. */
+/** Whether a list with this filter would contain the task: the same rule as sql/list-tasks.ts, for tasks in memory. */
 export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
-  const { status, kind, model, createdAfter, createdBefore, metadata } = filter;
+  const { status, kind, model, created_after, created_before, metadata } = filter;
   const createdS = task.created_at.getTime() / 1000;
   return (
-    (status === undefined || task.status === status) &&
-    (kind === undefined || task.kind === kind) &&
-    (model === undefined || task.model === model) &&
-    (createdAfter === undefined || createdS > createdAfter) &&
-    (createdBefore === undefined || createdS < createdBefore) &&
+    (isAbsent(status) || task.status === status) &&
+    (isAbsent(kind) || task.kind === kind) &&
+    (isAbsent(model) || task.model === model) &&
+    (isAbsent(created_after) || createdS > created_after) &&
+    (isAbsent(created_before) || createdS < created_before) &&
     Object.entries(metadata ?? {}).every(
       ([key, value]) => Object.hasOwn(task.metadata, key) && task.metadata[key] === value,
     )
   );
 }
+
+const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;

@@ -1,65 +1,38 @@
 import { InputType } from '@nestjs/graphql';
-import { IsIn, IsInt, IsObject, IsOptional, IsString, Max, Min } from 'class-validator';
-import { ApiError } from '../../errors/api-error.ts';
-import { MEDIA_KINDS, type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
+import { ApiProperty } from '@nestjs/swagger';
+import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import type { TaskFilter } from './list-tasks.ts';
-import { TASK_STATUSES, type TaskStatus } from '../task-status.ts';
+import type { TaskStatus } from '../task-status.ts';
 import { TaskStatusChoice } from '../task.view.ts';
 
-const MAX_INT = 2 ** 31 - 1;
+/** The year 9999, for both edges. GraphQL's Int ends at 2^31 - 1 and refuses larger numbers by itself. */
+const MAX_UNIX_S = 253_402_300_799;
 
-/** The filter of lists and subscriptions, as the query string of GET /v1/tasks has it. In GraphQL null means not given. */
-@InputType('TaskFilter', { description: 'Which tasks are meant: those to which everything given applies.' })
-export class TaskFilterInput {
-  @ApiField.oneOf(TaskStatusChoice, 'where they stand', { optional: true })
-  @IsOptional()
-  @IsIn(TASK_STATUSES)
+/** How OpenAPI writes a map in a query string. Swagger spreads it from the property into the parameter. */
+const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
+
+const OMITTABLE = { optional: true, nullIsOmitted: true };
+const TIME = { ...OMITTABLE, fromQuery: true, unpublished: { min: 0, max: MAX_UNIX_S } };
+
+/** The filter of REST lists, GraphQL lists and subscriptions. null, which only GraphQL can send, means not given. */
+@InputType('TaskFilter', { description: 'Selects the tasks that match every given field.' })
+export class TaskFilter {
+  @ApiField.oneOf(TaskStatusChoice, 'status of the task', OMITTABLE)
   status?: TaskStatus | null;
 
-  @ApiField.oneOf(MediaKindChoice, 'what they make', { optional: true })
-  @IsOptional()
-  @IsIn(MEDIA_KINDS)
+  @ApiField.oneOf(MediaKindChoice, 'kind of output', OMITTABLE)
   kind?: MediaKind | null;
 
-  @ApiField.string('id of their model', { optional: true })
-  @IsOptional()
-  @IsString()
+  @ApiField.string('id of the model', OMITTABLE)
   model?: string | null;
 
-  @ApiField.integer('created after this time, unix seconds', { optional: true })
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(MAX_INT)
+  @ApiField.integer('created after this time, unix seconds', TIME)
   created_after?: number | null;
 
-  @ApiField.integer('created before this time, unix seconds', { optional: true })
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(MAX_INT)
+  @ApiField.integer('created before this time, unix seconds', TIME)
   created_before?: number | null;
 
-  @ApiField.map('pairs of texts that they carry', { optional: true })
-  @IsOptional()
-  @IsObject()
+  @ApiField.map('key-value pairs that the task carries; in a query string `metadata[key]=value`', OMITTABLE)
+  @ApiProperty(DEEP_OBJECT)
   metadata?: Record<string, string> | null;
-
-  /** @throws ApiError invalid_type when a metadata value is no text */
-  toFilter(): TaskFilter {
-    for (const [key, value] of Object.entries(this.metadata ?? {})) {
-      const param = `filter.metadata.${key}`;
-      if (typeof value !== 'string')
-        throw new ApiError('invalid_type', { param, message: `${param} must be a string.` });
-    }
-    return {
-      status: this.status ?? undefined,
-      kind: this.kind ?? undefined,
-      model: this.model ?? undefined,
-      createdAfter: this.created_after ?? undefined,
-      createdBefore: this.created_before ?? undefined,
-      metadata: this.metadata ?? undefined,
-    };
-  }
 }

@@ -1,46 +1,46 @@
 import { Readable } from 'node:stream';
-import type { LiveQueue } from './live-queue.ts';
 import type { ShownTask } from '../task.entity.ts';
+import type { LiveQueue } from './live-queue.ts';
 
-/** Contract 3. */
+/** Keeps idle connections open through proxies. */
 const PING_MS = 15_000;
 
-/** How one task goes over the wire: its `id:` and its JSON. */
-export interface Shown {
+/** One server-sent event: its `id:` and its JSON. */
+export interface StreamEvent {
   id: string;
   json: string;
 }
 
 /**
- * Turns a queue into the bytes of a text/event-stream. It is read no faster than the client reads, one event ahead, so
- * that whatever else happens is merged in the queue.
+ * Turns a queue into the bytes of a text/event-stream. The queue is read at the client's pace, one event ahead, so that
+ * further changes are merged in the queue.
  */
-export function eventStream(queue: LiveQueue, show: (task: ShownTask) => Shown): Readable {
-  const stream = Readable.from(events(queue, show), { objectMode: false, highWaterMark: 1 });
+export function eventStream(queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent): Readable {
+  const stream = Readable.from(events(queue, toEvent), { objectMode: false, highWaterMark: 1 });
   stream.once('close', () => queue.close());
   return stream;
 }
 
-async function* events(queue: LiveQueue, show: (task: ShownTask) => Shown): AsyncGenerator<string> {
-  yield ': open\n\n'; // so that the headers go out at once
+async function* events(queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent): AsyncGenerator<string> {
+  yield ': open\n\n'; // sends the headers at once
   let next = queue.next();
   for (;;) {
-    const news = await withinPing(next);
-    if (news === 'quiet') yield ': ping\n\n';
-    else if (news.done) return;
+    const result = await resultOrPing(next);
+    if (result === 'ping') yield ': ping\n\n';
+    else if (result.done) return;
     else {
-      const { id, json } = show(news.value);
+      const { id, json } = toEvent(result.value);
       yield `id: ${id}\ndata: ${json}\n\n`;
       next = queue.next();
     }
   }
 }
 
-async function withinPing<T>(next: Promise<T>): Promise<T | 'quiet'> {
-  const quiet = Promise.withResolvers<'quiet'>();
-  const timer = setTimeout(() => quiet.resolve('quiet'), PING_MS);
+async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
+  const ping = Promise.withResolvers<'ping'>();
+  const timer = setTimeout(() => ping.resolve('ping'), PING_MS);
   try {
-    return await Promise.race([next, quiet.promise]);
+    return await Promise.race([next, ping.promise]);
   } finally {
     clearTimeout(timer);
   }

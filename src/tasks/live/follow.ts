@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
-import type { TaskFilter } from '../list/list-tasks.ts';
-import { LiveQueue } from './live-queue.ts';
 import { matchesFilter } from '../list/matches-filter.ts';
-import { TaskFeed } from './task-feed.ts';
+import type { TaskFilter } from '../list/task-filter.ts';
+import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { TasksService } from '../tasks.service.ts';
+import { LiveQueue } from './live-queue.ts';
+import { TaskFeed } from './task-feed.ts';
 
 interface FollowAllOptions {
   filter?: TaskFilter;
-  /** Also what has ended since then; unix milliseconds by the database's clock. */
+  /** First also the tasks that have ended since; unix milliseconds by the database's clock. */
   endedSinceMs?: number;
-  /** Tasks whose end the reader knows already. */
-  known?: (taskId: string) => boolean;
+  /** Tasks whose end the subscriber has already received. */
+  isKnown?: (taskId: string) => boolean;
 }
 
-/** Follows tasks from their present state on, for GraphQL subscriptions and event streams alike. */
+/** Follows tasks from their current state on, for GraphQL subscriptions and event streams. */
 @Injectable()
 export class FollowTasks {
   constructor(
@@ -25,18 +25,18 @@ export class FollowTasks {
   ) {}
 
   /**
-   * One task: its present state first, then every newer one that the reader is quick enough for; ends after the final one.
-   * The reader must end it (`return()`, `close()`).
-   * @param after the sequence of a state that the reader has seen: only newer ones then
+   * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends after the
+   * final state. The subscriber must end it (`return()`, `close()`).
+   * @param after the sequence of a state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<LiveQueue> {
     const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
-    queue.whenClosed(this.feed.watch(taskId, (task) => queue.push(task))); // first, so that nothing falls in between
+    queue.whenClosed(this.feed.watch(taskId, (task) => queue.push(task))); // before the read, so that no change is missed
     try {
-      const present = await this.tasks.find(apiKeyId, taskId);
+      const current = await this.tasks.find(apiKeyId, taskId);
       if (after !== undefined) queue.skip(taskId, after);
-      queue.push(present);
+      queue.push(current);
     } catch (error) {
       queue.close();
       throw error;
@@ -44,15 +44,15 @@ export class FollowTasks {
     return queue;
   }
 
-  /** All tasks of a key: the unfinished ones as they stand, then every change. */
-  async followAll(apiKeyId: string, { filter = {}, endedSinceMs, known }: FollowAllOptions = {}): Promise<LiveQueue> {
+  /** Follows all tasks of a key: the unfinished ones in their current state, then every change. */
+  async followAll(apiKeyId: string, { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {}): Promise<LiveQueue> {
     const queue = new LiveQueue({
       read: (ids) => this.read(ids),
-      wanted: (task) => matchesFilter(task, filter),
+      accepts: (task) => matchesFilter(task, filter),
     });
     queue.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {
-      if (endedSinceMs !== undefined) await this.replay(queue, apiKeyId, endedSinceMs, known);
+      if (endedSinceMs !== undefined) await this.replay(queue, apiKeyId, endedSinceMs, isKnown);
       queue.pushIds(await this.changed.unfinished([apiKeyId]));
     } catch (error) {
       queue.close();
@@ -65,11 +65,11 @@ export class FollowTasks {
     queue: LiveQueue,
     apiKeyId: string,
     sinceMs: number,
-    known: FollowAllOptions['known'],
+    isKnown: FollowAllOptions['isKnown'],
   ): Promise<void> {
     const ended = await this.changed.endedSince(apiKeyId, sinceMs);
-    queue.pushIds(known ? ended.filter((id) => !known(id)) : ended);
-    if (ended.length === MAX_CHANGED) queue.endWhenTold(); // the reader comes back from there for the rest
+    queue.pushIds(isKnown ? ended.filter((id) => !isKnown(id)) : ended);
+    if (ended.length === MAX_CHANGED) queue.endWhenEmpty(); // the subscriber resumes from there for the rest
   }
 
   private async read(ids: string[]): Promise<ShownTask[]> {

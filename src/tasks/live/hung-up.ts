@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Aborts when the client closes its connection before it has its answer, so that nobody is kept waiting for. */
+/** A signal that aborts when the client disconnects before its response is complete, so that the server stops waiting. */
 export function hungUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {

@@ -6,14 +6,14 @@ import type { ShownTask } from '../task.entity.ts';
 
 const task = (id: string, sequence: number, status: TaskStatus = 'running') => ({ id, sequence, status }) as ShownTask;
 const nothing = async () => [];
-const told = (result: IteratorResult<ShownTask, undefined>) =>
+const textOf = (result: IteratorResult<ShownTask, undefined>) =>
   result.done ? 'end' : `${result.value.id}:${result.value.sequence}`;
 async function next(queue: LiveQueue): Promise<string> {
-  return told(await queue.next());
+  return textOf(await queue.next());
 }
 
 describe('a live queue', () => {
-  it('tells a slow reader only the newest state of each task', async () => {
+  it('gives a slow subscriber only the latest state of each task', async () => {
     const queue = new LiveQueue({ read: nothing });
     for (let sequence = 1; sequence <= 10_000; sequence++) {
       queue.push(task('a', sequence));
@@ -23,7 +23,7 @@ describe('a live queue', () => {
     expect([await next(queue), await next(queue)]).toEqual(['a:10000', 'b:10000']);
   });
 
-  it('never goes back: older states than told or waiting are ignored', async () => {
+  it('never goes back: states older than one sent or queued are ignored', async () => {
     const queue = new LiveQueue({ read: nothing });
     queue.push(task('a', 5));
     queue.push(task('a', 4));
@@ -34,7 +34,7 @@ describe('a live queue', () => {
     expect(await next(queue)).toBe('b:1');
   });
 
-  it('tells final states in the order of their coming, whatever waited before', async () => {
+  it('sends final states in the order of arrival, whatever was queued before', async () => {
     const queue = new LiveQueue({ read: nothing });
     queue.push(task('a', 1));
     queue.push(task('b', 2, 'succeeded'));
@@ -42,14 +42,14 @@ describe('a live queue', () => {
     expect([await next(queue), await next(queue)]).toEqual(['b:2', 'a:2']);
   });
 
-  it('wakes a reader who waits', async () => {
+  it('wakes a waiting subscriber', async () => {
     const queue = new LiveQueue({ read: nothing });
     const waiting = next(queue);
     queue.push(task('a', 1));
     expect(await waiting).toBe('a:1');
   });
 
-  it('ends after the final state when it is that of one task', async () => {
+  it('ends after the final state when it follows one task', async () => {
     const queue = new LiveQueue({ read: nothing, endsWithTask: true });
     queue.push(task('a', 2, 'succeeded'));
     queue.push(task('a', 3, 'succeeded'));
@@ -57,7 +57,7 @@ describe('a live queue', () => {
     expect(await next(queue)).toBe('end');
   });
 
-  it('ends a waiting reader when it is returned, and tells who keeps it', async () => {
+  it('ends a pending read when it is returned, and calls its close callbacks once', async () => {
     const queue = new LiveQueue({ read: nothing });
     let closed = 0;
     queue.whenClosed(() => closed++);
@@ -71,7 +71,7 @@ describe('a live queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('reads tasks it knows by id only when their turn comes, many at once, leaving out who is gone', async () => {
+  it('reads tasks queued by id only when they are due, many at once, and leaves out deleted ones', async () => {
     const reads: number[] = [];
     const queue = new LiveQueue({
       read: async (ids) => {
@@ -88,7 +88,7 @@ describe('a live queue', () => {
     expect(seen.at(-1)).toBe('late:1');
   });
 
-  it('prefers what is pushed while it reads', async () => {
+  it('prefers a state that is pushed while it reads', async () => {
     const queue: LiveQueue = new LiveQueue({
       read: async () => {
         queue.push(task('a', 9, 'succeeded'));
@@ -101,7 +101,7 @@ describe('a live queue', () => {
     expect(await next(queue)).toBe('b:1');
   });
 
-  it('keeps every final state for a reader who stands still, in little memory', async () => {
+  it('keeps every final state for a subscriber that reads nothing, in little memory', async () => {
     const stored = new Map<string, ShownTask>();
     const queue = new LiveQueue({ read: async (ids) => ids.map((id) => stored.get(id)!) });
     const idOf = (at: number) => `task_${String(at).padStart(26, '0')}`;
@@ -116,27 +116,27 @@ describe('a live queue', () => {
     for (let at = 0; at < 10_000; at++) expect(await next(queue)).toBe(`${idOf(at)}:2`);
   });
 
-  it('hangs up on a reader who is 50,000 final states behind', async () => {
+  it('disconnects a subscriber that is 50,000 final states behind', async () => {
     const queue = new LiveQueue({ read: nothing });
     for (let at = 0; at <= 50_000; at++) queue.push(task(`task_${at}`, 1, 'failed'));
     await expect(queue.next()).rejects.toThrow('not read');
     expect(await next(queue)).toBe('end');
   });
 
-  it('leaves out tasks that are not wanted, also when they stop being so', async () => {
-    const queue = new LiveQueue({ read: nothing, wanted: ({ status }) => status === 'running' });
+  it('leaves out tasks outside the filter, also those that leave it', async () => {
+    const queue = new LiveQueue({ read: nothing, accepts: ({ status }) => status === 'running' });
     queue.push(task('a', 1));
     queue.push(task('a', 2, 'succeeded'));
     queue.push(task('b', 1));
     expect(await next(queue)).toBe('b:1');
   });
 
-  it('skips what the reader has seen before, and ends when told so', async () => {
+  it('skips states that were sent before, and ends when empty if asked to', async () => {
     const queue = new LiveQueue({ read: async () => [task('b', 7)] });
     queue.skip('a', 4);
     queue.push(task('a', 4));
     queue.pushIds(['b']);
-    queue.endWhenTold();
+    queue.endWhenEmpty();
     queue.push(task('c', 1));
     expect([await next(queue), await next(queue)]).toEqual(['b:7', 'end']);
   });

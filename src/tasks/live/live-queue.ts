@@ -1,37 +1,37 @@
 import { ApiError } from '../../errors/api-error.ts';
-import type { ShownTask } from '../task.entity.ts';
 import { isFinal } from '../task-status.ts';
+import type { ShownTask } from '../task.entity.ts';
 
-/** Rows held; of further tasks only the id is kept, and the row is read when its turn comes. */
+/** Rows in memory. Of further tasks only the id is kept; the row is read when it is due. */
 const MAX_ROWS = 200;
-/** Tasks that may wait for a reader who does not read, some 6 MB. Past that it is hung up on, and has to resume. */
+/** Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that it is disconnected and must resume. */
 const MAX_WAITING = 50_000;
-/** Tasks whose last told state is remembered, so that no state is told twice. */
+/** Tasks whose last sent sequence is remembered, so that no state is sent twice. */
 const MAX_REMEMBERED = 10_000;
-/** Rows read at once. */
+/** Rows per read. */
 const READ_AT_ONCE = 100;
 
 interface LiveQueueOptions {
-  /** Reads the rows of these tasks as they stand, as far as they are still there. */
+  /** Reads the current rows of these tasks; deleted tasks are left out. */
   read: (ids: string[]) => Promise<ShownTask[]>;
-  /** Which tasks are wanted; all when left out. */
-  wanted?: (task: ShownTask) => boolean;
-  /** Whether the queue ends with the first final state: it is that of one task. */
+  /** Selects the tasks to send; all when left out. */
+  accepts?: (task: ShownTask) => boolean;
+  /** The queue follows one task and ends with its final state. */
   endsWithTask?: boolean;
 }
 
 /**
- * What one subscriber is still to be told: per task the newest state, whatever came before it. So a slow reader costs
- * little, however much happens, and never misses a final state. Sequences rise, so nothing is told backwards.
+ * Per-subscriber queue that keeps only the latest state of each task. So a slow subscriber costs little, however much
+ * changes, and never misses a final state. The sequence of a task never falls.
  *
- * An iterator by hand rather than an async generator: `return()` must end a `next()` that waits.
+ * A hand-written iterator instead of an async generator, because `return()` must end a pending `next()`.
  */
 export class LiveQueue implements AsyncIterableIterator<ShownTask> {
-  /** In the order of telling. null: only the id is kept. */
+  /** In the order of sending. null: only the id is kept. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
-  /** The sequence last told of each task. */
-  private readonly told = new Map<string, number>();
+  /** The sequence last sent of each task. */
+  private readonly sent = new Map<string, number>();
   private readonly onClose: (() => void)[] = [];
   private wake: (() => void) | null = null;
   private failure: Error | null = null;
@@ -44,24 +44,24 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     return this.waiting.size;
   }
 
-  /** Told of a change. Older states than those told or waiting are ignored. */
+  /** Queues a state of a task. States older than one that is queued or sent are ignored. */
   push(task: ShownTask): void {
-    if (this.isClosed || this.isEnding || !this.isNews(task)) return;
-    if (this.options.wanted && !this.options.wanted(task)) {
-      this.drop(task.id); // what waits is older, and the reader wants this task no more
+    if (this.isClosed || this.isEnding || !this.isNewer(task)) return;
+    if (this.options.accepts && !this.options.accepts(task)) {
+      this.drop(task.id); // the queued state is older, and the task has left the filter
       return;
     }
     const isLast = isFinal(task.status);
-    if (isLast) this.drop(task.id); // final states are told in the order of their coming, which resuming relies on
+    if (isLast) this.drop(task.id); // final states are sent in the order of arrival, which resuming relies on
     if (!this.waiting.has(task.id) && this.waiting.size >= MAX_WAITING) {
       if (isLast) this.fail(fellBehind());
-      return; // an unfinished task has more to say later
+      return; // an unfinished task will change again
     }
     this.put(task.id, this.rows < MAX_ROWS ? task : null);
     this.wake?.();
   }
 
-  /** To be told of tasks as they stand when their turn comes. */
+  /** Queues tasks by id: each is sent in the state that it has when it is due. */
   pushIds(ids: Iterable<string>): void {
     for (const id of ids) {
       if (!this.waiting.has(id) && this.waiting.size < MAX_WAITING) this.waiting.set(id, null);
@@ -69,30 +69,30 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     this.wake?.();
   }
 
-  /** States up to this one are known to the reader already. */
+  /** Marks the states up to this sequence as sent. */
   skip(id: string, sequence: number): void {
     this.remember(id, sequence);
   }
 
-  /** Takes no more news; what waits is still told. */
-  endWhenTold(): void {
+  /** Accepts no further states; the queued ones are still sent. */
+  endWhenEmpty(): void {
     this.isEnding = true;
     this.wake?.();
   }
 
-  /** Ends at once: what waits is dropped. */
+  /** Ends at once and drops the queued states. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.waiting.clear();
-    for (const act of this.onClose) act();
+    for (const callback of this.onClose) callback();
     this.wake?.();
   }
 
-  /** @param act called once, when the queue ends for whatever reason; at once when it has ended already */
-  whenClosed(act: () => void): void {
-    if (this.isClosed) act();
-    else this.onClose.push(act);
+  /** @param callback called once when the queue ends for any reason; at once when it has already ended */
+  whenClosed(callback: () => void): void {
+    if (this.isClosed) callback();
+    else this.onClose.push(callback);
   }
 
   async next(): Promise<IteratorResult<ShownTask, undefined>> {
@@ -122,7 +122,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     return this;
   }
 
-  /** The next to be told; null when there was something to wait for first. */
+  /** @returns the next state to send; null when the caller must try again */
   private async take(): Promise<ShownTask | null> {
     const [first] = this.waiting;
     if (!first) {
@@ -137,12 +137,12 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     }
     this.drop(id);
     this.remember(id, task.sequence);
-    if (this.options.endsWithTask && isFinal(task.status)) this.endAfter();
+    if (this.options.endsWithTask && isFinal(task.status)) this.endAfterThis();
     return task;
   }
 
-  /** The one final state is about to be told; the next `next()` ends. */
-  private endAfter(): void {
+  /** The final state is about to be sent; the next `next()` ends. */
+  private endAfterThis(): void {
     this.isEnding = true;
     this.waiting.clear();
     this.rows = 0;
@@ -153,7 +153,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     this.wake = null;
   }
 
-  /** Reads the rows of the first tasks that wait without one. */
+  /** Reads the rows of the first queued tasks that have none. */
   private async fetchRows(): Promise<void> {
     const ids: string[] = [];
     for (const [id, task] of this.waiting) {
@@ -172,18 +172,18 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
       const waiting = this.waiting.get(id);
       const task = found.get(id);
       if (waiting === undefined || (waiting !== null && waiting.sequence >= (task?.sequence ?? 0))) continue;
-      if (task && this.isUntold(task) && (this.options.wanted?.(task) ?? true)) this.put(id, task);
-      else this.drop(id); // gone, told already, or not wanted
+      if (task && this.isUnsent(task) && (this.options.accepts?.(task) ?? true)) this.put(id, task);
+      else this.drop(id); // deleted, sent already, or outside the filter
     }
   }
 
-  private isNews(task: ShownTask): boolean {
+  private isNewer(task: ShownTask): boolean {
     const waiting = this.waiting.get(task.id);
-    return this.isUntold(task) && (!waiting || waiting.sequence < task.sequence);
+    return this.isUnsent(task) && (!waiting || waiting.sequence < task.sequence);
   }
 
-  private isUntold(task: ShownTask): boolean {
-    return (this.told.get(task.id) ?? 0) < task.sequence;
+  private isUnsent(task: ShownTask): boolean {
+    return (this.sent.get(task.id) ?? 0) < task.sequence;
   }
 
   private put(id: string, task: ShownTask | null): void {
@@ -198,9 +198,9 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
   }
 
   private remember(id: string, sequence: number): void {
-    this.told.delete(id);
-    this.told.set(id, sequence);
-    if (this.told.size > MAX_REMEMBERED) this.told.delete(this.told.keys().next().value as string);
+    this.sent.delete(id);
+    this.sent.set(id, sequence);
+    if (this.sent.size > MAX_REMEMBERED) this.sent.delete(this.sent.keys().next().value as string);
   }
 
   private fail(error: Error): void {
@@ -209,7 +209,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
   }
 }
 
-/** The reader has to come back and resume. */
+/** The subscriber must reconnect and resume. */
 function fellBehind(): ApiError {
-  return new ApiError('service_unavailable', { message: 'Too much has happened that was not read; connect again.' });
+  return new ApiError('service_unavailable', { message: 'Too many changes were not read; connect again to resume.' });
 }

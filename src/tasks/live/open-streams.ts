@@ -7,10 +7,10 @@ import { Metrics } from '../../platform/metrics.ts';
 import { withJitter } from '../../platform/jitter.ts';
 import type { LiveQueue } from './live-queue.ts';
 
-/** In this process. */
+/** Per process. */
 const MAX_STREAMS_PER_KEY = 1_000;
 
-/** The event streams that are open: bounded per key, closed when their key is refused and when the service stops. */
+/** The open event streams: limited per key, closed when their key is revoked and when the service stops. */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<LiveQueue>();
@@ -35,29 +35,29 @@ export class OpenStreams implements BeforeApplicationShutdown {
   }
 
   /**
-   * Opens a stream's queue and keeps an eye on it until it is closed.
-   * @throws ApiError rate_limit_exceeded, and whatever `start` throws
+   * Opens the queue of a stream and keeps track of it until it is closed.
+   * @throws ApiError rate_limit_exceeded; the errors of `start`
    */
-  async hold(authorization: string | undefined, start: () => Promise<LiveQueue>): Promise<LiveQueue> {
-    const held: { queue?: LiveQueue; isRefused?: true } = {};
+  async track(authorization: string | undefined, start: () => Promise<LiveQueue>): Promise<LiveQueue> {
+    const stream: { queue?: LiveQueue; isRefused?: true } = {};
     const { apiKeyId, release } = await this.keys.admit(authorization, () => {
-      held.isRefused = true;
-      held.queue?.close();
+      stream.isRefused = true;
+      stream.queue?.close();
     });
     try {
-      this.countIn(apiKeyId);
+      this.increment(apiKeyId);
       const queue = await start().catch((error: unknown) => {
-        this.countOut(apiKeyId);
+        this.decrement(apiKeyId);
         throw error;
       });
-      held.queue = queue;
+      stream.queue = queue;
       this.open.add(queue);
       queue.whenClosed(() => {
         this.open.delete(queue);
-        this.countOut(apiKeyId);
+        this.decrement(apiKeyId);
         release();
       });
-      if (held.isRefused) queue.close();
+      if (stream.isRefused) queue.close();
       return queue;
     } catch (error) {
       release();
@@ -65,23 +65,23 @@ export class OpenStreams implements BeforeApplicationShutdown {
     }
   }
 
-  /** A stream that just ends is taken up again by its client, where it stopped. */
+  /** Ends the streams; each client resumes its stream at another process. */
   async beforeApplicationShutdown(): Promise<void> {
     await withJitter([...this.open], this.config.shutdownGraceS, (queue) => queue.close());
   }
 
-  private countIn(apiKeyId: string): void {
+  private increment(apiKeyId: string): void {
     const count = (this.ofKey.get(apiKeyId) ?? 0) + 1;
     if (count > MAX_STREAMS_PER_KEY) {
       throw new ApiError('rate_limit_exceeded', {
-        message: `Your key has ${MAX_STREAMS_PER_KEY} event streams open here already, which is its limit.`,
-        headers: { 'retry-after': '5' },
+        message: `This API key has ${MAX_STREAMS_PER_KEY} open event streams in this process, which is the limit.`,
+        retryAfterS: 5,
       });
     }
     this.ofKey.set(apiKeyId, count);
   }
 
-  private countOut(apiKeyId: string): void {
+  private decrement(apiKeyId: string): void {
     const count = (this.ofKey.get(apiKeyId) ?? 0) - 1;
     if (count > 0) this.ofKey.set(apiKeyId, count);
     else this.ofKey.delete(apiKeyId);

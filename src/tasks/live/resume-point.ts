@@ -1,16 +1,16 @@
 import type { ShownTask } from '../task.entity.ts';
 
-/** Commits do not become visible exactly in the order of their times, so a look back starts a little earlier. */
+/** Commits do not become visible exactly in the order of their times, so a resume starts a little earlier. */
 const OVERLAP_MS = 2_000;
-/** Ends told within the overlap and named in the id, so that they are not told again; past that some are. */
+/** Ends sent within the overlap are listed in the id and not sent again. With more than this, some are sent twice. */
 const MAX_NAMED = 12;
-/** The last characters of a task id are random: 40 bits tell a handful of tasks apart. */
+/** The last characters of a task id are random: 40 bits distinguish a handful of tasks. */
 const TAIL = 8;
 const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
- * Where a reader of all tasks stands: every task that ended by then has been told. It is the `id:` of each event, so that
- * the reader itself carries it over to the next connection, to whatever process.
+ * The position of a subscriber to all tasks: every task that ended before it has been sent. It is the `id:` of each event,
+ * so the client brings it to its next connection, to any process.
  */
 export class ResumePoint {
   private constructor(
@@ -22,12 +22,12 @@ export class ResumePoint {
     return new ResumePoint(Math.floor(ms), []);
   }
 
-  /** null for anything that is not of our making. */
+  /** @returns null for any text that is not one of our ids */
   static parse(text: string | undefined): ResumePoint | null {
     const [, time, tails] = FORM.exec(text ?? '') ?? [];
     if (time === undefined || tails === undefined) return null;
     const atMs = Number.parseInt(time, 36);
-    if (atMs > 8.64e15) return null; // past the last date there is
+    if (atMs > 8.64e15) return null; // later than the last date
     return new ResumePoint(
       atMs,
       tails
@@ -37,22 +37,23 @@ export class ResumePoint {
     );
   }
 
-  /** From when on to look for ends; unix milliseconds. */
+  /** Unix milliseconds; resend the ends after this time. */
   get sinceMs(): number {
     return this.atMs - OVERLAP_MS;
   }
 
-  knows(taskId: string): boolean {
+  /** Whether the end of this task was sent before. */
+  includes(taskId: string): boolean {
     return this.named.some(({ tail }) => taskId.endsWith(tail));
   }
 
-  /** The task was told. Only an end moves the point. */
-  pass(task: ShownTask): void {
+  /** Call when a task was sent. Only an end moves the position. */
+  advance(task: ShownTask): void {
     if (!task.completed_at) return;
     const endedMs = task.completed_at.getTime();
     this.atMs = Math.max(this.atMs, endedMs);
     this.named.push({ tail: task.id.slice(-TAIL), endedMs });
-    this.named = this.named.filter((one) => one.endedMs > this.sinceMs).slice(-MAX_NAMED);
+    this.named = this.named.filter((end) => end.endedMs > this.sinceMs).slice(-MAX_NAMED);
   }
 
   toString(): string {

@@ -1,11 +1,11 @@
-import { Controller, Get, Head, Headers, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
-import { eventStream, type Shown } from './event-stream.ts';
+import { eventStream, type StreamEvent } from './event-stream.ts';
 import type { LiveQueue } from './live-queue.ts';
 import { FollowTasks } from './follow.ts';
 import { OpenStreams } from './open-streams.ts';
@@ -15,18 +15,20 @@ import { TaskViews } from '../task-views.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { TasksService } from '../tasks.service.ts';
 
-type Query = Record<string, unknown>;
-
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  'x-accel-buffering': 'no', // nginx would hold events back otherwise
+  'x-accel-buffering': 'no', // otherwise nginx buffers the events
 };
-const LAST_EVENT_ID = ApiHeader({ name: 'Last-Event-ID', required: false, description: 'the last `id:` received' });
+const LAST_EVENT_ID = ApiHeader({
+  name: 'Last-Event-ID',
+  required: false,
+  description: 'the last received `id:`, to resume',
+});
 const STREAM = { 'text/event-stream': { schema: { type: 'string' } } };
 
-/** Changes of tasks as server-sent events, for whoever has no GraphQL client at hand. */
-@ApiTags('tasks')
+/** Changes of tasks as server-sent events, for clients without GraphQL. */
+@ApiTags('Tasks')
 @Controller('v1')
 @Scope('tasks:read')
 export class TaskEventsController {
@@ -38,7 +40,7 @@ export class TaskEventsController {
     private readonly views: TaskViews,
   ) {}
 
-  /** HEADs stand before GETs, whose own HEAD of Fastify's would read the stream to its end. */
+  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the stream to its end. */
   @Head('tasks/:task_id/events')
   async headOfTask(@CurrentCaller() caller: Caller, @Param('task_id') taskId: string, @Res() reply: FastifyReply) {
     await this.tasks.find(caller.apiKeyId, taskId);
@@ -49,22 +51,26 @@ export class TaskEventsController {
   @ApiOperation({ summary: 'Follow a task', operationId: 'followTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @LAST_EVENT_ID
-  @ApiOkResponse({ description: 'task snapshots, the present one first; ends after the final one', content: STREAM })
+  @ApiOkResponse({
+    description: 'states of the task, the current one first; the stream ends after the final one',
+    content: STREAM,
+  })
   async ofTask(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
-    @Query() query: Query,
-    @Headers('authorization') authorization: string | undefined,
-    @Headers('last-event-id') lastEventId: string | undefined,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    refuseParameters(query);
+    refuseParameters(request);
+    const lastEventId = lastEventIdOf(request);
     const seen = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined;
     const task = await this.tasks.find(caller.apiKeyId, taskId);
     if (seen !== undefined && isFinal(task.status) && task.sequence <= seen) {
-      return reply.code(204).header('cache-control', 'no-store').send(); // tells an EventSource to stop
+      return reply.code(204).header('cache-control', 'no-store').send(); // 204 makes an EventSource stop
     }
-    const queue = await this.streams.hold(authorization, () => this.live.follow(caller.apiKeyId, taskId, seen));
+    const queue = await this.streams.track(request.headers.authorization, () =>
+      this.live.follow(caller.apiKeyId, taskId, seen),
+    );
     return this.send(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.json(state) }));
   }
 
@@ -78,39 +84,37 @@ export class TaskEventsController {
   @LAST_EVENT_ID
   @ApiOkResponse({
     description:
-      'task snapshots: unfinished tasks as they stand, then every change; resumed, first what ended meanwhile',
+      'states of tasks: the unfinished ones first, then every change; after a resume, first the tasks that ended meanwhile',
     content: STREAM,
   })
-  async ofAll(
-    @CurrentCaller() caller: Caller,
-    @Query() query: Query,
-    @Headers('authorization') authorization: string | undefined,
-    @Headers('last-event-id') lastEventId: string | undefined,
-    @Res() reply: FastifyReply,
-  ) {
-    refuseParameters(query);
-    const resumed = ResumePoint.parse(lastEventId);
+  async ofAll(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    refuseParameters(request);
+    const resumed = ResumePoint.parse(lastEventIdOf(request));
     const point = resumed ?? ResumePoint.at(await this.changed.nowMs());
-    const queue = await this.streams.hold(authorization, () =>
+    const queue = await this.streams.track(request.headers.authorization, () =>
       this.live.followAll(
         caller.apiKeyId,
-        resumed ? { endedSinceMs: resumed.sinceMs, known: (taskId) => resumed.knows(taskId) } : {},
+        resumed ? { endedSinceMs: resumed.sinceMs, isKnown: (taskId) => resumed.includes(taskId) } : {},
       ),
     );
     return this.send(reply, queue, (task) => {
-      point.pass(task);
+      point.advance(task);
       return { id: point.toString(), json: this.views.json(task) };
     });
   }
 
-  private send(reply: FastifyReply, queue: LiveQueue, show: (task: ShownTask) => Shown) {
-    reply.raw.once('close', () => queue.close()); // also when the client left before the first byte
+  private send(reply: FastifyReply, queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent) {
+    reply.raw.once('close', () => queue.close()); // also when the client disconnects before the first byte
     if (reply.raw.destroyed) queue.close();
-    return reply.headers(STREAM_HEADERS).send(eventStream(queue, show));
+    return reply.headers(STREAM_HEADERS).send(eventStream(queue, toEvent));
   }
 }
 
-function refuseParameters(query: Query): void {
-  const [name] = Object.keys(query);
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  return headers['last-event-id'] as string | undefined; // Fastify joins repeated headers
+}
+
+function refuseParameters({ query }: FastifyRequest): void {
+  const [name] = Object.keys(query as object);
   if (name !== undefined) throw new ApiError('unknown_parameter', { param: name });
 }

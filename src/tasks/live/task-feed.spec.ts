@@ -14,15 +14,15 @@ const bus: Bus = {
 };
 const ended = (id: string) => ({ id, api_key_id: 'key_1', status: 'failed' }) as Task;
 
-/** Time enough for a look at what has ended. */
-const A_LOOK_MS = 20_000;
+/** Longer than the polling interval. */
+const A_POLL_MS = 20_000;
 
-describe('the look for ends that nobody told', () => {
+describe('the poll for ends whose event was lost', () => {
   let feed: TaskFeed;
 
   beforeEach(async () => {
     jest.useFakeTimers();
-    const changed = { endedOf: async () => [], endedWithin: async () => ['task_told', 'task_untold'] };
+    const changed = { endedOf: async () => [], endedWithin: async () => ['task_delivered', 'task_missed'] };
     feed = new TaskFeed(
       bus,
       { find: async (id: string) => ended(id) } as unknown as ReadTasks,
@@ -36,11 +36,11 @@ describe('the look for ends that nobody told', () => {
     jest.useRealTimers();
   });
 
-  it('tells them once, and not what was told before anybody listened', async () => {
-    feed.publish([ended('task_told')]);
-    const heard: string[] = [];
-    feed.watchKey('key_1', ({ id }) => heard.push(id));
-    await jest.advanceTimersByTimeAsync(2 * A_LOOK_MS);
-    expect(heard).toEqual(['task_untold']);
+  it('delivers them once, without the ends delivered before the watch', async () => {
+    feed.publish([ended('task_delivered')]);
+    const delivered: string[] = [];
+    feed.watchKey('key_1', ({ id }) => delivered.push(id));
+    await jest.advanceTimersByTimeAsync(2 * A_POLL_MS);
+    expect(delivered).toEqual(['task_missed']);
   });
 });

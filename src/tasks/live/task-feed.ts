@@ -4,28 +4,26 @@ import { BUS, type Bus } from '../../platform/events/bus.ts';
 import { Interval } from '../../platform/interval.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
-import type { ShownTask } from '../task.entity.ts';
 import { isFinal } from '../task-status.ts';
+import type { ShownTask } from '../task.entity.ts';
 
-type Watcher = (task: ShownTask) => void;
+export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
-/** Rows read at once; a whole backlog at once would be refused. */
+/** Rows read at once. The read queue is bounded and would refuse a whole backlog. */
 const CHUNK = 500;
-/**
- * How often watched tasks are looked at without any news: a process killed between its commit and its announcement tells
- * nobody.
- */
-const LOOK_S = 15;
-/** How far back that look goes: over the look before, and over the longest commit. */
-const LOOK_BACK_S = 2 * LOOK_S + 10;
-/** Tasks whose end was told here, so that the look neither reads nor tells them again. */
+/** How often watched tasks are polled: a process killed between its commit and its event publishes nothing. */
+const POLL_S = 15;
+/** How far back a poll looks for ends: over the poll before it, and over the longest commit. */
+const LOOK_BACK_S = 2 * POLL_S + 10;
+/** Ended tasks delivered in this process, so that a poll neither reads nor delivers them again. */
 const REMEMBERED_ENDS = 50_000;
 
 /**
- * Changes of tasks, as they happen, in every process. In the process that made a change its watchers get the row at
- * once; the others hear the id and read the row, once for all watchers. A watcher sees a task's sequence rise, may miss
- * states in between, and is told the newest again after the bus was away. No end is missed for longer than the look.
+ * Publishes changes of tasks to watchers in every process. In the process that made a change the watchers get the row at
+ * once; other processes get the id and read the row once for all their watchers. A watcher sees the sequence of a task
+ * rise, may miss states in between, and gets the latest state again after the bus was disconnected. No end stays
+ * undelivered for longer than the polling interval.
  */
 @Injectable()
 export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -33,9 +31,9 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly ofTask = new Map<string, Set<Watcher>>();
   private readonly ofKey = new Map<string, Set<Watcher>>();
   private readonly deliveredEnds = new LRUCache<string, true>({ max: REMEMBERED_ENDS });
-  private readonly catchUps = new Interval(async () => {
-    await this.catchUp(LOOK_BACK_S);
-    return LOOK_S * (0.8 + Math.random() * 0.4); // processes started together do not look together
+  private readonly polls = new Interval(async () => {
+    await this.deliverMissedEnds(LOOK_BACK_S);
+    return POLL_S * (0.8 + Math.random() * 0.4); // jitter: processes started together do not poll together
   });
 
   constructor(
@@ -45,14 +43,14 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    this.bus.subscribe(TOPIC, (bodies) => void this.reread(bodies.map(parseChange)));
-    this.bus.onReconnect((deafS) => void this.afterReconnect(deafS));
+    this.bus.subscribe(TOPIC, (bodies) => void this.readChanged(bodies.map(parseChange)));
+    this.bus.onReconnect((missedS) => void this.afterReconnect(missedS));
     await this.bus.start();
-    this.catchUps.start(LOOK_S);
+    this.polls.start(POLL_S);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.catchUps.stop();
+    await this.polls.stop();
     await this.bus.stop();
   }
 
@@ -66,33 +64,34 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** @returns how to stop watching */
   watch(taskId: string, watcher: Watcher): () => void {
-    return subscribe(this.ofTask, taskId, watcher);
+    return addWatcher(this.ofTask, taskId, watcher);
   }
 
-  /** All tasks of an API key. */
+  /** Watches all tasks of an API key. */
   watchKey(apiKeyId: string, watcher: Watcher): () => void {
-    return subscribe(this.ofKey, apiKeyId, watcher);
+    return addWatcher(this.ofKey, apiKeyId, watcher);
   }
 
   private deliver(task: ShownTask): void {
-    if (isFinal(task.status)) this.deliveredEnds.set(task.id, true); // unwatched too: it is old news to who comes later
+    // Also when there is no watcher: a later watcher reads the current state and needs no old event.
+    if (isFinal(task.status)) this.deliveredEnds.set(task.id, true);
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
     for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
   }
 
-  private async reread(news: { id: string; apiKeyId: string }[]): Promise<void> {
-    const wanted = new Set<string>();
-    for (const { id, apiKeyId } of news) {
-      if (this.ofTask.has(id) || this.ofKey.has(apiKeyId)) wanted.add(id);
+  private async readChanged(changes: { id: string; apiKeyId: string }[]): Promise<void> {
+    const watched = new Set<string>();
+    for (const { id, apiKeyId } of changes) {
+      if (this.ofTask.has(id) || this.ofKey.has(apiKeyId)) watched.add(id);
     }
-    await this.readAndDeliver([...wanted]);
+    await this.readAndDeliver([...watched]);
   }
 
-  /** News was lost: every watched task is told as it stands, and of watched keys whatever has ended. */
-  private async afterReconnect(deafS: number): Promise<void> {
+  /** Events were lost: delivers the current state of every watched task, and of watched keys also the tasks that ended. */
+  private async afterReconnect(missedS: number): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);
     await this.deliverUnfinished();
-    await this.catchUp(deafS + LOOK_BACK_S);
+    await this.deliverMissedEnds(missedS + LOOK_BACK_S);
   }
 
   private async deliverUnfinished(): Promise<void> {
@@ -101,8 +100,8 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** Tells what ended without our hearing of it. */
-  private async catchUp(backS: number): Promise<void> {
+  /** Delivers the ends whose event never arrived. */
+  private async deliverMissedEnds(backS: number): Promise<void> {
     for (const taskIds of chunks([...this.ofTask.keys()])) {
       await this.readAndDeliver(await this.idsOrNone(this.changed.endedOf(taskIds)));
     }
@@ -112,10 +111,10 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** The database is away: there will be another look. */
+  /** While the database is down a poll finds nothing; the next one covers the same time. */
   private idsOrNone(ids: Promise<string[]>): Promise<string[]> {
-    return ids.catch((error: Error) => {
-      this.logger.warn({ event: 'feed.look_failed', err: error });
+    return ids.catch((err: unknown) => {
+      this.logger.warn({ event: 'feed.poll_failed', err });
       return [];
     });
   }
@@ -124,7 +123,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const chunk of chunks(ids)) {
       await Promise.all(
         chunk.map(async (id) => {
-          const task = await this.reads.find(id).catch(() => null); // told at the next look
+          const task = await this.reads.find(id).catch(() => null); // the next poll delivers it
           if (task) this.deliver(task);
         }),
       );
@@ -141,11 +140,11 @@ function parseChange(body: string): { id: string; apiKeyId: string } {
   return { id, apiKeyId };
 }
 
-function subscribe(watchers: Map<string, Set<Watcher>>, key: string, watcher: Watcher): () => void {
-  const mine = watchers.get(key) ?? new Set();
-  watchers.set(key, mine.add(watcher));
+function addWatcher(watchers: Map<string, Set<Watcher>>, key: string, watcher: Watcher): () => void {
+  const ofKey = watchers.get(key) ?? new Set();
+  watchers.set(key, ofKey.add(watcher));
   return () => {
-    mine.delete(watcher);
-    if (mine.size === 0 && watchers.get(key) === mine) watchers.delete(key);
+    ofKey.delete(watcher);
+    if (ofKey.size === 0 && watchers.get(key) === ofKey) watchers.delete(key);
   };
 }

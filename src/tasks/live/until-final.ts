@@ -1,38 +1,44 @@
+import { isFinal } from '../task-status.ts';
 import type { ShownTask } from '../task.entity.ts';
 import type { TaskFeed } from './task-feed.ts';
-import { isFinal } from '../task-status.ts';
 
-/** The longest a client may ask to be kept waiting; seconds. */
+/** Longest wait that a client may request; seconds. */
 export const MAX_WAIT_S = 60;
 
+export interface WaitOptions {
+  /** Longest wait. */
+  seconds: number;
+  /** Also return as soon as the sequence differs from this one. */
+  changedFrom?: number | undefined;
+  /** Aborts when the client has disconnected, or when its key is refused. */
+  gone?: AbortSignal | undefined;
+}
+
 /**
- * Waits for a task's end, woken by the feed.
- * @param read the task as it stands; asked once the watch is set, so that no end falls in between
- * @param changedFrom also return as soon as the sequence differs from this
- * @param gone aborts when the client has hung up
+ * Waits until a task is final, woken by the feed.
+ * @param read reads the current task; called after the watch is set, so that no end is missed
  */
 export async function untilFinal(
   feed: TaskFeed,
   taskId: string,
   read: () => Promise<ShownTask>,
-  seconds: number,
-  { changedFrom, gone }: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
+  { seconds, changedFrom, gone }: WaitOptions,
 ): Promise<ShownTask> {
-  const news = Promise.withResolvers<void>();
-  const enough = (task: ShownTask) =>
+  const done = Promise.withResolvers<void>();
+  const isDone = (task: ShownTask) =>
     isFinal(task.status) || (changedFrom !== undefined && task.sequence !== changedFrom);
-  const stop = feed.watch(taskId, (task) => {
-    if (enough(task)) news.resolve();
+  const unwatch = feed.watch(taskId, (task) => {
+    if (isDone(task)) done.resolve();
   });
-  const timer = setTimeout(news.resolve, seconds * 1000);
-  gone?.addEventListener('abort', () => news.resolve(), { once: true });
-  if (gone?.aborted) news.resolve(); // before the listener was there
+  const timer = setTimeout(done.resolve, seconds * 1000);
+  gone?.addEventListener('abort', () => done.resolve(), { once: true });
+  if (gone?.aborted) done.resolve(); // before the listener was there
   try {
-    const present = await read();
-    if (enough(present)) return present;
-    await news.promise;
+    const current = await read();
+    if (isDone(current)) return current;
+    await done.promise;
   } finally {
-    stop();
+    unwatch();
     clearTimeout(timer);
   }
   return read();

@@ -1,69 +1,117 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Repository } from 'typeorm';
 import { Config } from '../../platform/config.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Interval } from '../../platform/interval.ts';
-import { SWEEP_ROWS, SweepTasks } from '../sql/sweep-tasks.ts';
-import { WakeParked } from '../sql/wake-parked.ts';
-import { TaskEnds } from './task-ends.ts';
-import { taskError } from '../task-error.ts';
+import { KeyCounters } from '../key-counters.entity.ts';
+import { inThePast } from '../sql/database-time.ts';
+import { type TaskErrorCode, taskError } from '../task-error.ts';
+import { Task } from '../task.entity.ts';
+import type { Ending } from './ending.ts';
+import { TaskQueue } from './task-queue.ts';
+
+/** Rows per query; a full result is followed by the next sweep at once. */
+const SWEEP_ROWS = 500;
 
 /**
- * Every few seconds, in every process that works: ends what is past its deadline or has lost too many workers, and
- * wakes what is parked although its key has a place. Two sweeps at once do no harm, since every act is guarded by the record.
+ * Runs every few seconds in every worker process: ends tasks that are past their deadline or have lost too many workers,
+ * and wakes throttled tasks whose key has a free place. Two sweeps may run at once, since every write is guarded by the
+ * state of the row. Each query is an index scan of few rows.
  */
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('sweep');
-  private readonly repeat = new Interval(() => this.runOnce());
+  private readonly interval = new Interval(() => this.runOnce());
 
   constructor(
     private readonly config: Config,
-    private readonly sweeps: SweepTasks,
-    private readonly parked: WakeParked,
-    private readonly ends: TaskEnds,
+    private readonly queue: TaskQueue,
+    @InjectRepository(Task) private readonly tasks: Repository<Task>,
+    @InjectRepository(KeyCounters) private readonly counters: Repository<KeyCounters>,
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.repeat.start();
+    if (this.config.role !== 'api') this.interval.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.repeat.stop();
+    await this.interval.stop();
   }
 
-  /** @returns seconds until the next look */
+  /** @returns seconds until the next sweep */
   private async runOnce(): Promise<number> {
     try {
       const full = (await this.sweep()) >= SWEEP_ROWS;
       return full ? 0.2 : this.config.taskSweepS;
-    } catch (error) {
-      this.logger.warn({ event: 'sweep.failed', cause: (error as Error).message });
-      // After an absence of the database every lease looks lapsed: let the living renew theirs first.
+    } catch (err) {
+      this.logger.warn({ event: 'sweep.failed', err });
+      // After a database outage every lease looks expired: let live workers renew theirs first.
       return Math.max(this.config.taskSweepS, this.config.taskHeartbeatS + 1);
     }
   }
 
   private async sweep(): Promise<number> {
-    const overdue = await this.sweeps.overdue();
-    await Promise.all(
-      overdue.map((task) =>
-        this.ends.end({
-          ...task,
-          attempt: null,
-          outcome: { status: 'failed', error: taskError('task_deadline_exceeded') },
-        }),
-      ),
+    const overdue = await this.overdue();
+    await this.endAll(
+      overdue.map(({ id, api_key_id }) => ({ id, api_key_id, attempt: null })),
+      'task_deadline_exceeded',
     );
-    const wornOut = await this.sweeps.wornOut();
-    await Promise.all(
-      wornOut.map((task) =>
-        this.ends.end({ ...task, lapsed: true, outcome: { status: 'failed', error: taskError('worker_lost') } }),
-      ),
+    const workerLost = await this.workerLost();
+    await this.endAll(
+      workerLost.map(({ id, api_key_id, attempt }) => ({ id, api_key_id, attempt, lapsed: true })),
+      'worker_lost',
     );
-    const keys = await this.sweeps.keysWithParked();
-    if (keys.length > 0) await this.parked.wake(keys);
-    if (overdue.length + wornOut.length > 0) {
-      this.logger.log({ event: 'sweep.found', overdue: overdue.length, worker_lost: wornOut.length });
+    const keys = await this.keysWithFreePlaces();
+    if (keys.length > 0) await this.queue.wakeThrottled(keys);
+    if (overdue.length + workerLost.length > 0) {
+      this.logger.log({ event: 'sweep.finished', overdue: overdue.length, worker_lost: workerLost.length });
     }
-    return Math.max(overdue.length, wornOut.length);
+    return Math.max(overdue.length, workerLost.length);
+  }
+
+  private async endAll(tasks: Omit<Ending, 'outcome'>[], code: TaskErrorCode): Promise<void> {
+    const outcome: Ending['outcome'] = { status: 'failed', error: taskError(code) };
+    await Promise.all(tasks.map((task) => this.queue.end({ ...task, outcome })));
+  }
+
+  private overdue(): Promise<Task[]> {
+    return this.tasks.find({
+      comment: 'tasks.overdue',
+      select: { id: true, api_key_id: true },
+      where: { completed_at: IsNull(), deadline_at: inThePast() },
+      order: { deadline_at: 'ASC' },
+      take: SWEEP_ROWS,
+    });
+  }
+
+  /** The last allowed attempt has lost its worker too. */
+  private workerLost(): Promise<Task[]> {
+    return this.tasks
+      .createQueryBuilder('task')
+      .comment('tasks.worn_out')
+      .select(['task.id', 'task.api_key_id', 'task.attempt'])
+      .where({ lease_until: inThePast() })
+      .andWhere(`${hidden('task.status')} = 'running'`)
+      .andWhere('task.losses + 1 >= :maxAttempts', { maxAttempts: this.config.taskMaxAttempts })
+      .orderBy('task.lease_until')
+      .limit(SWEEP_ROWS)
+      .getMany();
+  }
+
+  /** Keys that have parked tasks although they may run more. */
+  private async keysWithFreePlaces(): Promise<string[]> {
+    const counters = await this.counters
+      .createQueryBuilder('counters')
+      .comment('tasks.keys_with_parked')
+      .select('counters.api_key_id')
+      .where('counters.queued > 0')
+      .andWhere('(counters.max_running = 0 or counters.running < counters.max_running)')
+      .andWhereExists(
+        this.tasks.createQueryBuilder('task').where('task.api_key_id = counters.api_key_id and task.parked'),
+      )
+      .limit(SWEEP_ROWS)
+      .getMany();
+    return counters.map(({ api_key_id }) => api_key_id);
   }
 }

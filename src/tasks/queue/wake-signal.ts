@@ -3,27 +3,27 @@ import { BUS, type Bus } from '../../platform/events/bus.ts';
 
 const TOPIC = 'work';
 
-/** Says in every process that tasks wait to be taken. It may not be heard: workers look by themselves too. */
+/** Notifies the workers of every process that tasks wait to be claimed. A notification can be lost: workers poll too. */
 @Injectable()
 export class WakeSignal {
   private readonly subscribers = new Set<() => void>();
-  private notifying = false;
+  private isScheduled = false;
 
   constructor(@Inject(BUS) private readonly bus: Bus) {}
 
-  /** Call after the commit; once for all the calls of a loop turn. */
+  /** Call after the commit. All calls of one event-loop turn are published once. */
   notify(): void {
-    if (this.notifying) return;
-    this.notifying = true;
+    if (this.isScheduled) return;
+    this.isScheduled = true;
     setImmediate(() => {
-      this.notifying = false;
-      for (const hearer of this.subscribers) hearer();
+      this.isScheduled = false;
+      for (const subscriber of this.subscribers) subscriber();
       this.bus.publish(TOPIC, '');
     });
   }
 
-  subscribe(hearer: () => void): void {
+  subscribe(subscriber: () => void): void {
     if (this.subscribers.size === 0) this.bus.subscribe(TOPIC, () => this.subscribers.forEach((each) => each()));
-    this.subscribers.add(hearer);
+    this.subscribers.add(subscriber);
   }
 }

@@ -1,24 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import { PLANNED_SEPARATELY, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { hiddenStatus } from './planner.ts';
 
-/** Ids in one answer; there may be more when it is full. */
+/** Most ids in one result; a full result may be incomplete. */
 export const MAX_CHANGED = 10_000;
 
-/**
- * By the index `tasks_unfinished_of_key`, key by key and sorted only afterwards, which `offset 0` keeps apart: in one step the
- * order would lure the planner to the primary key, which passes all finished tasks (measured, 600,000 of them: 1,504 ms).
- */
+/** Reads key by key from the index `tasks_unfinished_of_key` and sorts afterwards. */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_keys',
   text: `
     select t.id from unnest($1::text[]) as w(api_key_id), lateral (
       select id from tasks
-      where api_key_id = w.api_key_id and status in ('queued', 'running') and expires_at > now() offset 0) t
+      where api_key_id = w.api_key_id and status in ('queued', 'running') and expires_at > now() ${PLANNED_SEPARATELY}) t
     order by t.id limit ${MAX_CHANGED}`,
 };
 
-/** By the index `tasks_ended_of_key`. */
+/** Reads from the index `tasks_ended_of_key`. */
 const ENDED_SINCE: Statement = {
   name: 'tasks.ended_since',
   text: `
@@ -27,7 +24,7 @@ const ENDED_SINCE: Statement = {
     order by completed_at limit ${MAX_CHANGED}`,
 };
 
-/** The newest, should there be too many. */
+/** The newest ones when there are more than MAX_CHANGED. */
 const ENDED_WITHIN: Statement = {
   name: 'tasks.ended_within',
   text: `
@@ -36,10 +33,10 @@ const ENDED_WITHIN: Statement = {
     order by completed_at desc limit ${MAX_CHANGED}`,
 };
 
-/** Of the tasks named, those that have ended: what a watcher may have missed for good. */
+/** Those of the given tasks that have ended: a watcher may have missed the only event of the end. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
-  text: `select id from tasks where id = any($1::text[]) and ${hiddenStatus('tasks')} in ('succeeded', 'failed')`,
+  text: `select id from tasks where id = any($1::text[]) and ${hidden('tasks.status')} in ('succeeded', 'failed')`,
 };
 
 const NOW: Statement = {
@@ -47,7 +44,10 @@ const NOW: Statement = {
   text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
-/** Which tasks a follower has to look at: ids only, as there may be thousands. All times are the database's. */
+/**
+ * Ids of the tasks that a subscriber must be sent; the rows are read later, as there may be thousands. All times are the
+ * database's. Raw SQL because each statement is shaped for one index.
+ */
 @Injectable()
 export class ChangedTasks {
   constructor(private readonly sql: Sql) {}

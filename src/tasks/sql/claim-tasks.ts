@@ -1,31 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Task } from '../task.entity.ts';
+import type { Claim, ClaimedTask } from '../queue/lease.ts';
 import { WORKER_ID } from '../queue/worker-id.ts';
-import { hiddenStatus } from './planner.ts';
-
-/** A task with the time it has left, by the database's clock. */
-export type ClaimedTask = Task & { remaining_s: number };
-
-export interface Claim {
-  tasks: ClaimedTask[];
-  /** Whether there was as much to look at as was asked for, so that there may be more. */
-  full: boolean;
-}
 
 /**
- * Takes tasks that run under a lease that has lapsed, then those that wait, and raises `attempt`: from here on only writes
- * that name the new number count. Rows that another process is taking are skipped. Always in the order tasks -> key_load,
- * as in every act that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
- * than it may, in any number of processes; what it may not run is parked, and the key's next task to end wakes it.
+ * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the new
+ * number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks -> key_load, as
+ * in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
+ * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them.
  */
 const CLAIM: Statement = {
   name: 'tasks.claim',
   text: `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where $5 and lease_until < now() and losses + 1 < $4 and ${hiddenStatus('tasks')} = 'running'
+      where $5 and lease_until < now() and losses + 1 < $4 and ${hidden('tasks.status')} = 'running'
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks
@@ -56,10 +47,13 @@ const CLAIM: Statement = {
       update tasks t set parked = true from ready r
       where t.id = r.id and r.id not in (select id from granted)
     )
-    select c.*, n.looked from (select count(*)::int as looked from ready) n left join claimed c on true
+    select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
     order by c.priority, c.id`,
 };
 
+type Row = (ClaimedTask | { id: null }) & { candidates: number };
+
+/** Raw SQL because the claim is the hottest write: nine CTEs in one statement and one commit. */
 @Injectable()
 export class ClaimTasks {
   constructor(
@@ -68,16 +62,15 @@ export class ClaimTasks {
   ) {}
 
   /**
-   * @param places at most so many
-   * @param mindsLapsed whether tasks whose lease has lapsed are taken from their workers too
+   * @param limit most tasks to claim
+   * @param includeExpired also claim tasks whose lease has expired
    */
-  async claim(places: number, mindsLapsed: boolean): Promise<Claim> {
+  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
-    const values = [places, WORKER_ID, taskLeaseS, taskMaxAttempts, mindsLapsed];
-    const rows = await this.sql.run<(ClaimedTask | { id: null }) & { looked: number }>(CLAIM, values);
+    const rows = await this.sql.run<Row>(CLAIM, [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired]);
     return {
-      tasks: rows.filter((row): row is ClaimedTask & { looked: number } => row.id !== null),
-      full: (rows[0]?.looked ?? 0) >= places,
+      tasks: rows.filter((row): row is ClaimedTask & { candidates: number } => row.id !== null),
+      full: (rows[0]?.candidates ?? 0) >= limit,
     };
   }
 }

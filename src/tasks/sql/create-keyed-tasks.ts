@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { type FirstAnswer, firstAnswersOf, slotOf, withoutTwins } from './first-answers.ts';
-import { KeyCounters, LOAD, queueFull, whenLocked } from './key-counters.ts';
-import { COLUMNS, BATCHING, INSERT, type NewTask, toRows } from './new-task.ts';
+import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
+import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
+import { LOAD, OpenKeyCounters, queueFull, whenLocked } from './open-key-counters.ts';
 
 export interface Idempotency {
   idempotency_key: string;
   /** SHA-256 of the canonical body, hex. */
   request_hash: string;
-  /** The body of the first answer, given again byte for byte. */
+  /** Body of the first response; a repeated request gets it byte for byte. */
   response: string;
   /** Unix milliseconds. */
   key_expires_at: number;
@@ -18,18 +18,18 @@ export interface Idempotency {
 
 export type KeyedTask = NewTask & Idempotency;
 
-/** `replayed` is the first answer of a repeated Idempotency-Key; null when a new task was made. */
 export interface Creation {
+  /** The first response, if the Idempotency-Key was used before; null when a new task was created. */
   replayed: { task_id: string; response: string } | null;
 }
 
-const MADE: Creation = Object.freeze({ replayed: null });
+const CREATED: Creation = Object.freeze({ replayed: null });
 
 type Refusal = 'known_key' | 'queue_full';
 
 /**
- * Task, idempotency key and load of the key in one commit. The unique index of `idempotency_keys` makes concurrent twins wait
- * for the first one's commit.
+ * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
+ * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit.
  */
 const CREATE: Statement = {
   name: 'tasks.create_keyed',
@@ -62,19 +62,14 @@ const CREATE: Statement = {
     from wanted join load using (api_key_id) where id not in (select task_id from keyed)`,
 };
 
-const ANSWERED: Statement = {
-  name: 'tasks.idempotency_answered',
-  text: 'update idempotency_keys set response = $4 where api_key_id = $1 and key = $2 and task_id = $3',
-};
-
-/** Stores tasks that came with an idempotency key, and the key. */
+/** Stores tasks that came with an idempotency key, together with the key. */
 @Injectable()
 export class CreateKeyedTasks {
   private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), BATCHING);
 
   constructor(
     private readonly sql: Sql,
-    private readonly load: KeyCounters,
+    private readonly counters: OpenKeyCounters,
   ) {}
 
   /** @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable */
@@ -82,27 +77,22 @@ export class CreateKeyedTasks {
     return this.batch.add(task);
   }
 
-  /** The first answer was a later one (`Prefer: wait`): a repeated key gets that one. */
-  async answeredWith(apiKeyId: string, key: string, taskId: string, response: string): Promise<void> {
-    await this.sql.run(ANSWERED, [apiKeyId, key, taskId, response]);
-  }
-
   private async flush(tasks: KeyedTask[]): Promise<(Creation | ApiError)[]> {
-    const { firsts, twins } = withoutTwins(tasks);
+    const { firsts, duplicates } = withoutDuplicates(tasks);
     const refusals = await this.insert(firsts);
-    for (const { id } of twins) refusals.set(id, 'known_key');
+    for (const { id } of duplicates) refusals.set(id, 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
-    const answers = await firstAnswersOf(this.sql, refused);
+    const responses = await firstResponsesOf(this.sql, refused);
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
-      return refusal ? judge(task, refusal, answers) : MADE;
+      return refusal ? resultOf(task, refusal, responses) : CREATED;
     });
   }
 
-  /** @returns the tasks that were not made, by id */
+  /** @returns the tasks that were not created, by id */
   private async insert(tasks: KeyedTask[]): Promise<Map<string, Refusal>> {
-    await this.load.open(tasks);
+    await this.counters.open(tasks);
     const refused = await this.sql
       .run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks)])
       .catch((error: unknown) => {
@@ -112,13 +102,15 @@ export class CreateKeyedTasks {
   }
 }
 
-function judge(task: KeyedTask, refusal: Refusal, answers: Map<string, FirstAnswer>): Creation | ApiError {
-  const first = answers.get(slotOf(task));
+function resultOf(task: KeyedTask, refusal: Refusal, responses: Map<string, FirstResponse>): Creation | ApiError {
+  const first = responses.get(slotOf(task));
   if (first) {
-    if (first.request_hash !== task.request_hash) return new ApiError('idempotency_key_reused');
+    if (first.request_hash !== task.request_hash) {
+      return new ApiError('idempotency_key_reused', { param: 'Idempotency-Key' });
+    }
     return { replayed: { task_id: first.task_id, response: first.response } };
   }
   if (refusal === 'queue_full') return queueFull(task);
-  // Known a moment ago and gone now: it expired in between. The client's next try makes a new task.
-  return new ApiError('idempotency_in_progress', { headers: { 'retry-after': '1' } });
+  // The key existed during the insert but has expired since. The client's retry creates a new task.
+  return new ApiError('idempotency_in_progress');
 }

@@ -1,40 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
-import type { StoredOutput, Task } from '../task.entity.ts';
-import type { TaskError } from '../task-error.ts';
-import { hiddenStatus } from './planner.ts';
-
-/** How a task is to end. */
-export interface Ending {
-  id: string;
-  api_key_id: string;
-  /** The claim that speaks; null: whoever holds it (a user's cancel, the deadline). */
-  attempt: number | null;
-  /** Only if the claim's lease has lapsed: the sweep speaking of a lost worker. */
-  lapsed?: boolean;
-  outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
-}
-
-/** What a module above writes in the commit that ends tasks. */
-export interface Addition {
-  statement: Statement & { values: unknown[] };
-  /** @param rows what the statement gave */
-  afterCommit(rows: object[]): void;
-}
+import { DAY_S } from '../../platform/time.ts';
+import type { EndHook, Ending } from '../queue/ending.ts';
+import type { Task } from '../task.entity.ts';
 
 /**
- * Asked for its addition while tasks end. What it has to read it reads by `tx`, at once, so that the question travels with the
- * statement that ends them.
- * @param apiKeyIds of the tasks that are to end
- * @returns null when there is nothing to add, whichever of them end
- */
-export type EndingCompanion = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: Task[]) => Addition | null) | null>;
-
-/**
- * Only from queued or running, and with an attempt only by the claim that holds the task: of a finish and a cancel
- * that race, one finds its row and the other finds none. Locks tasks -> key_load, each in order.
+ * Ends only queued or running tasks, and with an `attempt` only those that this claim holds: when a finish and a cancel
+ * race, one finds the row and the other does not. Locks tasks -> key_load, each in order.
  */
 const END: Statement = {
   name: 'tasks.end',
@@ -44,8 +19,8 @@ const END: Statement = {
         id text, attempt int, lapsed boolean, status text, result json, error json)
     ), held as (
       select t.id, t.status as was, w.status, w.result, w.error from tasks t join wanted w using (id)
-      where ${hiddenStatus('t')} in ('queued', 'running')
-        and (w.attempt is null or (${hiddenStatus('t')} = 'running' and t.attempt = w.attempt))
+      where ${hidden('t.status')} in ('queued', 'running')
+        and (w.attempt is null or (${hidden('t.status')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
       order by t.id for update of t
     ), ended as (
@@ -70,24 +45,23 @@ const END: Statement = {
     select * from ended`,
 };
 
-const DAY_S = 86_400;
-
+/** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
 @Injectable()
 export class EndTasks {
   private readonly batch = new Batch<Ending, Task | null>((endings) => this.flush(endings), { maxItems: 200 });
-  private readonly companions: EndingCompanion[] = [];
+  private readonly hooks: EndHook[] = [];
 
   constructor(
     private readonly sql: Sql,
     private readonly config: Config,
   ) {}
 
-  /** What must be true together with a task's end is written by `companion` in the same commit. */
-  accompany(companion: EndingCompanion): void {
-    this.companions.push(companion);
+  /** @param hook writes in the same commit as the ends */
+  registerHook(hook: EndHook): void {
+    this.hooks.push(hook);
   }
 
-  /** null when the task had ended already, or another claim holds it: its word stands. */
+  /** @returns null when the task had ended already or another claim holds it; the earlier outcome stays */
   end(ending: Ending): Promise<Task | null> {
     return this.batch.add(ending);
   }
@@ -103,7 +77,7 @@ export class EndTasks {
     return endings.map((ending) => (first.get(ending.id) === ending ? (byId.get(ending.id) ?? null) : null));
   }
 
-  /** Two round trips, however much is added: the question with its companions', then the additions with the commit. */
+  /** Two round trips however many hooks there are: END with the hooks' reads, then the hooks' writes with the commit. */
   private async write(
     tx: Tx,
     commit: () => void,
@@ -112,18 +86,18 @@ export class EndTasks {
     const rows = endings.map(({ id, attempt, lapsed, outcome }) => ({ id, attempt, lapsed, ...outcome }));
     const values = [JSON.stringify(rows), this.config.fileRetentionDays * DAY_S];
     const apiKeyIds = [...new Set(endings.map((ending) => ending.api_key_id))];
-    const [{ rows: ended }, ...answers] = await Promise.all([
+    const [{ rows: ended }, ...prepared] = await Promise.all([
       tx.query<Task>({ ...END, values }),
-      ...this.companions.map((companion) => companion(tx, apiKeyIds)),
+      ...this.hooks.map((hook) => hook(tx, apiKeyIds)),
     ]);
 
-    const additions = ended.length > 0 ? answers.flatMap((addTo) => addTo?.(ended) ?? []) : [];
-    const written = additions.map(({ statement }) => tx.query<object>(statement));
+    const writes = ended.length > 0 ? prepared.flatMap((writeFor) => writeFor?.(ended) ?? []) : [];
+    const sent = writes.map(({ statement }) => tx.query<object>(statement));
     commit();
-    const results = await Promise.all(written);
+    const results = await Promise.all(sent);
     return {
       ended,
-      afterCommit: () => additions.forEach((addition, at) => addition.afterCommit(results[at]?.rows ?? [])),
+      afterCommit: () => writes.forEach((write, at) => write.afterCommit(results[at]?.rows ?? [])),
     };
   }
 }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { LeaseRef } from '../queue/lease.ts';
 import type { Task } from '../task.entity.ts';
-import type { LeaseRef } from './renew-leases.ts';
-import { hiddenStatus } from './planner.ts';
 
 interface Progress extends LeaseRef {
+  /** Percent. */
   progress: number;
 }
 
@@ -15,20 +16,23 @@ const RECORD: Statement = {
     with held as (
       select t.id, w.progress from tasks t
       join unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress) using (id, attempt)
-      where ${hiddenStatus('t')} = 'running' and t.progress < w.progress order by t.id for update of t
+      where ${hidden('t.status')} = 'running' and t.progress < w.progress order by t.id for update of t
     )
     update tasks t set progress = held.progress, sequence = t.sequence + 1 from held where t.id = held.id
     returning t.*`,
 };
 
-/** Progress only rises, and only for the claim that holds the task. Callers coalesce: at most 4 a second and task. */
+/**
+ * Progress only rises, and only the claim that holds the task may write it. Callers throttle to 4 writes per second and
+ * task. Raw SQL because the writes of all running tasks are batched into one statement.
+ */
 @Injectable()
 export class RecordProgress {
   private readonly batch = new Batch<Progress, Task | null>((items) => this.flush(items));
 
   constructor(private readonly sql: Sql) {}
 
-  /** null when the hold is lost or the task already stands further. */
+  /** @returns null when the lease is lost or the recorded progress is as high already */
   record(progress: Progress): Promise<Task | null> {
     return this.batch.add(progress);
   }

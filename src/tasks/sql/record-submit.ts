@@ -1,33 +1,18 @@
 import { Injectable } from '@nestjs/common';
+import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Approximation } from '../task.entity.ts';
-import type { LeaseRef } from './renew-leases.ts';
-import { hiddenStatus } from './planner.ts';
+import type { LeaseRef } from '../queue/lease.ts';
+import type { Submission, SubmitIntent } from '../queue/submission.ts';
 
-/** Who serves the task, pinned before anything is spent. */
-export interface Submission {
-  provider: string;
-  /** Its base URL. */
-  url: string;
-  /** The provider's own name of it. */
-  model: string;
-  /** The name of the environment variable that holds the key. */
-  credential: string | null;
-  approximations: Approximation[];
-  /** Tasks that this address and credential serve at once, over all processes; null = no bound. */
-  concurrency: number | null;
-}
+const IS_RUNNING = `${hidden('tasks.status')} = 'running'`;
 
-/** `full`: the provider serves as many as it may; nothing was written. */
-export type Intent = 'committed' | 'full' | 'lost';
-
-/** Taken first, so that the count below sees every intent before ours. */
+/** Taken before the intent, so that its count sees every earlier intent for the same provider. */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
 };
 
-/** A task keeps its place until it ends, whoever holds it: the upstream is at work on it. */
+/** A task counts against the provider's concurrency until it ends, even between claims: the upstream is working on it. */
 const INTENT: Statement = {
   name: 'tasks.record_submit_intent',
   text: `
@@ -36,41 +21,39 @@ const INTENT: Statement = {
       where status = 'running' and submitted_at is not null
         and provider = $3 and credential is not distinct from $4 and provider_url = $7 and id <> $1
     ), noted as (
-      update tasks set provider = $3, credential = $4, provider_url = $7, provider_model = $8, submitted_at = now(), upstream_id = null,
-             upstream_request_id = null, approximations = $5::json
-      where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running' and ($6::int is null or (select tasks from busy) < $6::int)
+      update tasks set provider = $3, credential = $4, provider_url = $7, provider_model = $8, submitted_at = now(),
+             upstream_id = null, upstream_request_id = null, approximations = $5::json
+      where id = $1 and attempt = $2 and ${IS_RUNNING} and ($6::int is null or (select tasks from busy) < $6::int)
       returning id
     )
     select (select count(*) from noted)::int as noted,
-           exists (select 1 from tasks where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running') as held`,
+           exists (select 1 from tasks where id = $1 and attempt = $2 and ${IS_RUNNING}) as held`,
 };
 
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
   text: `
     update tasks set upstream_id = $3, upstream_request_id = $4
-    where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running' returning id`,
+    where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
 };
 
-/** Nothing was accepted: the next provider may be asked. */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
-  text: `
-    update tasks set submitted_at = null where id = $1 and attempt = $2 and ${hiddenStatus('tasks')} = 'running' returning id`,
+  text: `update tasks set submitted_at = null where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
 };
 
 /**
- * Submit once: the intent is committed before the paid call, the upstream's id before the first poll. Each answers
- * whether the claim still holds; without it the caller stops.
+ * Submit once: the intent is committed before the paid call, the upstream's id before the first poll. Raw SQL because the
+ * concurrency count, the fence (`attempt`) and the write must be one statement.
  */
 @Injectable()
 export class RecordSubmit {
   constructor(private readonly sql: Sql) {}
 
-  async intent(hold: LeaseRef, submission: Submission): Promise<Intent> {
+  async intent(lease: LeaseRef, submission: Submission): Promise<SubmitIntent> {
     const { provider, url, model, credential, approximations, concurrency } = submission;
     const noted = approximations.length > 0 ? JSON.stringify(approximations) : null;
-    const values = [hold.id, hold.attempt, provider, credential, noted, concurrency, url, model];
+    const values = [lease.id, lease.attempt, provider, credential, noted, concurrency, url, model];
     const [row] =
       concurrency === null
         ? await this.sql.run<{ noted: number; held: boolean }>(INTENT, values)
@@ -82,15 +65,17 @@ export class RecordSubmit {
     return row?.held ? 'full' : 'lost';
   }
 
-  async accepted(hold: LeaseRef, upstreamId: string, requestId: string | null = null): Promise<boolean> {
-    return this.held(ACCEPTED, [hold.id, hold.attempt, upstreamId, requestId]);
+  /** @returns whether the lease still holds; if not, the caller must stop */
+  async accepted(lease: LeaseRef, upstreamId: string, requestId: string | null): Promise<boolean> {
+    return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId]);
   }
 
-  async withdrawn(hold: LeaseRef): Promise<boolean> {
-    return this.held(WITHDRAWN, [hold.id, hold.attempt]);
+  /** The upstream accepted nothing. @returns whether the lease still holds; if not, the caller must stop */
+  async withdrawn(lease: LeaseRef): Promise<boolean> {
+    return this.isHeldAfter(WITHDRAWN, [lease.id, lease.attempt]);
   }
 
-  private async held(statement: Statement, values: unknown[]): Promise<boolean> {
+  private async isHeldAfter(statement: Statement, values: unknown[]): Promise<boolean> {
     return (await this.sql.run(statement, values)).length === 1;
   }
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { WakeSignal } from '../queue/wake-signal.ts';
 
-/** The oldest parked tasks of these keys, as many as their keys may run now, wait again. */
+/** Unparks the oldest parked tasks of these keys, as many as each key may run now. */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
   text: `
@@ -18,17 +17,16 @@ const WAKE: Statement = {
 };
 
 /**
- * A statement of its own after the commit that freed the places, because one snapshot cannot see both that end and a
- * task parked a moment before it. Should the process die in between, the sweep does the same.
+ * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It is a
+ * separate statement after the commit that freed the places: one snapshot cannot see both that end and a task parked just
+ * before it. If the process dies between the two, the sweep does the same.
  */
 @Injectable()
 export class WakeParked {
-  constructor(
-    private readonly sql: Sql,
-    private readonly bell: WakeSignal,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
-  async wake(apiKeyIds: string[]): Promise<void> {
-    if ((await this.sql.run(WAKE, [apiKeyIds])).length > 0) this.bell.notify();
+  /** @returns how many tasks may be claimed again */
+  async wake(apiKeyIds: string[]): Promise<number> {
+    return (await this.sql.run(WAKE, [apiKeyIds])).length;
   }
 }

@@ -2,10 +2,10 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { toListView } from '../list.view.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
 import { toDeliveryView, WebhookDeliveryListView, WebhookRecoveryView, WebhookTestView } from './delivery.view.ts';
+import { toList } from '../../platform/schema/list-of.ts';
 
 @ApiTags('webhooks')
 @Controller('v1/webhook_endpoints/:id')
@@ -30,7 +30,7 @@ export class DeliveriesController {
     @Query() { limit = 20, after }: ListWebhookDeliveriesQuery,
   ): Promise<WebhookDeliveryListView> {
     const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, id, { limit, after });
-    return toListView(deliveries.map(toDeliveryView), hasMore);
+    return toList(deliveries.map(toDeliveryView), hasMore, ({ id }) => id);
   }
 
   @Post('recover')

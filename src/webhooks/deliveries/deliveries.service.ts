@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
+import { DAY_S } from '../../platform/time.ts';
 import { toEndpointView } from '../endpoints/endpoint.view.ts';
 import { EndpointsService, type Page } from '../endpoints/endpoints.service.ts';
 import { eventBody } from '../events/event-body.ts';
@@ -10,8 +11,6 @@ import { TEST_EVENT } from '../events/event-type.ts';
 import { ResendEvents, type ResentEvent } from '../sql/resend-events.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
-
-const DAY_S = 86_400;
 
 /** Lists and repeats deliveries to the endpoints of a key. Every call is bound to the key. */
 @Injectable()

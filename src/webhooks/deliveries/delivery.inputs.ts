@@ -1,6 +1,4 @@
-import { IsInt, Matches, Max, Min } from 'class-validator';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { Optional, QueryInt } from '../../platform/schema/optional.ts';
 
 const MAX_UNIX_S = 253_402_300_799; // the year 9999
 const MAX_PAGE = 100;
@@ -10,20 +8,16 @@ export class RecoverWebhookEndpointInput {
     min: 0,
     max: MAX_UNIX_S,
   })
-  @IsInt()
-  @Min(0)
-  @Max(MAX_UNIX_S)
   since: number;
 }
 
 export class ListWebhookDeliveriesQuery {
-  @ApiField.integer('deliveries per page, 20 when left out', { optional: true, min: 1, max: MAX_PAGE })
-  @Optional()
-  @QueryInt(1, MAX_PAGE)
+  @ApiField.integer('deliveries per page, 20 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 
-  @ApiField.string('`last_id` of the previous page', { optional: true })
-  @Optional()
-  @Matches(/^dlv_[0-9a-z]{26}$/, { message: 'after must be the id of a webhook delivery' })
+  @ApiField.string('`last_id` of the previous page', {
+    optional: true,
+    pattern: { regex: /^dlv_[0-9a-z]{26}$/, message: 'after must be the id of a webhook delivery' },
+  })
   after?: string;
 }

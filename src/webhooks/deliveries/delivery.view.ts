@@ -1,5 +1,7 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import { type AnyEventType, AnyEventTypeChoice } from '../events/event-type.ts';
 import {
   type DeliveryError,
@@ -28,14 +30,7 @@ export class WebhookDeliveryView {
   @ApiField.string('at most the first 4 kB of the response', { nullable: true }) response_snippet: string | null;
 }
 
-export class WebhookDeliveryListView {
-  @ApiField.string('always "list"') object: 'list';
-  @ApiField.list(() => WebhookDeliveryView, 'newest first') data: WebhookDeliveryView[];
-  @ApiField.boolean('whether older ones exist') has_more: boolean;
-  @ApiField.string('null in an empty list', { nullable: true }) first_id: string | null;
-  @ApiField.string('pass it as `after` to get the next page; null in an empty list', { nullable: true })
-  last_id: string | null;
-}
+export class WebhookDeliveryListView extends listOf(WebhookDeliveryView, 'newest first') {}
 
 @ObjectType('WebhookTest', { description: 'A test event sent to one endpoint.' })
 export class WebhookTestView {
@@ -61,5 +56,3 @@ export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView =
   next_attempt_at: delivery.next_attempt_at && unixSeconds(delivery.next_attempt_at),
   response_snippet: delivery.response_snippet,
 });
-
-const unixSeconds = (date: Date) => Math.floor(date.getTime() / 1000);

@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../../platform/http/retry-after.ts';
+
 /** Random addition to the scheduled delay, at most this share, so that events that failed together are not retried together. */
 const JITTER = 0.2;
 
@@ -18,17 +20,7 @@ export function retryDelayS(
 ): number | null {
   const gap = schedule[failures - 1];
   if (gap === undefined) return null;
-  const requestedS = parseRetryAfter(retryAfter, nowMs);
-  if (requestedS !== null) return Math.min(Math.max(requestedS, gap), gap * MAX_STRETCH);
+  const requestedMs = parseRetryAfter(retryAfter, nowMs);
+  if (requestedMs !== null) return Math.min(Math.max(requestedMs / 1000, gap), gap * MAX_STRETCH);
   return gap * (1 + JITTER * random());
-}
-
-/** Seconds, or a date (RFC 9110); null for anything else. */
-function parseRetryAfter(header: unknown, nowMs: number): number | null {
-  if (typeof header !== 'string') return null;
-  const text = header.trim();
-  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
-  if (!/^[A-Z][a-z]{2,8}, /.test(text)) return null; // Date.parse takes far more than HTTP's dates
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, (at - nowMs) / 1000);
 }

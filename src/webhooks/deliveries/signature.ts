@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { unixSeconds } from '../../platform/time.ts';
 
 /**
  * The headers of one attempt (Standard Webhooks 1.0).
@@ -13,7 +14,7 @@ export function signedHeaders(
   return {
     'content-type': 'application/json',
     'webhook-id': eventId,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-timestamp': String(unixSeconds(at)),
     'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(eventId, at, body)).join(' '),
   };
 }

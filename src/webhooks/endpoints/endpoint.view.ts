@@ -1,5 +1,7 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import { type EventType, EventTypeChoice } from '../events/event-type.ts';
 import {
   type DisabledReason,
@@ -28,14 +30,7 @@ export class WebhookEndpointView {
   secret?: string;
 }
 
-export class WebhookEndpointListView {
-  @ApiField.string('always "list"') object: 'list';
-  @ApiField.list(() => WebhookEndpointView, 'newest first') data: WebhookEndpointView[];
-  @ApiField.boolean('whether older ones exist') has_more: boolean;
-  @ApiField.string('null in an empty list', { nullable: true }) first_id: string | null;
-  @ApiField.string('pass it as `after` to get the next page; null in an empty list', { nullable: true })
-  last_id: string | null;
-}
+export class WebhookEndpointListView extends listOf(WebhookEndpointView, 'newest first') {}
 
 @ObjectType('DeletedWebhookEndpoint', { description: 'A deleted webhook endpoint.' })
 export class DeletedWebhookEndpointView {
@@ -58,5 +53,3 @@ export function toEndpointView(endpoint: WebhookEndpoint, secret?: string): Webh
     ...(secret !== undefined && { secret }),
   };
 }
-
-const unixSeconds = (date: Date) => Math.floor(date.getTime() / 1000);

@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { toListView } from '../list.view.ts';
 import {
   CreateWebhookEndpointInput,
   ListWebhookEndpointsQuery,
@@ -11,6 +10,7 @@ import {
 } from './endpoint.inputs.ts';
 import { toEndpointView, WebhookEndpointListView, WebhookEndpointView } from './endpoint.view.ts';
 import { EndpointsService } from './endpoints.service.ts';
+import { toList } from '../../platform/schema/list-of.ts';
 
 @ApiTags('webhooks')
 @Controller('v1/webhook_endpoints')
@@ -40,9 +40,10 @@ export class EndpointsController {
     @Query() { limit = 100, after }: ListWebhookEndpointsQuery,
   ): Promise<WebhookEndpointListView> {
     const { endpoints, hasMore } = await this.endpoints.list(caller.apiKeyId, { limit, after });
-    return toListView(
+    return toList(
       endpoints.map((endpoint) => toEndpointView(endpoint)),
       hasMore,
+      ({ id }) => id,
     );
   }
 

@@ -1,3 +1,4 @@
+import { unixSeconds } from '../../platform/time.ts';
 import type { TaskView } from '../../tasks/task.view.ts';
 import type { AnyEventType, EventType } from './event-type.ts';
 
@@ -26,6 +27,6 @@ export function taskEventBody(id: string, task: TaskView, at: Date): string {
 
 /** @param at creation time of the event; the body contains it as unix seconds and as an ISO timestamp */
 export function eventBody(id: string, type: AnyEventType, data: object, at: Date): string {
-  const created_at = Math.floor(at.getTime() / 1000);
+  const created_at = unixSeconds(at);
   return JSON.stringify({ id, object: 'event', type, created_at, timestamp: at.toISOString(), data });
 }

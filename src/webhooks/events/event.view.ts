@@ -1,5 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { unixSeconds } from '../../platform/time.ts';
 import type { ResentEvent } from '../sql/resend-events.ts';
 import { type AnyEventType, AnyEventTypeChoice } from './event-type.ts';
 
@@ -16,6 +17,6 @@ export const toEventView = ({ id, type, created_at, endpoint_ids }: ResentEvent)
   id,
   object: 'event',
   type,
-  created_at: Math.floor(created_at.getTime() / 1000),
+  created_at: unixSeconds(created_at),
   endpoints: endpoint_ids.length,
 });

@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { type Addition, EndTasks } from '../../tasks/sql/end-tasks.ts';
+import { DAY_S } from '../../platform/time.ts';
+import type { EndWrite } from '../../tasks/queue/ending.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
 import type { Task } from '../../tasks/task.entity.ts';
 import { toTaskView } from '../../tasks/task.view.ts';
@@ -9,8 +11,6 @@ import { InsertEvents, type NewEvent } from '../sql/insert-events.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
 import { newEventId } from '../webhook-id.ts';
-
-const DAY_S = 86_400;
 
 /**
  * Writes the event of an ended task and its dispatches in the transaction that ends the task. So a reader that sees one sees
@@ -25,7 +25,7 @@ export class TaskEndRecorder implements OnModuleInit {
   private readonly links: FileLinks;
 
   constructor(
-    private readonly ends: EndTasks,
+    private readonly queue: TaskQueue,
     private readonly insert: InsertEvents,
     private readonly signal: DeliverySignal,
     config: Config,
@@ -39,13 +39,13 @@ export class TaskEndRecorder implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.ends.accompany(async (tx, apiKeyIds) => {
+    this.queue.registerEndHook(async (tx, apiKeyIds) => {
       const subscriptions = await this.insert.subscriptions(tx, apiKeyIds);
       return subscriptions.size === 0 ? null : (ended) => this.additionTo(ended, subscriptions);
     });
   }
 
-  private additionTo(ended: Task[], subscriptions: Set<string>): Addition | null {
+  private additionTo(ended: Task[], subscriptions: Set<string>): EndWrite | null {
     const tasks = ended.filter((task) => subscriptions.has(`${task.api_key_id} ${eventTypeOf(task)}`));
     if (tasks.length === 0) return null;
     return {

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { HOUR_S } from '../../platform/time.ts';
 import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
 import { CLAIM, type ClaimedDispatch } from './claim-dispatches.ts';
 import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';
-
-const HOUR_S = 3600;
 
 /**
  * Serialises batches that concern the same endpoint. `for no key update` instead of `for update`, because transactions that

@@ -38,7 +38,7 @@ export interface ErrorBody {
 }
 
 export const aCat = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
-/** Ends at once, having rendered nothing. */
+/** Fails at once and renders nothing. */
 export const aFailure = { model: 'gpt-image-2', prompt: '#fail:content_policy_violation' };
 /** Runs until it is cancelled. */
 export const aHang = { model: 'gpt-image-2', prompt: '#hang' };
@@ -82,7 +82,7 @@ export class Api {
     return this.call('POST', `/v1/tasks/${taskId}/cancel`);
   }
 
-  /** Reads the task until it stands where the test wants it. */
+  /** Polls the task until it has one of the statuses. */
   until(taskId: string, ...statuses: string[]): Promise<TaskBody> {
     return this.untilWithin(30_000, taskId, ...statuses);
   }
@@ -96,10 +96,10 @@ export class Api {
   }
 
   private untilWithin(withinMs: number, taskId: string, ...statuses: string[]): Promise<TaskBody> {
-    const ask = async () => {
+    const poll = async () => {
       const { body } = await this.get(`/v1/tasks/${taskId}`);
       return statuses.includes(body.status) && body;
     };
-    return eventually(`${taskId} to be ${statuses.join(' or ')}`, ask, withinMs);
+    return eventually(`${taskId} to be ${statuses.join(' or ')}`, poll, withinMs);
   }
 }

@@ -8,18 +8,18 @@ export interface ServerEvent {
 
 interface ReaderOptions {
   lastEventId?: string;
-  /** Do not read until told. */
+  /** Do not read before `resume()`. */
   paused?: boolean;
 }
 
-/** Reads a text/event-stream the way the standard says, with an API key and a given Last-Event-ID. */
+/** Reads a text/event-stream as the HTML standard defines it, with an API key and an optional Last-Event-ID. */
 export class EventReader {
   readonly events: ServerEvent[] = [];
   readonly comments: string[] = [];
   /** Resolves when the server ends the stream. */
   readonly ended: Promise<void>;
   private readonly abort = new AbortController();
-  private readonly go = Promise.withResolvers<void>();
+  private readonly started = Promise.withResolvers<void>();
 
   private constructor(
     readonly reply: Response,
@@ -58,7 +58,7 @@ export class EventReader {
   }
 
   resume(): void {
-    this.go.resolve();
+    this.started.resolve();
   }
 
   close(): void {
@@ -66,7 +66,7 @@ export class EventReader {
   }
 
   private async read(): Promise<void> {
-    await this.go.promise;
+    await this.started.promise;
     let rest = '';
     const decoder = new TextDecoder();
     for await (const chunk of this.reply.body ?? []) {

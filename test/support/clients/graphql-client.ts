@@ -13,7 +13,7 @@ export interface GraphqlAnswer<Data> {
   errors?: GraphqlErrorBody[];
 }
 
-/** A client of `/graphql` with one API key: over HTTP, and over graphql-ws with the real client. */
+/** A client of `/graphql` with one API key: over HTTP, and over WebSocket with the client of graphql-ws. */
 export class GraphqlClient {
   private readonly open: Client[] = [];
 
@@ -35,7 +35,7 @@ export class GraphqlClient {
     return { status: reply.status, headers: reply.headers, ...((await reply.json()) as object) } as GraphqlAnswer<Data>;
   }
 
-  /** A socket of its own. */
+  /** Opens another socket. */
   socket(options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
     const client = createClient({
       url: new URL('/graphql', this.baseUrl).href.replace('http', 'ws'),
@@ -62,10 +62,10 @@ export class GraphqlClient {
   }
 }
 
-/** What one subscription has told so far. */
+/** The events that one subscription has received so far. */
 export class Following<Data> {
   readonly events: { data?: Data | null; errors?: readonly GraphqlErrorBody[] }[] = [];
-  /** Resolves when it completes; rejects with the errors or the close event it ended by. */
+  /** Resolves when the subscription completes; rejects with its errors or with the close event. */
   readonly ended: Promise<void>;
   readonly stop: () => void;
 

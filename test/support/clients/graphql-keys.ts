@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 
-/** A further API key, made by one that may. */
+/** Creates another API key; the key of `api` needs the scope keys:manage. */
 export async function anotherKey(api: Api, settings: object = {}): Promise<{ id: string; key: string }> {
   const { status, body, text } = await api.call<{ id: string; key: string }>('POST', '/v1/api_keys', {
     name: 'another',

@@ -37,7 +37,7 @@ interface ListBody<Item> {
   last_id: string | null;
 }
 
-/** The webhook part of the public API, with one API key. */
+/** A client of the webhook routes, with one API key. */
 export class WebhookClient {
   constructor(private readonly api: Api) {}
 
@@ -45,7 +45,7 @@ export class WebhookClient {
     return this.api.call<Body>('POST', '/v1/webhook_endpoints', body);
   }
 
-  /** @returns with its secret */
+  /** Registers an endpoint. @returns the endpoint with its secret */
   async endpoint(url: string, more: object = {}): Promise<EndpointBody & { secret: string }> {
     const { status, body } = await this.register({ url, ...more });
     if (status !== 201 || !body.secret) throw new Error(`No endpoint: ${status} ${JSON.stringify(body)}`);
@@ -88,12 +88,12 @@ export class WebhookClient {
     return (await this.api.get<ListBody<DeliveryBody>>(`/v1/webhook_endpoints/${id}/deliveries${query}`)).body;
   }
 
-  /** Waits until so many attempts have ended; returns them, oldest first. */
+  /** Waits until at least `count` attempts have ended. @returns them, oldest first */
   ended(id: string, count: number, withinMs?: number): Promise<DeliveryBody[]> {
-    const ask = async () => {
+    const poll = async () => {
       const all = (await this.deliveries(id)).data.filter((delivery) => delivery.duration_ms !== null);
       return all.length >= count && all.toReversed();
     };
-    return eventually(`${count} attempts to end`, ask, withinMs);
+    return eventually(`${count} attempts to end`, poll, withinMs);
   }
 }

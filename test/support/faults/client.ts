@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, ErrorBody, TaskBody } from '../clients/api.ts';
 
-/** One request as a client saw it; status 0: the connection failed, without an answer. */
-export interface Seen {
+/** The outcome of one request. Status 0: the connection failed without a response. */
+export interface Attempt {
   status: number;
   /** Milliseconds. */
   took: number;
@@ -11,17 +11,17 @@ export interface Seen {
   taskId: string | null;
 }
 
-/** A client that waits for ever would make a test that does. */
-const PATIENCE_MS = 15_000;
+/** Bounds each request, so that a lost response cannot block the test. */
+const TIMEOUT_MS = 15_000;
 
-/** Sends a create, whatever comes of it. */
-export async function tryCreate(api: Api, body: object, key: string): Promise<Seen> {
+/** Sends a create. Never throws. */
+export async function attemptCreate(api: Api, body: object, key: string): Promise<Attempt> {
   const startedAt = performance.now();
   const took = () => performance.now() - startedAt;
   try {
-    const asked = api.create<TaskBody & Partial<ErrorBody>>(body, { 'idempotency-key': key });
-    const answer = await Promise.race([asked, sleep(PATIENCE_MS, null, { ref: false })]);
-    if (!answer) throw new Error('No answer came.');
+    const sent = api.create<TaskBody & Partial<ErrorBody>>(body, { 'idempotency-key': key });
+    const answer = await Promise.race([sent, sleep(TIMEOUT_MS, null, { ref: false })]);
+    if (!answer) throw new Error('No response arrived.');
     return {
       status: answer.status,
       took: took(),
@@ -35,30 +35,30 @@ export async function tryCreate(api: Api, body: object, key: string): Promise<Se
 }
 
 /**
- * Sends a create as a good client does: the same Idempotency-Key, again and again, to one API after the other, until it is
- * accepted.
- * @returns the task, and every try
+ * Sends a create as a well-behaved client does: it retries with the same Idempotency-Key, at one API after the other, until
+ * the create is accepted.
+ * @returns the task and every attempt
  */
-export async function createSurely(
+export async function createWithRetries(
   apis: () => Api[],
   body: object,
   key: string,
   withinMs = 60_000,
-): Promise<{ taskId: string; tries: Seen[] }> {
-  const tries: Seen[] = [];
-  const giveUp = Date.now() + withinMs;
-  for (let at = 0; Date.now() < giveUp; at += 1) {
+): Promise<{ taskId: string; attempts: Attempt[] }> {
+  const attempts: Attempt[] = [];
+  const deadline = Date.now() + withinMs;
+  for (let at = 0; Date.now() < deadline; at += 1) {
     const all = apis();
-    const seen = await tryCreate(all[at % all.length]!, body, key);
-    tries.push(seen);
-    if (seen.taskId) return { taskId: seen.taskId, tries };
-    if (seen.status !== 0 && seen.status !== 503 && seen.status !== 409) break;
+    const attempt = await attemptCreate(all[at % all.length]!, body, key);
+    attempts.push(attempt);
+    if (attempt.taskId) return { taskId: attempt.taskId, attempts };
+    if (attempt.status !== 0 && attempt.status !== 503 && attempt.status !== 409) break;
     await sleep(150);
   }
-  throw new Error(`Not accepted: ${JSON.stringify(tries.slice(-5))}`);
+  throw new Error(`Not accepted: ${JSON.stringify(attempts.slice(-5))}`);
 }
 
-/** The value below which `share` of the numbers lie. */
+/** The value below which the given share of the numbers lies. */
 export function quantile(numbers: number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

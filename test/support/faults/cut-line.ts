@@ -6,7 +6,7 @@ interface Line {
   server: Socket;
 }
 
-/** A TCP line to a server that a test can cut: lines are dropped and new ones refused, until it is mended. */
+/** A TCP proxy that a test can cut: it closes its connections and refuses new ones until `mend()`. */
 export class CutLine {
   readonly port: number;
   private readonly lines = new Set<Line>();
@@ -16,21 +16,17 @@ export class CutLine {
   private constructor(
     private readonly listener: ReturnType<typeof createServer>,
     private readonly target: { host: string; port: number },
-    /** Which connections the cut is for, by the first bytes that the client sends. */
-    private readonly concerns: (firstBytes: Buffer) => boolean,
+    /** Selects the connections to cut, by the first bytes that the client sends. */
+    private readonly selects: (firstBytes: Buffer) => boolean,
   ) {
     this.port = (listener.address() as AddressInfo).port;
     listener.on('connection', (client) => this.take(client));
   }
 
-  static async to(
-    host: string,
-    port: number,
-    concerns: (firstBytes: Buffer) => boolean = () => true,
-  ): Promise<CutLine> {
+  static async to(host: string, port: number, selects: (firstBytes: Buffer) => boolean = () => true): Promise<CutLine> {
     const listener = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
     await once(listener, 'listening');
-    return new CutLine(listener, { host, port }, concerns);
+    return new CutLine(listener, { host, port }, selects);
   }
 
   cut(): void {
@@ -42,7 +38,7 @@ export class CutLine {
     this.lines.clear();
   }
 
-  /** Nothing gets through any more, but nobody hangs up either. */
+  /** Forwards nothing, but keeps the connections open. */
   freeze(): void {
     this.isFrozen = true;
     for (const { client, server } of this.lines) {
@@ -66,15 +62,15 @@ export class CutLine {
     client.on('error', () => client.destroy());
     client.once('data', (first: Buffer) => {
       client.pause();
-      const isConcerned = this.concerns(first);
-      if (isConcerned && this.isCut) return void client.destroy();
-      if (isConcerned && this.isFrozen) return undefined;
+      const isSelected = this.selects(first);
+      if (isSelected && this.isCut) return void client.destroy();
+      if (isSelected && this.isFrozen) return undefined;
       const server = connect(this.target.port, this.target.host);
       server.on('error', () => client.destroy()).once('close', () => client.destroy());
       client.once('close', () => server.destroy());
       server.write(first);
       client.pipe(server).pipe(client);
-      if (isConcerned) this.lines.add({ client, server });
+      if (isSelected) this.lines.add({ client, server });
       return undefined;
     });
     client.resume();

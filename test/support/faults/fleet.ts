@@ -10,11 +10,11 @@ export interface Member {
   isStopped: boolean;
 }
 
-/** API and worker processes on one database and one data directory, each on a port that it keeps over restarts. */
+/** API and worker processes with one database and one data directory. Each keeps its port over restarts. */
 export class FaultFleet {
   readonly members: Member[] = [];
-  /** What processes that are gone have written. */
-  readonly lastWords: string[] = [];
+  /** The output of processes that have ended. */
+  readonly outputOfEnded: string[] = [];
 
   private constructor(private readonly env: Record<string, string>) {}
 
@@ -46,10 +46,10 @@ export class FaultFleet {
     return member;
   }
 
-  /** Ends it so, and starts it again where it was. */
+  /** Ends the process with the signal and starts it again on the same port. */
   async restart(member: Member, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await member.service.kill(signal);
-    this.lastWords.push(member.service.output());
+    this.outputOfEnded.push(member.service.output());
     member.service = await spawnService(member.env);
     member.isStopped = false;
   }
@@ -68,12 +68,12 @@ export class FaultFleet {
     await Promise.all(this.members.splice(0).map(({ service }) => service.kill('SIGKILL')));
   }
 
-  /** All that any process has written, those of the past included. */
+  /** The output of all processes, ended ones included. */
   output(): string {
-    return [...this.lastWords, ...this.members.map(({ service }) => service.output())].join('\n');
+    return [...this.outputOfEnded, ...this.members.map(({ service }) => service.output())].join('\n');
   }
 
-  /** A client of the member with another key than the first. */
+  /** A client of the member, with another key than the bootstrap key if given. */
   clientOf(member: Member, key = this.key): Api {
     return new Api(member.env.PUBLIC_URL as string, key);
   }

@@ -1,7 +1,7 @@
 /**
- * A client that sends creates as fast as they are answered, as a process of its own, so that the one who measures beside it
- * shares no event loop with it. Ends with SIGTERM, saying how often it met which status.
- * `node fault-flood.ts <base URL> <connections>`, with the key in FLOOD_KEY.
+ * A client that sends creates as fast as they are answered. It is a separate process, so that it does not share the event
+ * loop of the measuring test. On SIGTERM it prints how often it received each status and ends.
+ * `node flood.ts <base URL> <connections>`, with the key in FLOOD_KEY.
  */
 import { Agent, request } from 'node:http';
 

@@ -4,29 +4,29 @@ import { join } from 'node:path';
 import { findPostgresBinaries } from '../../../src/platform/database/embedded/postgres-binaries.ts';
 import { choosePostgresUser } from '../../../src/platform/database/embedded/postgres-user.ts';
 import { startEmbeddedPostgres } from '../../../src/platform/database/embedded/embedded-postgres.ts';
-import { makeGround, removeGround } from '../test-context.ts';
+import { makeTestFolder, removeTestFolder } from '../test-context.ts';
 
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
 
-/** A PostgreSQL of the test's own, which it may stop, start again on the same port, and freeze. */
+/** A PostgreSQL server for one test, which may stop it, start it again on the same port, and freeze it. */
 export class FaultPostgres {
   private readonly binaries = findPostgresBinaries();
   private readonly data: string;
   private readonly port: string;
 
   private constructor(
-    private readonly ground: string,
+    private readonly folder: string,
     readonly url: string,
   ) {
-    this.data = join(ground, 'data/postgres');
+    this.data = join(folder, 'data/postgres');
     this.port = new URL(url).port;
   }
 
-  /** Durable, as an operator runs it: `immediate` is a crash. */
+  /** Durable, as an operator runs it: stopping with `immediate` is a crash. */
   static async start(): Promise<FaultPostgres> {
-    const ground = makeGround();
-    const { url } = await startEmbeddedPostgres(join(ground, 'data'));
-    return new FaultPostgres(ground, url);
+    const folder = makeTestFolder();
+    const { url } = await startEmbeddedPostgres(join(folder, 'data'));
+    return new FaultPostgres(folder, url);
   }
 
   async stop(mode: 'fast' | 'immediate'): Promise<void> {
@@ -39,7 +39,7 @@ export class FaultPostgres {
     await this.user.run(this.binaries.pgCtl, ['start', '-D', this.data, '-l', log, '-w', '-t', '30', '-o', options]);
   }
 
-  /** As a line that swallows packets: connections are taken by the kernel, and nothing is answered. */
+  /** Like a network that drops packets: the kernel accepts connections, and the server answers nothing. */
   freeze(): void {
     this.signal('SIGSTOP');
   }
@@ -50,10 +50,10 @@ export class FaultPostgres {
 
   async remove(): Promise<void> {
     this.thaw();
-    await removeGround(this.ground);
+    await removeTestFolder(this.folder);
   }
 
-  /** The postmaster first: once it stands still, no child is born that would be missed. */
+  /** The postmaster first: a stopped postmaster forks no further child that the loop would miss. */
   private signal(name: NodeJS.Signals): void {
     let postmaster: string;
     try {
@@ -66,13 +66,13 @@ export class FaultPostgres {
       try {
         process.kill(pid, name);
       } catch {
-        // A backend that has ended since.
+        // The backend has ended in the meantime.
       }
     }
   }
 
   private get user() {
-    return choosePostgresUser(join(this.ground, 'data'), this.data, this.binaries);
+    return choosePostgresUser(join(this.folder, 'data'), this.data, this.binaries);
   }
 }
 

@@ -18,10 +18,10 @@ export interface TaskRow {
 
 const RANK: Record<string, number> = { queued: 0, running: 1, succeeded: 2, failed: 2 };
 
-/** Looks at every task again and again, and keeps what ought never to be: a step back, or a change after the end. */
+/** Polls every task and records violations: a step backwards, or a change after the end. */
 export class TaskWatch {
-  readonly wrongs: string[] = [];
-  looks = 0;
+  readonly violations: string[] = [];
+  polls = 0;
   private readonly seen = new Map<string, TaskRow>();
   private isOver = false;
   private readonly watching: Promise<void>;
@@ -33,11 +33,11 @@ export class TaskWatch {
     this.watching = this.watch();
   }
 
-  /** A last look, and the rows as they stand. */
+  /** Polls a last time. @returns the rows */
   async stop(): Promise<TaskRow[]> {
     this.isOver = true;
     await this.watching;
-    const rows = await ask<TaskRow>(this.url, 'select * from tasks order by id');
+    const rows = await queryOnce<TaskRow>(this.url, 'select * from tasks order by id');
     for (const row of rows) this.judge(row);
     return rows;
   }
@@ -50,11 +50,11 @@ export class TaskWatch {
         await client.connect();
         while (!this.isOver) {
           for (const row of (await client.query<TaskRow>('select * from tasks')).rows) this.judge(row);
-          this.looks += 1;
+          this.polls += 1;
           await sleep(this.everyMs);
         }
       } catch {
-        await sleep(this.everyMs); // the database is away; what it says later still has to follow from what it said
+        await sleep(this.everyMs); // the database is away; later rows are still compared with the rows from before
       } finally {
         void client.end().catch(() => undefined);
       }
@@ -65,19 +65,20 @@ export class TaskWatch {
     const before = this.seen.get(now.id);
     this.seen.set(now.id, now);
     if (!before) return;
-    const wrong = (what: string) =>
-      this.wrongs.push(`${now.id} ${what}: ${JSON.stringify(before)} -> ${JSON.stringify(now)}`);
-    if (RANK[now.status]! < RANK[before.status]!) wrong('went back');
-    if (now.attempt < before.attempt) wrong('lost an attempt');
-    if (now.sequence < before.sequence) wrong('has an older sequence');
-    if (now.progress < before.progress && now.error?.code !== 'task_cancelled') wrong('lost progress');
+    const violation = (what: string) =>
+      this.violations.push(`${now.id} ${what}: ${JSON.stringify(before)} -> ${JSON.stringify(now)}`);
+    if (RANK[now.status]! < RANK[before.status]!) violation('went back');
+    if (now.attempt < before.attempt) violation('lost an attempt');
+    if (now.sequence < before.sequence) violation('has an older sequence');
+    if (now.progress < before.progress && now.error?.code !== 'task_cancelled') violation('lost progress');
     const isOver = RANK[before.status] === 2;
-    if (isOver && JSON.stringify(told(before)) !== JSON.stringify(told(now))) wrong('changed after its end');
+    if (isOver && JSON.stringify(finalFields(before)) !== JSON.stringify(finalFields(now)))
+      violation('changed after its end');
   }
 }
 
-/** What the end of a task settles. */
-const told = ({ status, attempt, progress, sequence, error, result, completed_at }: TaskRow) => [
+/** The fields that must not change after the end of a task. */
+const finalFields = ({ status, attempt, progress, sequence, error, result, completed_at }: TaskRow) => [
   status,
   attempt,
   progress,
@@ -87,8 +88,8 @@ const told = ({ status, attempt, progress, sequence, error, result, completed_at
   completed_at,
 ];
 
-/** One statement on a connection of its own. */
-export async function ask<Row>(url: string, statement: string, values: unknown[] = []): Promise<Row[]> {
+/** Runs one statement on a new connection. */
+export async function queryOnce<Row>(url: string, statement: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();

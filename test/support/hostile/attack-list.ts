@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
 
-/** Every way we know to name this machine or its surroundings, to be followed by a port. */
+/** Every known way to name this machine or its network. A port follows. */
 const HOSTS = [
   // Loopback in every notation of IPv4: short, decimal, octal, hexadecimal, mixed, with a dot at the end.
   ...'127.0.0.1 127.0.0.2 127.1 127.0.1 127.255.255.254 2130706433 017700000001 0177.0.0.1 0177.0.0.01'.split(' '),
   ...'0x7f000001 0x7f.0.0.1 0x7f.1 0X7F.0X0.0X0.0X1 0x7f.0.1 00000177.0.0.1 127.0.0.1. 127.1. 0x7f.1.'.split(' '),
-  // "This host", which most systems take for loopback.
+  // "This host", which most systems treat as loopback.
   ...'0.0.0.0 0 00 0x0 0.0 0.0.0.1 000.0.0.0'.split(' '),
   // Full-width, circled and ideographic characters, and percent-encoding, which a URL parser undoes.
   ...'１２７.０.０.１ ①②⑦.0.0.1 127。0。0。1 127．0．0．1 %31%32%37.0.0.1 127%2e0%2e0%2e1 %30x7f.1'.split(' '),
@@ -64,7 +64,7 @@ const TRICKS = [
   'http://example.com:6379/',
 ];
 
-/** The whole attack list against something that listens on `port` of every address of this machine. */
+/** The attack list against a server that listens on `port` of every address of this machine. */
 export function attackUrls(port: number): string[] {
   const ownAddresses = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands where nobody may go: listens on every address of this machine and counts who connects, whatever they say. */
+/** A forbidden target: it listens on every address of this machine and counts every connection. */
 export class Canary {
   /** TCP connections accepted. */
   connections = 0;

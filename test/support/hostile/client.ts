@@ -15,15 +15,15 @@ export interface Outcome {
   ms: number;
 }
 
-/** No answer to anything may take longer, unless the client asked to wait. */
+/** No response may take longer, unless the client asked for a long poll. */
 export const HANG_MS = 2_000;
-const GIVE_UP_MS = 30_000;
-/** Requests under way at once. */
-const ABREAST = 8;
+const TIMEOUT_MS = 30_000;
+/** Requests in flight. */
+const CONCURRENCY = 8;
 
-/** Sends what a well-meaning client library would refuse to send, over connections that are kept. */
+/** Sends what an ordinary client library refuses to send, over keep-alive connections. */
 export class HostileClient {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: ABREAST });
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
 
   constructor(
     private readonly port: number,
@@ -32,17 +32,17 @@ export class HostileClient {
 
   async send(attack: Attack): Promise<Outcome> {
     const first = await this.once(attack);
-    // On a machine that is busy with other tests, a single slow answer says nothing of the service.
+    // On a busy machine, one slow response does not prove that the service is slow.
     return first.ms < HANG_MS ? first : this.once(attack);
   }
 
-  /** All of them, several abreast; `judge` throws for an answer that must not be. */
-  async storm(attacks: readonly Attack[], judge: (outcome: Outcome) => void): Promise<void> {
-    const rest = attacks[Symbol.iterator]();
-    const lane = async (): Promise<void> => {
-      for (const attack of rest) judge(await this.send(attack));
+  /** Sends all attacks concurrently; `judge` throws for a forbidden response. */
+  async sendAll(attacks: readonly Attack[], judge: (outcome: Outcome) => void): Promise<void> {
+    const queue = attacks[Symbol.iterator]();
+    const worker = async (): Promise<void> => {
+      for (const attack of queue) judge(await this.send(attack));
     };
-    await Promise.all(Array.from({ length: ABREAST }, lane));
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   }
 
   close(): void {
@@ -61,7 +61,7 @@ export class HostileClient {
           port: this.port,
           method,
           path,
-          timeout: GIVE_UP_MS,
+          timeout: TIMEOUT_MS,
           headers: {
             ...(this.key !== null && { authorization: `Bearer ${this.key}` }),
             ...(body !== undefined && {
@@ -79,24 +79,24 @@ export class HostileClient {
           response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
           response.on('end', () => done(text)).on('error', fail);
           if (status < 300 && headers['content-type']?.startsWith('text/event-stream')) {
-            done(''); // a stream that opens is a good answer; it would go on for ever
+            done(''); // an opened stream is a good response, and it would never end
             response.removeAllListeners('error').on('error', () => undefined);
             request.destroy();
           }
         },
       );
-      request.on('error', fail).on('timeout', () => request.destroy(new Error(`no answer in ${GIVE_UP_MS} ms`)));
+      request.on('error', fail).on('timeout', () => request.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)));
       request.end(body);
     });
   }
 }
 
-/** Traces of our own insides. */
-const INSIDES =
+/** Traces of the implementation. */
+const INTERNALS =
   /\n\s+at |node_modules|\/(src|dist)\/[\w/.-]+\.[jt]s|\b(?:Type|Range|Reference|Syntax|Aggregate)Error\b|QueryFailed|postgres/;
 
-/** Throws unless the answer is one that the contract knows: no 5xx, no stack, no HTML, our envelope, in time. */
-export function mustBeOrderly(outcome: Outcome): void {
+/** Throws unless the response keeps the contract: no 5xx, no stack, no HTML, the documented envelope, in time. */
+export function assertOrderly(outcome: Outcome): void {
   const { attack, status, headers, text, ms } = outcome;
   const faults = [
     (status >= 500 || /"code":"internal_error"/.test(text)) && 'a server error',
@@ -107,15 +107,15 @@ export function mustBeOrderly(outcome: Outcome): void {
     headers['content-type']?.startsWith('text/html') && 'an HTML page',
     Object.keys(headers).some((name) => name.startsWith('access-control-')) && 'open to other origins',
     status >= 400 && attack.method !== 'HEAD' && faultOfBody(outcome),
-    status >= 400 && !echoes(attack, text) && INSIDES.test(text) && 'shows insides',
+    status >= 400 && !echoes(attack, text) && INTERNALS.test(text) && 'shows internals',
   ].filter(Boolean);
   if (faults.length > 0)
     throw new Error(`${describe(attack)}\n-> ${status} ${text.slice(0, 500)}\n${faults.join(', ')}`);
 }
 
-/** A message may repeat a value of the client's, and with it words that look like ours. */
+/** A message may repeat a value of the client, which may look like a trace of the implementation. */
 function echoes({ path, body = '' }: Attack, text: string): boolean {
-  const found = INSIDES.exec(text)?.[0];
+  const found = INTERNALS.exec(text)?.[0];
   return found !== undefined && (path.includes(found) || body.includes(found));
 }
 
@@ -125,7 +125,7 @@ function faultOfBody({ headers, text }: Outcome): string | false {
   if (body.errors)
     return body.errors.every(({ extensions }) => typeof extensions?.code === 'string') ? false : 'no code';
   const names = Object.keys(body.error ?? {}).toSorted();
-  return names.join() === 'code,message,param,request_id,type' ? false : 'not our envelope';
+  return names.join() === 'code,message,param,request_id,type' ? false : 'not the documented envelope';
 }
 
 export function codeOf({ text }: Outcome): string | undefined {

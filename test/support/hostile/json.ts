@@ -1,4 +1,4 @@
-/** JSON texts by rule, after the grammar of RFC 8259: each rule of it kept, and each broken. */
+/** JSON texts that follow the grammar of RFC 8259 rule by rule, and texts that break each rule. */
 
 const utf8 = (...bytes: number[]): Buffer => Buffer.from(bytes);
 
@@ -26,7 +26,7 @@ const RAW_CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCo
 const SPACES = [' ', '\t', '\n', '\r', ' \t\n\r '];
 const OTHER_SPACES = ['\v', '\f', '\u00a0', '\u2028', '\u2060', '\ufeff', '\u3000', '\u0085', '\0'];
 
-/** What a JSON parser must take. */
+/** Texts that a JSON parser must accept. */
 export const VALID_JSON: readonly string[] = [
   ...NUMBERS.flatMap((number) => [number, `[${number}]`, `{"n":${number}}`]),
   ...ESCAPES.flatMap((escape) => [`"${escape}"`, `{"${escape}":"${escape}"}`]),
@@ -56,7 +56,7 @@ export const VALID_JSON: readonly string[] = [
   `[${'9'.repeat(50_000)}]`,
 ];
 
-/** What it must refuse. */
+/** Texts that a JSON parser must refuse. */
 export const INVALID_JSON: readonly (string | Buffer)[] = [
   ...BAD_NUMBERS.filter(Boolean).flatMap((number) => [`[${number}]`, `{"n":${number}}`, number]),
   ...BAD_ESCAPES.flatMap((escape) => [`["${escape}"]`, `{"${escape}":1}`]),
@@ -122,7 +122,7 @@ export const INVALID_JSON: readonly (string | Buffer)[] = [
   utf8(0x22, 0xc0, 0xaf, 0x22), // overlong
   utf8(0x22, 0xe0, 0x80, 0x80, 0x22),
   utf8(0x22, 0xed, 0xa0, 0x80, 0x22), // half a surrogate pair
-  utf8(0x22, 0xf4, 0xbf, 0xbf, 0xbf, 0x22), // past U+10FFFF
+  utf8(0x22, 0xf4, 0xbf, 0xbf, 0xbf, 0x22), // beyond U+10FFFF
   utf8(0x22, 0xe2, 0x82, 0x22), // cut short
   utf8(0xef, 0xbb, 0xbf, 0x7b, 0x7d), // byte order mark
   Buffer.from('{}', 'utf16le'),
@@ -134,7 +134,7 @@ export const INVALID_JSON: readonly (string | Buffer)[] = [
   `${'['.repeat(1_000)}${']'.repeat(999)}`,
 ];
 
-/** Texts that are JSON, but that the contract refuses, with the code. */
+/** Valid JSON that the contract refuses, with the error code. */
 export const REFUSED_JSON: readonly (readonly [string, string])[] = [
   ['{"a":1,"a":1}', 'duplicate_key'],
   ['{"a":1,"\\u0061":1}', 'duplicate_key'],

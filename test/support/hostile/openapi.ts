@@ -30,7 +30,7 @@ export interface Route {
   method: string;
   path: string;
   operation: Operation;
-  /** Whether it takes a JSON body. */
+  /** Schema of the JSON body, if the route has one. */
   body: Schema | undefined;
 }
 
@@ -49,7 +49,7 @@ export const ROUTES: readonly Route[] = Object.entries(document.paths).flatMap((
   })),
 );
 
-/** Long texts and lists only cost time; their bounds have tests of their own. */
+/** Longer texts and lists only cost time; other tests cover the bounds. */
 const MAX_TEXT = 200;
 const MAX_ITEMS = 4;
 
@@ -109,7 +109,7 @@ const wild: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant('x'.repeat(40_000)),
 );
 
-/** A good value in which one thing, somewhere, is replaced, added or left out. */
+/** A valid value with one property replaced, added or removed at any depth. */
 function mutated(schema: Schema): fc.Arbitrary<unknown> {
   const change = fc.record({ at: fc.nat(), what: fc.constantFrom('replace', 'remove', 'add'), value: wild });
   return fc
@@ -141,7 +141,7 @@ function put(holder: object, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Requests of one route: most of them nearly right. `ids` are ones that exist. */
+/** Requests to one route, most of them nearly valid. @param ids existing ids */
 export function attacksOn(route: Route, ids: readonly string[]): fc.Arbitrary<Attack> {
   const { method, path, operation, body } = route;
   const text = (schema: Schema): fc.Arbitrary<string> =>
@@ -170,7 +170,7 @@ export function attacksOn(route: Route, ids: readonly string[]): fc.Arbitrary<At
     }));
 }
 
-/** A long poll would be a hang that was asked for. */
+/** Leaves out long polls, which would be slow on purpose. */
 function queryString(pairs: [string, string][]): string {
   const kept = pairs.filter(([name, value]) => name !== 'wait' || !/^[1-9]\d?$/.test(value));
   return kept.length === 0 ? '' : `?${kept.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`;

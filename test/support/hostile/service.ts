@@ -6,20 +6,20 @@ import { cloneDatabase } from '../database.ts';
 import { type ServiceProcess, spawnService } from '../process.ts';
 import { eventually } from '../wait.ts';
 
-/** The built program under attack: a process of its own, whose heap can be weighed from outside. */
+/** The built program under attack: a separate process, whose heap a test can measure. */
 export interface HostileService extends ServiceProcess {
   env: Record<string, string>;
   port: number;
   /** Bytes of the heap in use after a full collection. */
   heap(): Promise<number>;
-  /** Lines of the log, since the last call, that tell of a fault of ours. */
+  /** Log lines since the last call that report an internal error or a warning. */
   faults(): string[];
-  /** Bytes of the whole process. */
+  /** Resident bytes of the process. */
   rss(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** By default without workers, so that what the corpora create costs no rendering. */
+/** By default without workers, so that the tasks of the corpora are not rendered. */
 export async function startHostileService(settings: Record<string, string> = {}): Promise<HostileService> {
   const database = await cloneDatabase();
   const { env, dataDir } = await testEnv(database.url, {
@@ -30,18 +30,18 @@ export async function startHostileService(settings: Record<string, string> = {})
     ...settings,
   });
   const service = await spawnService(env);
-  let told = 0;
+  let read = 0;
   let debug: Promise<WebSocket> | undefined;
   return {
     ...service,
     env,
     port: Number(env.PORT),
     faults: () => {
-      const news = service.output().slice(told);
-      told += news.length;
-      return news.split('\n').filter((line) => /"level":"(error|fatal)"|request\.failed|Warning:/.test(line));
+      const added = service.output().slice(read);
+      read += added.length;
+      return added.split('\n').filter((line) => /"level":"(error|fatal)"|request\.failed|Warning:/.test(line));
     },
-    heap: async () => weigh(await (debug ??= openDebugger(service))),
+    heap: async () => heapInUse(await (debug ??= openDebugger(service))),
     rss: async () => {
       const text = await (await fetch(new URL('/metrics', env.PUBLIC_URL))).text();
       return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
@@ -55,7 +55,7 @@ export async function startHostileService(settings: Record<string, string> = {})
   };
 }
 
-/** Node's inspector prints its address at the start. */
+/** Node prints the address of its inspector at the start. */
 async function openDebugger({ output }: ServiceProcess): Promise<WebSocket> {
   const address = await eventually('the inspector', async () => /ws:\/\/127\.0\.0\.1:\S+/.exec(output())?.[0]);
   const socket = new WebSocket(address);
@@ -63,8 +63,8 @@ async function openDebugger({ output }: ServiceProcess): Promise<WebSocket> {
   return socket;
 }
 
-/** Twice, because what a first collection finalises only the second gives back. */
-async function weigh(socket: WebSocket): Promise<number> {
+/** Collects twice: the second collection frees what the first one finalised. */
+async function heapInUse(socket: WebSocket): Promise<number> {
   for (let time = 0; time < 2; time++) await command(socket, 'HeapProfiler.collectGarbage');
   const { usedSize } = await command<{ usedSize: number }>(socket, 'Runtime.getHeapUsage');
   return usedSize;

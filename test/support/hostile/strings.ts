@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 
-/** The public collection of strings that broke somebody's software. */
+/** The public collection of strings that have broken software. */
 const COLLECTED = createRequire(import.meta.url)('big-list-of-naughty-strings') as readonly string[];
 
-/** What is aimed at what we stand on: PostgreSQL, JavaScript, HTTP, GraphQL, file names, our own ids and lists. */
+/** Strings aimed at our stack: PostgreSQL, JavaScript, HTTP, GraphQL, file names, our ids and list parameters. */
 const OURS = [
   '__proto__',
   'constructor',
@@ -118,7 +118,7 @@ const OURS = [
 
 export const NAUGHTY_STRINGS: readonly string[] = [...new Set([...OURS, ...COLLECTED])];
 
-/** Those that Node lets into a header. */
+/** Whether Node accepts the text in a header. */
 export function fitsHeader(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }

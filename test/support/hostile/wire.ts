@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net';
 
-export interface WireAnswer {
-  /** 0: hung up without a word. */
+export interface RawResponse {
+  /** 0: the server closed the connection without a response. */
   status: number;
   head: string;
   body: string;
   ms: number;
 }
 
-/** Writes bytes as they are and reads until the server hangs up or the answer is whole. */
-export function sayOnWire(port: number, pieces: readonly (string | Buffer)[], withinMs = 20_000): Promise<WireAnswer> {
+/** Writes raw bytes and reads until the response is complete or the server closes the connection. */
+export function sendRaw(port: number, pieces: readonly (string | Buffer)[], withinMs = 20_000): Promise<RawResponse> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     let text = '';
@@ -29,7 +29,7 @@ export function sayOnWire(port: number, pieces: readonly (string | Buffer)[], wi
       text += bytes.toString('latin1');
       if (isWhole(text)) done();
     });
-    socket.on('close', done).on('error', () => undefined); // cut by the server while we still write
+    socket.on('close', done).on('error', () => undefined); // the server may close while we still write
   });
 }
 
@@ -39,7 +39,7 @@ function isWhole(text: string): boolean {
   return end >= 0 && length !== undefined && text.length >= end + 4 + Number(length);
 }
 
-/** A connection that says something and then nearly nothing, byte by byte, for ever. */
+/** A slow connection: it sends `first`, and then one byte every `everyMs` without end. */
 export function drip(port: number, first: string, everyMs: number): Socket {
   const socket = connect(port, '127.0.0.1', () => socket.write(first));
   const drops = setInterval(() => socket.write('a'), everyMs);

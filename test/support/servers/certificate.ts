@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /**
- * Makes a key and a self-signed certificate for a name, valid for an hour, in PEM. Hand-made DER (RFC 5280), because
- * node:crypto reads certificates but writes none, and a private key in the repository would be one too many.
+ * Makes a key and a self-signed certificate for a name, valid for an hour, in PEM. It writes DER by hand (RFC 5280), because
+ * node:crypto reads certificates but does not write them, and the repository should contain no private key.
  */
 export function makeCertificate(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -44,7 +44,7 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'));
 }
 
-/** GeneralizedTime, so many seconds from now. */
+/** GeneralizedTime, the given number of seconds from now. */
 function time(seconds: number): Buffer {
   const digits = new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+|\D/g, '');
   return der(0x18, Buffer.from(`${digits}Z`));

@@ -1,21 +1,21 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 
-/** What a name leads to: the records of one type, as text. A function is asked anew at every question. */
+/** The records of a name, as text. A function is called for every query. */
 export interface Zone {
   A?: string[] | (() => string[]);
   AAAA?: string[] | (() => string[]);
   CNAME?: string;
-  /** Questions for this name are never answered. */
+  /** Queries for this name get no response. */
   silent?: boolean;
 }
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const NAME_ERROR = 3;
 
-/** A DNS server on loopback for tests (RFC 1035, over UDP): answers what `zones` says, TTL 0, and NXDOMAIN otherwise. */
+/** A DNS server on loopback (RFC 1035, over UDP): answers from `zones` with TTL 0, and NXDOMAIN otherwise. */
 export class DnsServer {
-  /** Questions received, `A example.test`, in order. */
+  /** Queries received, as `A example.test`, in order. */
   readonly questions: string[] = [];
   private readonly socket = createSocket('udp4');
 
@@ -30,7 +30,7 @@ export class DnsServer {
     return server;
   }
 
-  /** As `Resolver.setServers` takes it. */
+  /** In the form of `Resolver.setServers`. */
   get address(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }
@@ -72,7 +72,7 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** A record about the name in question, which stands at offset 12. */
+/** A record for the queried name, which is at offset 12. */
 function record(type: number, data: Buffer): Buffer {
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc00c, 0);
@@ -91,7 +91,7 @@ function ipv4Bytes(ip: string): Buffer {
   return Buffer.from(ip.split('.').map(Number));
 }
 
-/** The URL parser brings every form to groups of hexadecimal digits. */
+/** The URL parser normalises every form to groups of hexadecimal digits. */
 function ipv6Bytes(ip: string): Buffer {
   const [before, after = ''] = new URL(`http://[${ip}]/`).hostname.slice(1, -1).split('::');
   const left = before.split(':').filter(Boolean);

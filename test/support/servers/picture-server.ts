@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 
-/** Serves a picture on loopback, or keeps who asks waiting. */
+/** Serves a picture on loopback, or leaves a request without a response. */
 export class PictureServer {
+  /** Requests left without a response. */
   held = 0;
   private holding = false;
   private readonly server: Server = createServer(async (_request, response) => {
@@ -25,7 +26,7 @@ export class PictureServer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** The next request gets no answer; those after it do. */
+  /** The next request gets no response; later ones do. @returns the picture's URL */
   holdNext(): string {
     this.holding = true;
     this.held = 0;

@@ -31,11 +31,12 @@ export interface EventBody {
 
 type Answer = (received: Received, response: ServerResponse) => void | Promise<void>;
 
-/** A customer's server: keeps what it is sent, in order, and answers as the test says; 200 otherwise. */
+/** A customer's server: records every webhook in order, and answers 200 unless the test sets another answer. */
 export class Receiver {
   readonly received: Received[] = [];
-  /** Requests whose answer is not out yet, and the most there have been. */
+  /** Requests in flight. */
   open = 0;
+  /** The largest value of `open`. */
   mostOpen = 0;
   answer: Answer = (_received, response) => void response.writeHead(200).end('ok');
 
@@ -67,7 +68,7 @@ export class Receiver {
     await once(this.server, 'close');
   }
 
-  /** Waits until so many have arrived; returns them all. */
+  /** Waits until at least `count` webhooks have arrived. @returns all of them */
   async until(count: number, withinMs?: number): Promise<Received[]> {
     const all = async () => this.received.length >= count && this.received;
     return eventually(`${count} webhooks (there are ${this.received.length})`, all, withinMs);
@@ -92,7 +93,7 @@ export class Receiver {
   }
 }
 
-/** @throws WebhookVerificationError unless one of its signatures is of this secret */
+/** @throws WebhookVerificationError unless one of the signatures was made with the secret */
 export function verified({ body, headers }: Received, secret: string): EventBody {
   return new Webhook(secret).verify(body, headers as Record<string, string>) as EventBody;
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { freePort } from '../free-port.ts';
 import { eventually } from '../wait.ts';
 
-/** Whether this machine has a Redis server to test with; Debian: `apt-get install redis-server`. */
+/** Whether this machine has a Redis server to test with. Debian: `apt-get install redis-server`. */
 export const hasRedis = (() => {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
@@ -14,7 +14,7 @@ export const hasRedis = (() => {
   }
 })();
 
-/** A Redis of the test's own that keeps nothing, on a free port. */
+/** Starts a Redis server on a free port, without persistence. */
 export async function startRedis(): Promise<{ url: string; port: number; stop(): Promise<void> }> {
   const port = await freePort();
   const options = [

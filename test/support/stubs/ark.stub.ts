@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { film } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
-/** How a task ends: with a film, or so. */
+/** How a task ends. */
 export type ArkEnding =
   | 'succeeded'
   | 'no film'
   | 'expired'
   | 'cancelled'
   | { code: string; message?: string }
-  /** Runs for ever. */
+  /** Never ends. */
   | 'never';
 
 interface ArkTask {
@@ -28,7 +28,7 @@ const FIELDS = ['model', 'content', 'resolution', 'ratio', 'duration', 'seed', '
 const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'];
 const DAY_S = 24 * 3600;
 
-/** Pixels of the 16:9 film; the film's look is not what is tested here. */
+/** Pixels of a 16:9 video; these tests do not look at the picture. */
 const SIZES: Record<string, [number, number]> = {
   '480p': [864, 496],
   '720p': [1280, 720],
@@ -36,18 +36,18 @@ const SIZES: Record<string, [number, number]> = {
   '4k': [3840, 2160],
 };
 
-/** Volcengine Ark on loopback: tasks go from queued over running to their end, a step a poll. */
+/** Volcengine Ark on loopback. A task goes from queued to running to its end; each poll is one step. */
 export class ArkStub extends StubHttp {
   readonly tasks = new Map<string, ArkTask>();
-  /** Endings of the coming tasks, in order; the rest succeed. */
+  /** Endings of the next tasks, in order; later tasks succeed. */
   readonly endings: ArkEnding[] = [];
-  /** Polls that find a task queued, and then running. */
+  /** Number of polls that find a task queued, and then running. */
   steps = { queued: 1, running: 1 };
-  /** Seconds that the clock here is ahead. */
+  /** How far the stub's clock is ahead, in seconds. */
   aheadS = 0;
-  /** Whether the list tells the seeds. */
+  /** Whether the list contains the seeds. */
   listsSeeds = true;
-  /** Films that decode; otherwise they are a few bytes. */
+  /** Whether videos decode; otherwise they are a few bytes. */
   real = false;
   private links = 0;
 
@@ -136,7 +136,7 @@ export class ArkStub extends StubHttp {
     return ending === 'no film' ? 'succeeded' : ending;
   }
 
-  /** Presigned for GET alone. */
+  /** The link is signed for GET only. */
   private async fetch({ method, path, query }: StubRequest): Promise<Reply> {
     const task = this.tasks.get(path.slice('/store/'.length));
     if (method !== 'GET' || !task || Number(query.expires) < this.now()) return { status: 403, body: '<Error/>' };
@@ -150,7 +150,7 @@ export class ArkStub extends StubHttp {
   }
 }
 
-/** @returns the code of the refusal; null when the request is in order */
+/** @returns the error code; null if the request is valid */
 function faultIn(fields: Record<string, unknown>): string | null {
   const { model, content, resolution, ratio, duration, seed } = fields;
   if (typeof model !== 'string') return 'MissingParameter';

@@ -20,38 +20,38 @@ interface FileRef {
   type: string;
 }
 
-type Tell = (clientId: string | undefined, type: string, data: Record<string, unknown>) => void;
+type Publish = (clientId: string | undefined, type: string, data: Record<string, unknown>) => void;
 
-/** The executing half of ComfyUI: one queue, one run at a time, node by node, and what is kept of it afterwards. */
+/** The executing half of ComfyUI: one queue, one run at a time, node by node, with files and history. */
 export class ComfyuiEngine {
   readonly files = new Map<string, Buffer>();
   readonly pending: QueueItem[] = [];
   running: QueueItem | null = null;
   history: Record<string, object> = {};
-  /** Milliseconds for each node. */
+  /** Milliseconds per node. */
   nodeMs = 5;
-  /** Steps a sampler takes. */
+  /** Steps of a sampler. */
   steps = 4;
-  /** No run ends before it is let go. */
+  /** While true, no sampler ends. */
   held = false;
   /** The next run fails in its sampler. */
   failing = false;
-  /** How the files of the next results are damaged. */
+  /** Which files the next results have. */
   outputs: 'as asked' | 'none' | 'temp' | 'one less' = 'as asked';
-  /** Pictures of 8x8 pixels, whatever is asked for. */
+  /** Whether every picture has 8x8 pixels, whatever the request says. */
   tiny = false;
   /** What a video node saves. */
   film = Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1');
-  /** Ended runs, in order: how. */
+  /** Ended runs, in order. */
   readonly ends: { id: string; how: 'success' | 'error' | 'interrupted' }[] = [];
   private interrupted = false;
   private made = 0;
   private closed = false;
 
-  private readonly tell: Tell;
+  private readonly publish: Publish;
 
-  constructor(tell: Tell) {
-    this.tell = tell;
+  constructor(publish: Publish) {
+    this.publish = publish;
   }
 
   put(item: QueueItem): void {
@@ -59,7 +59,7 @@ export class ComfyuiEngine {
     void this.work();
   }
 
-  /** Out of the queue, if it has not begun. */
+  /** Removes a run from the queue. @returns false if it is not in the queue */
   delete(id: string): boolean {
     const at = this.pending.findIndex((item) => item.id === id);
     if (at >= 0) this.pending.splice(at, 1);
@@ -70,7 +70,7 @@ export class ComfyuiEngine {
     this.interrupted = true;
   }
 
-  /** As after a restart of the server: it knows of nothing. */
+  /** Drops everything, as a restart of the server does. */
   forget(): void {
     this.pending.length = 0;
     this.interrupted = true;
@@ -96,35 +96,36 @@ export class ComfyuiEngine {
 
   private async execute(item: QueueItem): Promise<void> {
     const { id, graph, clientId } = item;
-    const say = (type: string, data: Record<string, unknown>) => this.tell(clientId, type, { ...data, prompt_id: id });
+    const send = (type: string, data: Record<string, unknown>) =>
+      this.publish(clientId, type, { ...data, prompt_id: id });
     const messages: unknown[] = [];
-    const note = (event: string, data: Record<string, unknown>) => {
+    const record = (event: string, data: Record<string, unknown>) => {
       messages.push([event, { ...data, prompt_id: id }]);
-      say(event, data);
+      send(event, data);
     };
     const outputs: Record<string, unknown> = {};
     const nodes: Record<string, unknown> = {};
-    note('execution_start', {});
-    note('execution_cached', { nodes: [] });
+    record('execution_start', {});
+    record('execution_cached', { nodes: [] });
     let how: 'success' | 'error' | 'interrupted' = 'success';
     for (const [node, { class_type: type, inputs }] of Object.entries(graph)) {
-      say('executing', { node });
+      send('executing', { node });
       const steps = /Sampler/.test(type) && type !== 'KSamplerSelect' ? this.steps : 1;
       for (let value = 1; value <= steps; value++) {
-        await this.pass(this.nodeMs);
+        await this.wait(this.nodeMs);
         if (this.interrupted) break;
         if (steps === 1) continue;
-        say('progress', { value, max: steps, node });
+        send('progress', { value, max: steps, node });
         nodes[node] = { value, max: steps, state: 'running', node_id: node, prompt_id: id };
-        say('progress_state', { nodes: { ...nodes } });
+        send('progress_state', { nodes: { ...nodes } });
       }
-      if (steps > 1) await this.letGo();
+      if (steps > 1) await this.whileHeld();
       if (this.interrupted) {
-        note('execution_interrupted', { node_id: node, node_type: type, executed: [] });
+        record('execution_interrupted', { node_id: node, node_type: type, executed: [] });
         how = 'interrupted';
       } else if (this.failing && steps > 1) {
         this.failing = false;
-        note('execution_error', {
+        record('execution_error', {
           node_id: node,
           node_type: type,
           exception_type: 'torch.OutOfMemoryError',
@@ -135,29 +136,29 @@ export class ComfyuiEngine {
       }
       if (how !== 'success') break;
       nodes[node] = { value: 1, max: 1, state: 'finished', node_id: node, prompt_id: id };
-      say('progress_state', { nodes: { ...nodes } });
+      send('progress_state', { nodes: { ...nodes } });
       const output = await this.save(type, inputs, graph);
       if (output) {
         outputs[node] = output;
-        say('executed', { node, output });
+        send('executed', { node, output });
       }
     }
-    if (how === 'success') note('execution_success', {});
-    // The history is written a moment after the last word on the socket, and "executing nothing" comes after it.
-    await this.pass(3);
+    if (how === 'success') record('execution_success', {});
+    // ComfyUI writes the history a moment after the last message on the socket, and sends "executing null" after that.
+    await this.wait(3);
     if (this.running !== item || this.closed) return; // forgotten
     const status = { status_str: how === 'success' ? 'success' : 'error', completed: how === 'success', messages };
     this.history[id] = { prompt: [item.number, id, graph, {}, []], outputs, status };
     this.ends.push({ id, how });
     this.running = null;
-    say('executing', { node: null });
+    send('executing', { node: null });
   }
 
-  private async letGo(): Promise<void> {
-    while (this.held && !this.interrupted) await this.pass(5);
+  private async whileHeld(): Promise<void> {
+    while (this.held && !this.interrupted) await this.wait(5);
   }
 
-  private pass(ms: number): Promise<void> {
+  private wait(ms: number): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
 

@@ -4,15 +4,16 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ComfyuiEngine, type Graph } from './comfyui-engine.ts';
 
-/** What becomes of one request. */
+/** What goes wrong with one request. */
 export type Fault =
   | { status: number; body?: unknown; headers?: Record<string, string> }
-  /** The connection breaks before anything is done; or after it, so that the reply is lost. */
+  /** The connection breaks before the request takes effect. */
   | 'reset'
+  /** The connection breaks after the request took effect. */
   | 'lose reply'
-  /** No word, ever. */
+  /** No response ever arrives. */
   | 'hang'
-  /** 200 and something that is not JSON. */
+  /** 200 with a body that is not JSON. */
   | 'junk';
 
 export interface SeenRequest {
@@ -32,24 +33,24 @@ interface Reply {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ok = (body: unknown = null): Reply => ({ status: 200, body });
 
-/** A ComfyUI server on loopback: queue, runs, socket, uploads and files, with faults to order. */
+/** A ComfyUI server on loopback: queue, runs, socket, uploads and files. A test can plan faults. */
 export class ComfyuiStub {
-  readonly engine = new ComfyuiEngine((clientId, type, data) => this.tell(clientId, type, data));
+  readonly engine = new ComfyuiEngine((clientId, type, data) => this.publish(clientId, type, data));
   readonly requests: SeenRequest[] = [];
-  /** Runs that came into the queue, by id and in order: a run twice in it was submitted twice. */
+  /** Ids of the queued runs, in order. An id that is there twice was submitted twice. */
   readonly submits: string[] = [];
-  /** Images uploaded, by the name a LoadImage node gives them. */
+  /** Uploaded images, by the name that a LoadImage node uses. */
   readonly uploads = new Map<string, Buffer>();
-  /** Whether it has `/api/jobs`, as newer servers do. */
+  /** Whether the server has `/api/jobs`, as newer ones do. */
   modern = true;
-  /** An old server gives every run an id of its own. */
+  /** Whether the server ignores the given id and makes a new one, as old servers do. */
   ignoresPromptId = false;
-  /** Model files it does not have. */
+  /** Model files that the server does not have. */
   readonly missing = new Set<string>();
   refusesSockets = false;
-  /** Sockets opened so far. */
+  /** Number of sockets opened so far. */
   socketCount = 0;
-  /** Required as a bearer token, as by a proxy in front. */
+  /** The required bearer token, as a proxy in front of the server may require. */
   key: string | null = null;
   private readonly faults = new Map<string, Fault[]>();
   private readonly sockets = new Map<string, WebSocket>();
@@ -82,7 +83,7 @@ export class ComfyuiStub {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** @param route `POST /prompt`; a path's variable part is `*` */
+  /** Plans faults for the next requests of a route. @param route `POST /prompt`; `*` matches one path segment */
   next(route: string, ...faults: Fault[]): void {
     this.faults.set(route, [...(this.faults.get(route) ?? []), ...faults]);
   }
@@ -96,13 +97,13 @@ export class ComfyuiStub {
     const sid = clientId ?? `socket-${this.socketCount}`;
     this.sockets.set(sid, socket);
     socket.on('close', () => this.sockets.get(sid) === socket && this.sockets.delete(sid));
-    this.tell(sid, 'status', { status: { exec_info: { queue_remaining: this.engine.pending.length } }, sid });
-    // A reconnecting client of the run at work hears of the node only.
-    if (this.engine.running?.clientId === sid) this.tell(sid, 'executing', { node: 'sample' });
-    socket.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3])); // a preview
+    this.publish(sid, 'status', { status: { exec_info: { queue_remaining: this.engine.pending.length } }, sid });
+    // A client that reconnects during its run receives only the current node.
+    if (this.engine.running?.clientId === sid) this.publish(sid, 'executing', { node: 'sample' });
+    socket.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3])); // a preview image
   }
 
-  private tell(clientId: string | undefined, type: string, data: Record<string, unknown>): void {
+  private publish(clientId: string | undefined, type: string, data: Record<string, unknown>): void {
     this.sockets.get(clientId ?? '')?.send(JSON.stringify({ type, data }));
   }
 
@@ -231,8 +232,8 @@ function refusal(type: string, message: string, nodeErrors: object = {}): Reply 
 
 function matches(pattern: string, route: string): boolean {
   const parts = route.split('/');
-  const wanted = pattern.split('/');
-  return parts.length === wanted.length && wanted.every((part, i) => part === '*' || part === parts[i]);
+  const segments = pattern.split('/');
+  return parts.length === segments.length && segments.every((part, i) => part === '*' || part === parts[i]);
 }
 
 function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {

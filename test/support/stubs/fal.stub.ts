@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { film, paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
-/** How a request ends: with its files, or so. `onStatus`: the error is told on the status already. */
+/** How a request ends. `onStatus`: the status response already contains the error. */
 export type FalEnding =
   | 'completed'
   | 'nothing'
-  /** One picture less than asked for. */
+  /** One picture fewer than requested. */
   | 'fewer'
-  /** Runs for ever. */
+  /** Never ends. */
   | 'never'
   | { status: number; type: string; platform?: boolean; retryable?: boolean }
   | { onStatus: string };
@@ -23,9 +23,9 @@ interface FalJob {
   cancelRequested: boolean;
 }
 
-/** Fields of each endpoint, required ones with a `!`. */
 const COMMON_IMAGE = ['prompt!', 'num_images', 'output_format'];
 const COMMON_VIDEO = ['prompt!', 'resolution', 'aspect_ratio', 'duration', 'seed', 'generate_audio'];
+/** Fields of each endpoint; required ones end with `!`. */
 const ENDPOINTS: Record<string, string[]> = {
   'openai/gpt-image-2': [...COMMON_IMAGE, 'image_size', 'quality'],
   'openai/gpt-image-2/edit': [...COMMON_IMAGE, 'image_size', 'quality', 'image_urls!'],
@@ -38,13 +38,13 @@ const ENDPOINTS: Record<string, string[]> = {
   'bytedance/seedance-2.0/reference-to-video': [...COMMON_VIDEO, 'image_urls!'],
 };
 
-/** fal's queue on loopback: requests stand in the queue, run and complete, a step a poll. */
+/** fal's queue on loopback. A request is queued, runs and completes; each poll is one step. */
 export class FalStub extends StubHttp {
   readonly jobs = new Map<string, FalJob>();
-  /** Endings of the coming requests, in order; the rest complete. */
+  /** Endings of the next requests, in order; later ones complete. */
   readonly endings: FalEnding[] = [];
   steps = { queued: 2, running: 1 };
-  /** Pictures and films that decode; otherwise they are a few bytes. */
+  /** Whether pictures and videos decode; otherwise they are a few bytes. */
   real = false;
 
   bytesOf(id: string, at: number): Buffer {
@@ -130,7 +130,7 @@ export class FalStub extends StubHttp {
   }
 }
 
-/** @returns the field at fault */
+/** @returns the invalid field, or null */
 function faultIn(known: readonly string[], fields: Record<string, unknown>): string | null {
   const names = known.map((name) => name.replace('!', ''));
   const missing = known.find((name) => name.endsWith('!') && fields[name.slice(0, -1)] === undefined);

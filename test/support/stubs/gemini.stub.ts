@@ -5,7 +5,7 @@ import { StubHttp, type Reply, type StubRequest } from './stub-http.ts';
 
 type Rows = Record<string, [number, number]>;
 
-/** Pixels in 2K; 4K has twice as many a side, 1K half. */
+/** Pixels in 2K. The sides of 4K are twice as long, those of 1K half as long. */
 const PIXELS_2K: Rows = {
   '1:1': [2048, 2048],
   '2:3': [1696, 2528],
@@ -20,9 +20,9 @@ const PIXELS_2K: Rows = {
 };
 const SCALES: Record<string, number> = { '1K': 0.5, '2K': 1, '4K': 2 };
 
-/** Gemini's generateContent for image models, on loopback; it serves v1 and v1beta. */
+/** Gemini's generateContent for image models on loopback, under v1 and v1beta. */
 export class GeminiStub extends StubHttp {
-  /** Puts a draft before the picture, in a part marked as thought. */
+  /** Whether a draft precedes the picture, in a part marked as thought. */
   drafts = false;
 
   get baseUrl(): string {
@@ -51,7 +51,7 @@ export class GeminiStub extends StubHttp {
     });
     const draft = this.drafts ? [{ thought: true, ...(await inline(99)) }] : [];
     const picture = await inline(this.submits);
-    return said(
+    return answered(
       { content: { role: 'model', parts: [...draft, { text: 'Here it is.' }, picture] }, finishReason: 'STOP' },
       model,
     );
@@ -63,7 +63,7 @@ interface Body {
   generationConfig: { responseModalities?: string[]; imageConfig?: { aspectRatio?: string; imageSize?: string } };
 }
 
-/** What the real one refuses, in short; undefined when it is fine. */
+/** @returns why the real API refuses the request; undefined if it does not */
 function faultOf(contents: Body['contents'], config: Body['generationConfig'] | undefined): string | undefined {
   const parts = contents?.[0]?.parts ?? [];
   if (!parts.some(({ text }) => text)) return 'contents is not specified';
@@ -77,7 +77,7 @@ function faultOf(contents: Body['contents'], config: Body['generationConfig'] | 
   return undefined;
 }
 
-function said(candidate: object, model = 'stub'): Reply {
+function answered(candidate: object, model = 'stub'): Reply {
   const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 1290, totalTokenCount: 1299 };
   return {
     status: 200,
@@ -94,10 +94,12 @@ const apiKeyInvalid = { '@type': `${TYPE}ErrorInfo`, reason: 'API_KEY_INVALID', 
 const quota = (quotaId: string) => ({ '@type': `${TYPE}QuotaFailure`, violations: [{ quotaId }] });
 const retryIn = (retryDelay: string) => ({ '@type': `${TYPE}RetryInfo`, retryDelay });
 
-/** A success that ends for this reason, with no picture. */
-export const finishedBy = (finishReason: string): Fault => ({ reply: said({ content: { parts: [] }, finishReason }) });
+/** A successful response without a picture, with this finish reason. */
+export const finishedBy = (finishReason: string): Fault => ({
+  reply: answered({ content: { parts: [] }, finishReason }),
+});
 
-/** A prompt that is blocked before any candidate. */
+/** A response to a prompt that was blocked before any candidate. */
 export const blockedBy = (blockReason: string): Fault => ({
   reply: { status: 200, body: { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 9 } } },
 });
@@ -118,7 +120,7 @@ export const GEMINI_FAULTS = {
   overloadedHint: { reply: { ...refuse(503, 'UNAVAILABLE', 'overloaded'), headers: { 'retry-after': '2' } } },
   deadline: { reply: refuse(504, 'DEADLINE_EXCEEDED', 'deadline') },
   internal: { reply: refuse(500, 'INTERNAL', 'internal') },
-  /** The front end's habit. */
+  /** Google's front end wraps errors in an array. */
   wrapped: {
     reply: {
       status: 429,

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** A PNG that decodes, in a colour of its own. */
+/** A PNG that decodes; each shade has another colour. */
 export async function paint(width: number, height: number, shade: number): Promise<Buffer> {
   const background = { r: (shade * 53) % 256, g: (shade * 97) % 256, b: 200 };
   return sharp({ create: { width, height, channels: 3, background } })
@@ -10,7 +10,7 @@ export async function paint(width: number, height: number, shade: number): Promi
 
 const films = new Map<string, Buffer>();
 
-/** An MP4 that decodes: one picture a second. */
+/** An MP4 that decodes, with one frame per second. */
 export async function film(width: number, height: number, seconds: number): Promise<Buffer> {
   const name = `${width}x${height}x${seconds}`;
   const made = films.get(name) ?? (await encodeFilm(width, height, seconds));

@@ -8,7 +8,7 @@ const envelope = (status: number, error: object, headers?: Record<string, string
   },
 });
 
-/** The failures of OpenAI and of servers that speak its wire. */
+/** The failures of OpenAI and of servers that implement its API. */
 export const OPENAI_FAULTS = {
   moderated: envelope(400, {
     type: 'image_generation_user_error',

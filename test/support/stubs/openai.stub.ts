@@ -17,17 +17,17 @@ interface Job {
   polls: number;
 }
 
-/** OpenAI's Images and Videos, on loopback. The base URL ends in /v1. */
+/** OpenAI's Images and Videos APIs on loopback. The base URL ends in /v1. */
 export class OpenaiStub extends StubHttp {
-  /** Sora's sizes and seconds only, as OpenAI had them; false: as the servers of others, which take any. */
+  /** Whether only Sora's sizes and seconds are accepted, as at OpenAI; compatible servers accept any. */
   sora = true;
-  /** How often a job is looked at before it is completed. */
+  /** Number of polls until a job is completed. */
   pollsToComplete = 3;
-  /** Jobs answer nothing but id and status, as some servers do. */
+  /** Whether jobs show only id and status, as on some servers. */
   minimal = false;
-  /** Jobs fail with this in the place of completing. */
+  /** If set, jobs fail with this error. */
   jobError: { code: string; message: string } | null = null;
-  /** Pictures are answered as links to the stub, as some servers do. */
+  /** Whether pictures are links to the stub, as on some servers. */
   links = false;
   readonly jobs = new Map<string, Job>();
 
@@ -53,7 +53,7 @@ export class OpenaiStub extends StubHttp {
     const [, id = '', content] = /^\/v1\/videos\/([^/]+)(\/content)?$/.exec(path) ?? [];
     const job = this.jobs.get(id);
     if (!job) return refuse(404, 'not_found', null);
-    if (method === 'GET') return content ? this.content(request, job) : this.look(job);
+    if (method === 'GET') return content ? this.content(request, job) : this.poll(job);
     if (method === 'DELETE') return this.remove(job);
     return refuse(405, 'method_not_allowed', null);
   }
@@ -129,7 +129,7 @@ export class OpenaiStub extends StubHttp {
     return { status: 200, body: this.shown(video) };
   }
 
-  private look(job: Job): Reply {
+  private poll(job: Job): Reply {
     job.polls += 1;
     const { video } = job;
     if (job.polls >= this.pollsToComplete) this.end(video);
@@ -178,7 +178,7 @@ function refuse(status: number, code: string, param: string | null): Reply {
   return { status, body: { error: { message: `refused: ${code}`, type: 'invalid_request_error', param, code } } };
 }
 
-/** By the rules of gpt-image-2; null for a size against them. */
+/** @returns null for a size that gpt-image-2 does not allow */
 function pixelsOf(size: string): { width: number; height: number } | null {
   if (size === 'auto') return { width: 1024, height: 1024 };
   const [, width = 0, height = 0] = (/^(\d+)x(\d+)$/.exec(size) ?? []).map(Number);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/providers/provider.ts';
 
-/** A run without a record: writes down what a provider tells it. */
+/** A run that records the calls of a provider and stores nothing. */
 export class RecordedRun implements Run {
   readonly scratchDir = mkdtempSync(join(tmpdir(), 'darkroom-spec-'));
-  /** `submitting`, `submitted <id>`, in order. */
-  readonly told: string[] = [];
+  /** `submitting` and `submitted <id>`, in order. */
+  readonly calls: string[] = [];
   readonly percents: number[] = [];
   requestId: string | null = null;
   private readonly controller = new AbortController();
@@ -27,11 +27,11 @@ export class RecordedRun implements Run {
   }
 
   async submitting(): Promise<void> {
-    this.told.push('submitting');
+    this.calls.push('submitting');
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
-    this.told.push(`submitted ${upstreamId}`);
+    this.calls.push(`submitted ${upstreamId}`);
     this.requestId = requestId;
   }
 
@@ -44,7 +44,7 @@ export class RecordedRun implements Run {
   }
 }
 
-/** A picture as a client's, fetched and checked. */
+/** A reference picture as the service passes it on: fetched and checked. */
 export async function inputImage(
   width: number,
   height: number,
@@ -59,17 +59,17 @@ type Changes = Partial<Omit<ProviderRequest, 'input' | 'upstream'>> & {
   upstream?: Partial<ProviderRequest['upstream']>;
 };
 
-/** A request whose every value is fine, changed where the test says. */
+/** The base request with the given changes. */
 export function requestFor(base: ProviderRequest, { input, upstream, ...rest }: Changes = {}): ProviderRequest {
   return { ...base, ...rest, input: { ...base.input, ...input }, upstream: { ...base.upstream, ...upstream } };
 }
 
-/** What a generation failed with. @throws when it did not fail */
+/** The error of a generation. @throws if the generation succeeds */
 export async function failureOf(generation: Promise<unknown>): Promise<ProviderError> {
   const made = await generation.then(
     () => 'made' as const,
     (error: unknown) => error as ProviderError,
   );
-  if (made === 'made') throw new Error('It was made, and should have failed.');
+  if (made === 'made') throw new Error('The generation succeeded; it should have failed.');
   return made;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { film, paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
-/** How a prediction ends: with its output, or so. */
+/** How a prediction ends. */
 export type ReplicateEnding = 'succeeded' | 'no output' | 'canceled' | 'aborted' | 'never' | { error: string };
 
 interface StubPrediction {
@@ -42,20 +42,20 @@ const GPT_RATIOS = `1:1 3:2 2:3 4:3 3:4 16:9 9:16 auto 1024x1024 1536x1024 1024x
   2048x2048 2048x1152 1152x2048 3840x2160 2160x3840`.split(/\s+/);
 const HOUR_MS = 3_600_000;
 
-/** Replicate on loopback: predictions go from starting over processing to their end, a step a poll. */
+/** Replicate on loopback. A prediction goes from starting to processing to its end; each poll is one step. */
 export class ReplicateStub extends StubHttp {
   readonly predictions = new Map<string, StubPrediction>();
-  /** By address. */
+  /** By URL. */
   readonly uploads = new Map<string, { type: string; bytes: Buffer }>();
-  /** Endings of the coming predictions, in order; the rest succeed. */
+  /** Endings of the next predictions, in order; later ones succeed. */
   readonly endings: ReplicateEnding[] = [];
   steps = { starting: 1, processing: 1 };
-  /** Milliseconds that the clock here is ahead. */
+  /** How far the stub's clock is ahead, in milliseconds. */
   aheadMs = 0;
-  /** A model of one output gives its address, or a list of one. */
+  /** Whether a model with one output returns a list of one URL instead of the URL. */
   outputAsList = false;
   pageSize = 100;
-  /** Pictures and films that decode; otherwise they are a few bytes. */
+  /** Whether pictures and videos decode; otherwise they are a few bytes. */
   real = false;
 
   get baseUrl(): string {

@@ -10,9 +10,9 @@ export interface StubRequest {
   method: string;
   path: string;
   query: Record<string, string>;
-  /** Without those that carry a key. */
+  /** Without the headers that carry a key. */
   headers: Record<string, string>;
-  /** Whether it came with the stub's key, another, or none. */
+  /** Whether the request has the stub's key, another key, or none. */
   key: 'right' | 'wrong' | 'none';
   /** JSON, or the text parts of a form. */
   fields: Record<string, unknown>;
@@ -27,30 +27,31 @@ export interface StubRequest {
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** An object goes out as JSON. */
+  /** An object is sent as JSON. */
   body: object | string | Buffer;
 }
 
-/**
- * What goes wrong with the next request: it is answered so instead; or the connection is cut before the body is read, after
- * the request was taken, or half through the answer; or no answer ever comes; or a good one comes late; or half of a good one
- * comes at once, and the rest when the promise is kept.
- */
+/** What goes wrong with one request. */
 export type Fault =
+  /** This reply is sent instead. */
   | { reply: Reply }
+  /** The connection is cut before the body is read, after the request took effect, or halfway through the reply. */
   | { cut: 'before' | 'after' | 'midway' }
+  /** No reply is ever sent. */
   | 'hang'
+  /** The normal reply is late. */
   | { delayMs: number }
+  /** Half of the normal reply is sent at once, the rest after the promise resolves. */
   | { restAfter: Promise<void> };
 
-/** An upstream on loopback: records what it is sent and does what the test has planned, else what `answer` says. */
+/** An upstream on loopback. It records every request and applies the planned faults; otherwise it replies with `answer`. */
 export abstract class StubHttp {
   readonly requests: StubRequest[] = [];
-  /** Every JSON answer of success, with its request: for checking against the published schemas. */
+  /** Every successful JSON reply with its request, to check them against the published schemas. */
   readonly answers: { request: StubRequest; body: object }[] = [];
-  /** Requests that cost money and were taken, whether or not the answer arrived. */
+  /** Accepted requests that cost money, whether or not the reply arrived. */
   submits = 0;
-  /** Answers of which half has gone out and the rest was to wait. */
+  /** Replies whose first half was sent under the fault `restAfter`. */
   halves = 0;
   readonly key = 'stub-key-5f2c9e';
 
@@ -59,7 +60,7 @@ export abstract class StubHttp {
     this.take(incoming, outgoing).catch(() => outgoing.destroy());
   });
 
-  /** The good answer. Throw a `Reply` to refuse. */
+  /** The normal reply. */
   protected abstract answer(request: StubRequest): Promise<Reply> | Reply;
   protected abstract keyOf(headers: IncomingMessage['headers']): string | undefined;
   protected abstract isSubmit(request: StubRequest): boolean;
@@ -80,7 +81,7 @@ export abstract class StubHttp {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Plans faults for the coming requests whose `METHOD /path` matches, one each, in order. */
+  /** Plans one fault for each of the next requests whose `METHOD /path` matches, in order. */
   plan(pattern: RegExp, ...faults: Fault[]): void {
     for (const fault of faults) this.faults.push({ pattern, fault });
   }

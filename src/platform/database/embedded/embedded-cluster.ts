@@ -4,28 +4,28 @@ import { join } from 'node:path';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
 
-/** The files of the embedded database, and who works on them. */
+/** The files of the embedded database, and the user and programs that work on them. */
 export interface EmbeddedCluster {
-  /** PostgreSQL's own folder, DATA_DIR/postgres. */
+  /** PostgreSQL's data folder, DATA_DIR/postgres. */
   path: string;
   password: string;
   binaries: PostgresBinaries;
   user: PostgresUser;
-  /** false only in tests: trades safety after a power cut for speed. */
+  /** false only in tests: faster, but a power cut may lose data. */
   fsync: boolean;
 }
 
-/** Name of the role and of its database. It may create others (tests do), but it is no superuser. */
+/** Name of the role and of its database. The role may create databases (tests do), but is not a superuser. */
 export const EMBEDDED_NAME = 'darkroom';
 
-/** 0711 as root, because the database runs as another user and has to pass; what is secret inside is 0600 or 0700. */
+/** Mode 0711 as root, because the database runs as another user that must traverse the folder. Secrets inside are 0600 or 0700. */
 export function createDataDir(dataDir: string): void {
   if (existsSync(dataDir)) return;
   mkdirSync(dataDir, { recursive: true });
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** To be called by one process at a time. Makes the cluster when there is none. */
+/** Creates the cluster when there is none. Only one process at a time may call it. */
 export async function openCluster(dataDir: string, fsync: boolean): Promise<EmbeddedCluster> {
   const path = join(dataDir, 'postgres');
   const binaries = findPostgresBinaries();
@@ -44,7 +44,7 @@ function readPassword(dataDir: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Builds the cluster beside its place and moves it in when it is complete, so that a kill half-way leaves nothing. */
+/** Builds the cluster in a temporary folder and renames it when it is complete, so that a kill leaves no partial cluster. */
 async function initialise({ path, password, binaries, user, fsync }: EmbeddedCluster): Promise<void> {
   const draft = `${path}.new`;
   rmSync(draft, { recursive: true, force: true });
@@ -52,8 +52,8 @@ async function initialise({ path, password, binaries, user, fsync }: EmbeddedClu
   user.own(draft);
 
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // "trust" is never in force: the rule below replaces it before the first start. The superuser has no password, so it
-  // can only be used while the server is down (postgres --single).
+  // "trust" never takes effect: the rule below replaces it before the first start. The superuser has no password, so it
+  // is usable only while the server is down (postgres --single).
   const rest = ['-U', 'postgres', '--auth=trust', '--no-instructions', ...(fsync ? [] : ['--no-sync'])];
   await user.run(binaries.initdb, ['-D', draft, ...locale, ...rest]);
   writeFileSync(join(draft, 'pg_hba.conf'), `host all ${EMBEDDED_NAME} 127.0.0.1/32 scram-sha-256\n`);

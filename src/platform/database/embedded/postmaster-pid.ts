@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What PostgreSQL writes about itself while it runs, and leaves behind when it is killed. */
+/** PostgreSQL writes this file while it runs, and leaves it behind when it is killed. */
 export interface PostmasterPid {
   pid: number;
   port: number;
 }
 
-/** No system gives a process this number. */
-const NOBODY = 999_999_999;
+/** No operating system assigns this process id. */
+const UNUSED_PID = 999_999_999;
 
-/** Null when there is none, or it is not written to its end yet. Lines: pid, data folder, start time, port, … */
+/** Null when the file is missing or incomplete. Its lines: pid, data folder, start time, port, … */
 export function readPostmasterPid(cluster: string): PostmasterPid | null {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -23,8 +23,8 @@ export function readPostmasterPid(cluster: string): PostmasterPid | null {
 }
 
 /**
- * Whether the process is there, and is a PostgreSQL. The number of a killed one may belong to any program by now, as it
- * does in a container that was started again.
+ * Whether the process exists and is a PostgreSQL. After a kill its id may belong to any other program, which is common in a
+ * restarted container.
  */
 export function isPostgres(pid: number): boolean {
   try {
@@ -32,21 +32,22 @@ export function isPostgres(pid: number): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
-  const name = programOf(pid);
+  const name = programNameOf(pid);
   return name === null || name.includes('postgres');
 }
 
 /**
- * Takes a foreign program's number out of the file: PostgreSQL would take the program for itself and refuse to start.
- * The rest stays, because with it PostgreSQL makes sure that no child of the killed server still writes.
+ * Replaces a process id that now belongs to another program: PostgreSQL would take that program for a running server and
+ * refuse to start. The other lines stay, because PostgreSQL uses them to check that no child of the killed server still
+ * writes.
  */
-export function disown(cluster: string): void {
+export function clearStalePid(cluster: string): void {
   const file = join(cluster, 'postmaster.pid');
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(NOBODY)));
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(UNUSED_PID)));
 }
 
-/** Null when the system does not tell. */
-function programOf(pid: number): string | null {
+/** Null when the operating system does not reveal it. */
+function programNameOf(pid: number): string | null {
   if (process.platform === 'linux') {
     try {
       return readFileSync(`/proc/${pid}/comm`, 'utf8');

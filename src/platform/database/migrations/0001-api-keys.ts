@@ -15,7 +15,7 @@ export class ApiKeys1700000000001 implements MigrationInterface {
         revoked_at timestamptz,
         last_used_at timestamptz
       )`);
-    // The hash is the primary key: authenticating is one probe of one index, whatever the key.
+    // The hash is the primary key, so authentication is one index probe, for valid and unknown keys alike.
     await runner.query(`
       create table api_key_secrets (
         hash bytea primary key check (length(hash) = 32),
@@ -23,7 +23,7 @@ export class ApiKeys1700000000001 implements MigrationInterface {
         created_at timestamptz not null default now(),
         expires_at timestamptz
       )`);
-    // At most one current secret a key, also when two rotations race.
+    // At most one current secret per key, even when two rotations race.
     await runner.query(
       `create unique index api_key_secrets_current on api_key_secrets (api_key_id) where expires_at is null`,
     );

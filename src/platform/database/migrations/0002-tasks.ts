@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The record and its life. What is only stored and shown is `json`, which keeps the order of its keys; what is searched is
- * `jsonb`. Fill factor 80: progress is rewritten in place, on the same page (HOT).
+ * Tasks. Columns that are only stored and shown are `json`, which keeps the order of the keys; columns that are searched are
+ * `jsonb`. Fill factor 80 leaves room for progress updates on the same page (HOT).
  */
 export class Tasks1700000000002 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -54,8 +54,8 @@ export class Tasks1700000000002 implements MigrationInterface {
     await runner.query('create index tasks_expiring on tasks (expires_at)');
     await runner.query('create index tasks_files_expiring on tasks (files_expire_at) where not files_purged');
 
-    // How many tasks of a key wait and run: exact, since every move changes it in the same commit. Counting rows
-    // instead would make each create cost as much as the key's backlog is long.
+    // The numbers of queued and running tasks per key. They are exact, because every change of status updates them in the
+    // same commit. Counting rows instead would make the cost of a create grow with the key's backlog.
     await runner.query(`
       create table key_load (
         api_key_id text collate "C" primary key,

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Who is told, of what, and how each telling went. A dispatch is one event on its way to one endpoint: waiting while
- * `due_at` is set, under way while `lease_until` is, otherwise done with. A delivery is one attempt of it.
+ * Endpoints, events, dispatches and deliveries. A dispatch is one event for one endpoint: waiting while `due_at` is set,
+ * in flight while `lease_until` is set, otherwise finished. A delivery is one attempt of a dispatch.
  */
 export class Webhooks1700000000003 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -24,7 +24,7 @@ export class Webhooks1700000000003 implements MigrationInterface {
       )`);
     await runner.query('create index webhook_endpoints_of_key on webhook_endpoints (api_key_id, id)');
 
-    // The body is kept as text: every attempt sends the same bytes. Without task: a test of an endpoint.
+    // The body is text, so that every attempt sends the same bytes. An event without a task is a test of an endpoint.
     await runner.query(`
       create table webhook_events (
         id text collate "C" primary key,

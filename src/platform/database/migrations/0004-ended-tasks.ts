@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who follows all tasks of a key asks after an interruption what ended meanwhile. */
+/** For subscribers to all tasks of a key: after an interruption they query which tasks ended meanwhile. */
 export class EndedTasks1700000000004 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The index counts the tasks a provider works on: few rows, whatever the table holds. */
+/** The partial index counts the tasks that a provider works on: few rows, however large the table is. */
 export class ProviderPlaces1700000000005 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table tasks add column provider_url text');

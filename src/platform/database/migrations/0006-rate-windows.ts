@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * How many requests of a key have been let through in its present minute. Two rows a key, used again for each window, so the
- * table grows with the keys and not with time. Unlogged: a count that lives a minute is not worth the wait for a disk at
- * each lease; a crash of the database empties it. Fill factor 20: rewritten in place, on the same page (HOT).
+ * How many requests of a key were admitted in its current minute. Two rows per key are reused for every window, so the table
+ * grows with the number of keys and not with time. Unlogged, because a count that lives for a minute does not justify a disk
+ * sync at each lease; a crash of the database empties the table. Fill factor 20 leaves room for updates on the same page
+ * (HOT).
  */
 export class RateWindows1700000000006 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What `recover` looks for, without what is still waiting or under way: a delivery that succeeds at once leaves nothing in
- * this index. The queue that deliveries had beside their rows (schema graphile_worker) is left where it is, for processes
- * of the version before.
+ * The dispatches that `recover` selects: undelivered, and neither waiting nor in flight. A dispatch that succeeds on its
+ * first attempt never enters this index. The former queue of deliveries (schema graphile_worker) stays, for processes of the
+ * previous version.
  */
 export class GivenUpDeliveries1700000000009 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

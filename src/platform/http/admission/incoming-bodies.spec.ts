@@ -5,11 +5,11 @@ import { IncomingBodies } from './incoming-bodies.ts';
 import { acceptJsonBodiesOnly } from '../json/json-body.ts';
 import { HTTP_LIMITS } from '../limits.ts';
 
-describe('bodies that are coming in', () => {
+describe('bodies being received', () => {
   let fastify: FastifyInstance;
   let socket: Socket;
   const bodies = new IncomingBodies(HTTP_LIMITS);
-  const held = () => bodies['held'].size;
+  const uploads = () => bodies['uploads'].size;
   let begun = 0;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('bodies that are coming in', () => {
   afterAll(() => fastify.close());
   afterEach(() => socket.destroy());
 
-  /** Keeps the connection, as clients do. */
+  /** Keeps the connection open, as clients do. */
   function send(headers: string, body: string): void {
     socket = connect((fastify.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined).resume(); // prettier-ignore
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`);
@@ -34,22 +34,22 @@ describe('bodies that are coming in', () => {
   const JSON_TYPE = 'Content-Type: application/json\r\n';
 
   it.each([
-    ['is in', `${JSON_TYPE}Content-Length: 2`, '{}'],
-    ['is no JSON', `${JSON_TYPE}Content-Length: 2`, 'xx'],
-    ['says that it will be too long', `${JSON_TYPE}Content-Length: 101`, '{'],
-    ['turns out to be too long', `${JSON_TYPE}Transfer-Encoding: chunked`, `c8\r\n${'x'.repeat(200)}\r\n`],
-    ['is of no type that is read', 'Content-Type: text/plain\r\nContent-Length: 2', 'xx'],
-  ])('one that %s is held no longer', async (_what, headers, body) => {
+    ['is complete', `${JSON_TYPE}Content-Length: 2`, '{}'],
+    ['is not JSON', `${JSON_TYPE}Content-Length: 2`, 'xx'],
+    ['announces too many bytes', `${JSON_TYPE}Content-Length: 101`, '{'],
+    ['has too many bytes', `${JSON_TYPE}Transfer-Encoding: chunked`, `c8\r\n${'x'.repeat(200)}\r\n`],
+    ['has another content type', 'Content-Type: text/plain\r\nContent-Length: 2', 'xx'],
+  ])('releases the memory of one that %s', async (_what, headers, body) => {
     const before = begun;
     send(headers, body);
     await eventually('the body to begin', async () => begun > before);
-    await eventually('nothing to be held', async () => held() === 0);
+    await eventually('no upload to be left', async () => uploads() === 0);
   });
 
-  it('one whose client hangs up is held no longer, and until then it is', async () => {
+  it('releases the memory of one whose client disconnects, and not before', async () => {
     send(`${JSON_TYPE}Content-Length: 50`, '{');
-    await eventually('the body to begin', async () => held() === 1);
+    await eventually('the body to begin', async () => uploads() === 1);
     socket.destroy();
-    await eventually('nothing to be held', async () => held() === 0);
+    await eventually('no upload to be left', async () => uploads() === 0);
   });
 });

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
 
-/** Remembers which methods the service has, so that an unmatched request can be told apart: wrong method or no such address. */
+/** Distinguishes a wrong method (405) from an unknown path (404) for requests that match no route. */
 export class KnownRoutes {
-  /** In the order in which `Allow` lists them. OPTIONS is answered everywhere, see below. */
+  /**
+   * In the order in which `Allow` lists them. OPTIONS is not among them: `answerUnmatched` responds to it for every
+   * path.
+   */
   private readonly methods = new Set<string>();
 
   constructor(private readonly fastify: FastifyInstance) {
@@ -12,26 +15,26 @@ export class KnownRoutes {
     });
   }
 
-  /** `GET, HEAD, OPTIONS`; empty when nothing is at the address. */
+  /** Such as `GET, HEAD, OPTIONS`; empty for an unknown path. */
   allowedAt(url: string): string {
     const allowed = [...this.methods].filter((method) => this.has(method, url));
     return allowed.length === 0 ? '' : [...allowed, 'OPTIONS'].join(', ');
   }
 
-  /** An empty segment is no parameter: `/v1/tasks//cancel` is nowhere. */
+  /** An empty segment does not match a parameter: `/v1/tasks//cancel` is unknown. */
   private has(method: string, url: string): boolean {
     const found = this.fastify.findRoute({ method, url });
     return found !== null && !Object.values(found.params).includes('');
   }
 
-  /** Every method that some address takes. */
+  /** The methods of all routes. */
   allMethods(): string {
     return [...this.methods, 'OPTIONS'].join(', ');
   }
 
   /**
-   * For a request that no route matched: answers OPTIONS.
-   * @returns true when answered
+   * Responds to OPTIONS; for a request that matches no route.
+   * @returns true if it responded
    * @throws ApiError route_not_found or method_not_allowed
    */
   answerUnmatched(request: FastifyRequest, reply: FastifyReply): boolean {
@@ -39,7 +42,7 @@ export class KnownRoutes {
     if (allow === '') throw new ApiError('route_not_found');
     if (request.method !== 'OPTIONS') {
       throw new ApiError('method_not_allowed', {
-        message: `This address takes ${allow}, not ${request.method}.`,
+        message: `This path accepts ${allow}, not ${request.method}.`,
         headers: { allow },
       });
     }

@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
 import type { HttpLimits } from '../limits.ts';
 
-/** Event streams stay open for hours and hold little; they have bounds of their own. */
+/** Event streams stay open for hours and need little memory; they have their own limits. */
 const isStream = (request: FastifyRequest): boolean => request.routeOptions.url?.endsWith('/events') ?? false;
 
 /**
- * Refuses what would be one request too many with 503, before memory does it for all. Counted is what has come in whole and
- * is not answered, so that clients who dawdle over a body take nobody's place.
+ * Rejects requests over a limit with 503 before memory runs out. Counts only requests that were received completely, so
+ * that slow uploads do not use up the limit.
  */
 export class LoadBound {
   private requests = 0;
@@ -20,12 +20,12 @@ export class LoadBound {
     const { requestsAtOnce, bodyBytesAtOnce } = this.limits;
     if (this.requests < requestsAtOnce && this.bodyBytes < bodyBytesAtOnce) return;
     throw new ApiError('service_unavailable', {
-      message: 'The service has more requests under way than it can take; try again.',
-      headers: { 'retry-after': '1' },
+      message: 'The service has too many requests in flight; try again.',
+      retryAfterS: 1,
     });
   }
 
-  /** @param isExempt requests that are answered whatever the load */
+  /** @param isExempt requests that are never rejected */
   count(fastify: FastifyInstance, isExempt: (request: FastifyRequest) => boolean): void {
     fastify.addHook('preValidation', (request, reply, done) => {
       if (isStream(request) || isExempt(request)) return done();
@@ -45,7 +45,7 @@ export class LoadBound {
     });
   }
 
-  /** A body without a length may be as long as any. */
+  /** A body without a length counts as the largest allowed. */
   private bytesOf({ body, headers }: FastifyRequest): number {
     if (body === undefined) return 0;
     return Number(headers['content-length'] ?? this.limits.bodyBytes);

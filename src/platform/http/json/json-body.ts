@@ -1,19 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
+import { hasBody } from '../has-body.ts';
 import { parseStrictJson } from './strict-json.ts';
 
-const NOT_UTF8 = /;\s*charset\s*=\s*"?(?!utf-?8\b)/i;
+/**
+ * Any charset but UTF-8, quoted or not. The quote is inside the lookahead, where the match cannot backtrack over it.
+ */
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8\b)/i;
 
 /**
- * JSON is the only body we read. An empty one is none, whatever its type says: many clients announce a type on a POST
- * that carries nothing, such as a cancel.
+ * JSON is the only content type of bodies. An empty body counts as no body, whatever its content type: many clients
+ * send one with a POST without a body, such as a cancel.
  */
 export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     let value: unknown;
     try {
-      if (NOT_UTF8.test(request.headers['content-type']!)) throw unsupported('JSON bodies are UTF-8.');
+      if (OTHER_CHARSET.test(request.headers['content-type']!)) throw unsupported('JSON bodies are UTF-8.');
       if (body.length > 0) value = parseStrictJson(body);
     } catch (error) {
       return done(error as Error);
@@ -21,24 +25,19 @@ export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
     return done(null, value);
   });
   fastify.addContentTypeParser('*', (request, _payload, done) => {
-    if (hasBody(request)) done(new ApiError('unsupported_media_type'));
+    if (hasBody(request.headers)) done(new ApiError('unsupported_media_type'));
     else done(null, undefined);
   });
 }
 
-/** We decompress nothing: a small body that unfolds to a huge one must not get in. */
+/** Compressed bodies are rejected, because a small one may expand to a huge one. */
 export function refuseEncodedBody(request: FastifyRequest): void {
   const encoding = request.headers['content-encoding'];
-  if (encoding === undefined || encoding === 'identity' || !hasBody(request)) return;
+  if (encoding === undefined || encoding === 'identity' || !hasBody(request.headers)) return;
   throw new ApiError('unsupported_media_type', {
     message: 'Send the body without Content-Encoding.',
     headers: { 'accept-encoding': 'identity' },
   });
-}
-
-function hasBody(request: FastifyRequest): boolean {
-  const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
-  return transfer !== undefined || (length !== undefined && length !== '0');
 }
 
 function unsupported(message: string): ApiError {
@@ -46,8 +45,8 @@ function unsupported(message: string): ApiError {
 }
 
 /**
- * For inputs that are not checked by the validation pipe: the body as an object.
- * @throws ApiError invalid_json when there is none, invalid_body when it is something else
+ * Returns the body as an object, for inputs that the validation pipe does not check.
+ * @throws ApiError invalid_json without a body, invalid_body when it is not an object
  */
 export function requireJsonObject(body: unknown): Record<string, unknown> {
   if (body === undefined)

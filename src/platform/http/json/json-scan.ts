@@ -1,9 +1,9 @@
 import { ApiError } from '../../../errors/api-error.ts';
 import { paramPath } from '../../schema/param-path.ts';
 
-/** Containers within containers; the contract's bound. */
+/** Nested objects and lists; docs/api/errors.md promises this bound. */
 const MAX_DEPTH = 32;
-/** Up to here a linear search beats a Set: no allocation, and hardly a body has more keys. */
+/** Up to this number of keys a linear search beats a Set: it allocates nothing, and few bodies have more keys. */
 const LINEAR_KEYS = 12;
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** One open object or list: its keys so far, and where in it the scan stands. Reused, one a depth. */
+/** One open object or list: its keys so far and the current position in it. Reused: one instance per depth. */
 class Level {
   isObject = false;
   key = '';
@@ -29,7 +29,7 @@ class Level {
     this.keySet = null;
   }
 
-  /** @returns false when the key was there already */
+  /** @returns false for a duplicate key */
   add(key: string): boolean {
     this.key = key;
     if (this.keySet !== null) {
@@ -44,15 +44,15 @@ class Level {
 }
 
 /**
- * One pass over a text that JSON.parse has accepted, so it need not mind the syntax: it hops from quote to quote with
- * indexOf and looks only at the marks between. No recursion, no regular expression.
+ * One pass over a text that JSON.parse has accepted, so it does not check the syntax. It jumps from quote to quote with
+ * indexOf and reads only the punctuation between strings. No recursion, no regular expression.
  */
 export class JsonScan {
   private readonly levels: Level[] = [];
   private depth = 0;
-  /** The next backslash at or after the scan; Infinity when there is none left. */
+  /** Position of the next backslash at or after the current position; Infinity if there is none. */
   private nextBackslash: number;
-  /** Only \u can smuggle in a NUL or half a surrogate pair: the bytes were valid UTF-8. */
+  /** Only a \u escape can produce a NUL or a lone surrogate, because the bytes were valid UTF-8. */
   private readonly hasUnicodeEscapes: boolean;
 
   constructor(private readonly text: string) {
@@ -96,7 +96,7 @@ export class JsonScan {
     return level;
   }
 
-  /** The closing quote of a string whose first inner quote, at `quote`, comes after a backslash. */
+  /** Finds the closing quote of a string with a backslash before the quote at `quote`. */
   private endOfEscaped(quote: number): number {
     const { text } = this;
     while (this.nextBackslash < quote) {
@@ -112,7 +112,7 @@ export class JsonScan {
     return found === -1 ? Infinity : found;
   }
 
-  /** Keys are compared as they will be read: "a" and "\u0061" are the same one. */
+  /** Compares keys after unescaping: "a" and "\u0061" are duplicates. */
   private checkKey(level: Level, quoted: string, isEscaped: boolean): void {
     const key: string = isEscaped ? JSON.parse(quoted) : quoted.slice(1, -1);
     const isNew = level.add(key);
@@ -124,7 +124,7 @@ export class JsonScan {
     if (!text.isWellFormed() || text.includes('\0')) throw new ApiError('invalid_unicode', { param: this.path() });
   }
 
-  /** Where the scan stands. */
+  /** The current position, as `param` of an error. */
   private path(): string {
     return paramPath(this.levels.slice(0, this.depth).map((level) => (level.isObject ? level.key : level.index)));
   }

@@ -1,12 +1,12 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ApiError } from '../../../errors/api-error.ts';
 import { JsonScan } from './json-scan.ts';
-import { firstSyntaxFault } from './json-syntax.ts';
+import { describeSyntaxFault } from './json-syntax.ts';
 
 /**
- * Reads a request body as JSON, and refuses what JSON.parse lets pass: keys named twice (the last would silently win),
- * nesting past 32 levels, NUL and lone surrogates (PostgreSQL can store neither), and bytes that are not UTF-8.
- * `__proto__` comes out as a plain own property, so that validation refuses it like any unknown one.
+ * Parses a request body. Rejects what JSON.parse accepts: duplicate keys (the last one would win silently), nesting
+ * deeper than 32 levels, NUL and lone surrogates (PostgreSQL can store neither), and bytes that are not UTF-8.
+ * `__proto__` becomes a plain own property, so that validation rejects it like any unknown property.
  * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {
@@ -15,14 +15,17 @@ export function parseStrictJson(bytes: Buffer): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ApiError('invalid_json', { message: `The request body is not valid JSON: ${syntaxFault(text)}.`, cause });
+    throw new ApiError('invalid_json', {
+      message: `The request body is not valid JSON: ${describeSyntaxFault(text)}.`,
+      cause,
+    });
   }
   new JsonScan(text).run();
   return value;
 }
 
 function decode(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString('latin1'); // one byte a character: half the memory, and faster to search
+  if (isAscii(bytes)) return bytes.toString('latin1'); // one byte per character: half the memory, and faster to search
   if (!isUtf8(bytes)) throw new ApiError('invalid_json', { message: 'The request body is not valid UTF-8.' });
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw new ApiError('invalid_json', {
@@ -30,11 +33,4 @@ function decode(bytes: Buffer): string {
     });
   }
   return bytes.toString('utf8');
-}
-
-/** Our own words: V8's repeat a piece of the body, and often lack the position. */
-function syntaxFault(text: string): string {
-  if (text.trim() === '') return 'it is empty';
-  const position = firstSyntaxFault(text);
-  return position >= text.length ? 'it ends too early' : `unexpected character at position ${position}`;
 }

@@ -1,6 +1,6 @@
 import type { Workflow } from '../workflow.ts';
 
-/** The files of a FLUX.2 model as ComfyUI's own templates name them, and how it samples. */
+/** The files of a FLUX.2 model, named as in ComfyUI's own templates, and its sampling settings. */
 export interface Flux2 {
   diffusionModel: string;
   textEncoder: string;
@@ -9,7 +9,7 @@ export interface Flux2 {
   guidance: number | null;
 }
 
-/** FLUX.2 in nodes of ComfyUI itself; each reference image is encoded and chained into the conditioning. */
+/** FLUX.2 with ComfyUI's built-in nodes. Each reference image is encoded and chained into the conditioning. */
 export function flux2Workflow(model: Flux2, references: number): Workflow {
   const images = Array.from({ length: references }, (_, i) => i + 1);
   const text = references === 0 ? 'text' : `reference_${references}`;
@@ -45,7 +45,7 @@ export function flux2Workflow(model: Flux2, references: number): Workflow {
   };
 }
 
-/** Scaled to about one megapixel first: more costs memory and tells the model nothing. */
+/** Scaled to about one megapixel first: more pixels cost memory without a benefit for the model. */
 function reference(k: number): Workflow {
   return {
     [`image_${k}`]: { class_type: 'LoadImage', inputs: { image: `{{image_${k}}}` } },

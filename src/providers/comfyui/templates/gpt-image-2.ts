@@ -1,7 +1,7 @@
 import type { Template } from '../template.ts';
 import type { Workflow } from '../workflow.ts';
 
-/** Qwen-Image; with up to three reference images Qwen-Image-Edit, as many as its text encoder node takes. */
+/** Qwen-Image. With reference images it is Qwen-Image-Edit, whose text encoder node accepts up to three. */
 export const gptImage2: Template = {
   workflows: [textToImage(), ...[1, 2, 3].map((references) => withReferences(references))],
 };

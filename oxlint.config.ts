@@ -1,0 +1,151 @@
+import { defineConfig } from 'oxlint';
+
+/**
+ * The rooms of `src` and the rooms that each of them may import. docs/architecture.md draws the same table.
+ * `service.ts`, `main.ts`, `app.module.ts` and `welcome.ts` assemble the rooms and may import all of them.
+ */
+export const ROOMS: Record<string, readonly string[]> = {
+  errors: [],
+  platform: ['errors'],
+  sandbox: [],
+  models: ['platform', 'errors'],
+  auth: ['platform', 'errors'],
+  health: ['auth', 'platform', 'errors'],
+  tasks: ['auth', 'models', 'platform', 'errors'],
+  providers: ['sandbox', 'tasks', 'models', 'platform', 'errors'],
+  generation: ['providers', 'tasks', 'auth', 'models', 'platform', 'errors'],
+  webhooks: ['tasks', 'auth', 'platform', 'errors'],
+  cli: ['webhooks', 'generation', 'providers', 'tasks', 'auth', 'models', 'platform', 'errors'],
+};
+
+/** Folders that may open connections themselves. Everything else calls out through platform/outbound. */
+const MAY_CALL_OUT = ['src/platform/outbound/**', 'src/platform/http/**', 'src/providers/**', 'src/cli/**'];
+
+/** Adapters of one provider never import another provider's folder. */
+const ADAPTERS = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'];
+
+/** How deep folders may nest below a room. An import path is checked by its exact number of `../`. */
+const DEPTHS = [0, 1, 2, 3];
+
+interface Pattern {
+  regex: string;
+  message: string;
+}
+
+const CALL_OUT = 'Call out through platform/outbound.';
+const HTTP_MODULES = ['undici', 'http', 'https', 'http2', 'node:http', 'node:https', 'node:http2'].map((name) => ({
+  name,
+  message: CALL_OUT,
+  allowTypeImports: true,
+}));
+
+/** What the files `depth` folders below a room must not import. */
+function forbiddenImports(room: string, depth: number): Pattern[] {
+  const root = String.raw`^(?:\.\./)`.concat(`{${depth + 1}}`);
+  const others = Object.keys(ROOMS).filter((other) => other !== room);
+  const closed = others.filter((other) => !ROOMS[room]?.includes(other));
+  return [
+    ...(closed.length > 0
+      ? [{ regex: `${root}(?:${closed.join('|')})/`, message: `src/${room} may import ${allowed(room)} only.` }]
+      : []),
+    { regex: `${root}(?:${others.join('|')})/(?:.*/)?sql/`, message: 'The SQL of a room is private to it.' },
+    { regex: `${root}(?:service|main|app\\.module|welcome)\\.ts$`, message: 'Rooms never import what assembles them.' },
+  ];
+}
+
+const allowed = (room: string): string => ROOMS[room]?.join(', ') || 'nothing of the other rooms';
+
+type ImportBan = { patterns: Pattern[]; paths: typeof HTTP_MODULES };
+
+const noImports = (patterns: Pattern[], paths: typeof HTTP_MODULES = []) => ({
+  'no-restricted-imports': ['error', { patterns, paths }] as ['error', ImportBan],
+});
+
+const rooms = Object.keys(ROOMS).flatMap((room) =>
+  DEPTHS.map((depth) => ({
+    files: [`src/${room}/${'*/'.repeat(depth)}*.ts`],
+    rules: noImports(forbiddenImports(room, depth), MAY_CALL_OUT.includes(`src/${room}/**`) ? [] : HTTP_MODULES),
+  })),
+);
+
+const connecting = ['outbound', 'http'].flatMap((folder) =>
+  DEPTHS.slice(1).map((depth) => ({
+    files: [`src/platform/${folder}/${'*/'.repeat(depth - 1)}*.ts`],
+    rules: noImports(forbiddenImports('platform', depth)),
+  })),
+);
+
+const adapters = ADAPTERS.map((adapter) => {
+  const siblings = ADAPTERS.filter((other) => other !== adapter).join('|');
+  const sibling = { regex: `^\\.\\./(?:${siblings})/`, message: 'Adapters share through families, jobs and wire.' };
+  return {
+    files: [`src/providers/${adapter}/*.ts`],
+    rules: noImports([...forbiddenImports('providers', 1), sibling]),
+  };
+});
+
+const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: CALL_OUT }));
+
+export default defineConfig({
+  plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise'],
+  categories: { correctness: 'error', suspicious: 'error' },
+  rules: {
+    'no-console': 'error',
+    eqeqeq: 'error',
+    'no-var': 'error',
+    'prefer-const': 'error',
+    'import/no-cycle': 'error',
+    'max-lines': ['error', { max: 220, skipBlankLines: false, skipComments: false }],
+    'max-params': ['error', { max: 4 }],
+    'typescript/no-extraneous-class': ['error', { allowWithDecorator: true }],
+    'typescript/consistent-type-imports': 'off',
+    'import/no-unassigned-import': 'off',
+    'no-underscore-dangle': 'off',
+    'no-shadow': 'off',
+    'no-control-regex': 'off',
+    'oxc/no-async-endpoint-handlers': 'off',
+    'unicorn/prefer-add-event-listener': 'off',
+    'promise/no-promise-in-callback': 'off',
+    'import/no-named-as-default-member': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'require-await': 'off',
+  },
+  overrides: [
+    {
+      files: ['src/**'],
+      rules: {
+        'no-restricted-globals': ['error', ...globals],
+        'no-restricted-properties': ['error', { object: 'globalThis', property: 'fetch', message: CALL_OUT }],
+      },
+    },
+    ...rooms,
+    ...connecting,
+    ...adapters,
+    {
+      files: MAY_CALL_OUT,
+      rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
+    },
+    { files: ['scripts/**', 'src/cli/**', 'benchmarks/**'], rules: { 'no-console': 'off' } },
+    {
+      // Nest fills these parameters: injected services and decorated parts of a request.
+      files: [
+        'src/**/*.{controller,resolver,service,worker}.ts',
+        'src/tasks/queue/task-queue.ts',
+        'src/webhooks/events/task-end-recorder.ts',
+      ],
+      rules: { 'max-params': 'off' },
+    },
+    {
+      files: ['**/*.spec.ts', '**/*.e2e-spec.ts', 'test/**', 'benchmarks/**'],
+      rules: {
+        'max-lines': 'off',
+        'max-params': 'off',
+        'no-restricted-imports': 'off',
+        'no-restricted-globals': 'off',
+        'no-restricted-properties': 'off',
+      },
+    },
+  ],
+  ignorePatterns: ['dist', 'node_modules', 'coverage'],
+});

@@ -1,0 +1,20 @@
+import { Option } from 'commander';
+
+const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+/** The options of every command that calls the service. */
+export const urlOption = (): Option =>
+  new Option('--url <url>', 'address of the service (env: DARKROOM_URL)').default(
+    process.env.DARKROOM_URL || DEFAULT_URL,
+  );
+
+export const keyOption = (): Option =>
+  new Option('--key <key>', 'API key; other users of this machine can see it, so prefer the variable').env(
+    'DARKROOM_API_KEY',
+  );
+
+/** @throws Error when no key was given */
+export function requireKey(key: string | undefined): string {
+  if (!key) throw new Error('No API key: set DARKROOM_API_KEY or pass --key.');
+  return key;
+}

@@ -1,0 +1,133 @@
+import { jest } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from './generate.ts';
+
+const IMAGE = Buffer.from('the bytes of a picture');
+const SHA256 = createHash('sha256').update(IMAGE).digest('hex');
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A stub service: sends the given answers in order and records the requests. */
+let answers: Answer[];
+let requests: { line: string; key: string | undefined; idempotencyKey: unknown; body: string }[];
+let folder: string;
+let url: string;
+const server = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const { authorization: key, 'idempotency-key': idempotencyKey } = request.headers;
+  requests.push({ line: `${request.method} ${request.url}`, key, idempotencyKey, body });
+  answers.shift()!(request, response);
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  [answers, requests] = [[], []];
+  folder = await mkdtemp(join(tmpdir(), 'generate-'));
+  jest.spyOn(console, 'log').mockImplementation(() => undefined);
+  jest.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
+
+const json =
+  (body: object, status = 200, headers = {}): Answer =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const bytes: Answer = (_, response) => response.end(IMAGE);
+const drop: Answer = (request) => request.socket.destroy();
+
+const task = (status: string, more: object = {}) => ({ task_id: 'task_1', status, progress: 0, ...more });
+const succeeded = (count = 1, sha256 = SHA256) =>
+  task('succeeded', {
+    result: {
+      outputs: Array.from({ length: count }, (_, index) => ({
+        index,
+        url: `${url}/file/${index}`,
+        content_type: 'image/png',
+        sha256,
+      })),
+    },
+  });
+const generate = (out: string) => run({ model: 'm', prompt: 'p' }, { url: `${url}/`, key: 'dr_test', out });
+
+describe('generate', () => {
+  it('creates a task, polls until it is final, saves each output in the folder and prints the file names', async () => {
+    answers = [json(task('queued'), 201), json(task('running')), json(succeeded(2)), bytes, bytes];
+    const out = join(folder, 'new', 'folder');
+    await generate(out);
+    expect(requests.map(({ line }) => line)).toEqual([
+      'POST /v1/generations',
+      'GET /v1/tasks/task_1?wait=30',
+      'GET /v1/tasks/task_1?wait=30',
+      'GET /file/0',
+      'GET /file/1',
+    ]);
+    expect(JSON.parse(requests[0]!.body)).toEqual({ model: 'm', prompt: 'p' });
+    expect(await readdir(out)).toEqual(['task_1-0.png', 'task_1-1.png']);
+    expect(await readFile(join(out, 'task_1-0.png'))).toEqual(IMAGE);
+    expect(jest.mocked(console.log).mock.calls.flat()).toEqual([join(out, 'task_1-0.png'), join(out, 'task_1-1.png')]);
+  });
+
+  it('sends the API key to the API only, not with the signed link', async () => {
+    answers = [json(succeeded(), 201), bytes];
+    await generate(folder);
+    expect(requests.map(({ key }) => key)).toEqual(['Bearer dr_test', undefined]);
+  });
+
+  it('saves one output under the file name given', async () => {
+    answers = [json(succeeded(), 201), bytes];
+    await generate(join(folder, 'cat.png'));
+    expect(await readdir(folder)).toEqual(['cat.png']);
+  });
+
+  it('retries a creation whose response was lost, with the same idempotency key', async () => {
+    answers = [drop, json(succeeded(), 201), bytes];
+    await generate(folder);
+    const [first, second] = requests;
+    expect(second!.line).toBe('POST /v1/generations');
+    expect(first!.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second!.idempotencyKey).toBe(first!.idempotencyKey);
+  });
+
+  it('waits for Retry-After before it retries', async () => {
+    answers = [json({}, 429, { 'retry-after': '1' }), json(succeeded(), 201), bytes];
+    const began = performance.now();
+    await generate(folder);
+    expect(performance.now() - began).toBeGreaterThan(990);
+  });
+
+  it("fails with the service's message when a request is refused, and does not retry", async () => {
+    answers = [json({ error: { code: 'insufficient_scope', message: 'Lacks it.' } }, 403)];
+    await expect(generate(folder)).rejects.toThrow('insufficient_scope: Lacks it.');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('fails when the task does', async () => {
+    const error = { code: 'content_policy_violation', message: 'Not that.' };
+    answers = [json(task('queued'), 201), json(task('failed', { error }))];
+    await expect(generate(folder)).rejects.toThrow('content_policy_violation: Not that.');
+  });
+
+  it('deletes a file that arrives damaged', async () => {
+    answers = [json(succeeded(1, '0'.repeat(64)), 201), bytes];
+    await expect(generate(folder)).rejects.toThrow(/damaged/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('asks for a key when there is none', async () => {
+    await expect(run({}, { url, key: undefined, out: folder })).rejects.toThrow(/DARKROOM_API_KEY/);
+    expect(requests).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ModelAvailability } from '../models/model-availability.ts';
+import { ProviderRegistry } from '../providers/registry.ts';
+import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
+import { MODELS } from '../models/catalog.ts';
+import { Config, ConfigError, loadConfig } from '../platform/config.ts';
+import { createDataSource } from '../platform/database/data-source.ts';
+import { loadSecretKey } from '../platform/secrets.ts';
+import { openStorage } from '../platform/storage/storage.module.ts';
+import { withDatabaseUrl } from './database.ts';
+import { failureText } from './failure-text.ts';
+import { withNestContext } from './nest-context.ts';
+
+export interface Finding {
+  check: string;
+  ok: boolean;
+  note: string;
+}
+
+const MIN_NODE = 22;
+const MIN_POSTGRES = 14;
+const SERVICE_TIMEOUT_MS = 2000;
+
+/** Checks each thing that the service needs separately, so that one fault does not hide the next. */
+export async function checkInstallation(): Promise<Finding[]> {
+  const findings = [await finding('node', async () => nodeVersion())];
+  let config: Config;
+  try {
+    config = loadConfig();
+    findings.push({ check: 'configuration', ok: true, note: `role ${config.role}, data in ${config.dataDir}` });
+  } catch (error) {
+    return [...findings, ...faultsOf(error).map((note) => ({ check: 'configuration', ok: false, note }))];
+  }
+  findings.push(await finding('secret key', () => secretKey(config)));
+  findings.push(...(await database(config)));
+  findings.push(await finding('storage', () => storage(config)));
+  findings.push(...(await models(config)));
+  findings.push(await service(config));
+  return findings;
+}
+
+const faultsOf = (error: unknown): readonly string[] =>
+  error instanceof ConfigError ? error.faults : [failureText(error)];
+
+async function finding(check: string, run: () => Promise<string>): Promise<Finding> {
+  try {
+    return { check, ok: true, note: await run() };
+  } catch (error) {
+    return { check, ok: false, note: failureText(error) };
+  }
+}
+
+function nodeVersion(): string {
+  const { node } = process.versions;
+  if (Number.parseInt(node) < MIN_NODE) throw new Error(`${node}; at least ${MIN_NODE} is needed`);
+  return node;
+}
+
+async function secretKey(config: Config): Promise<string> {
+  await loadSecretKey(config);
+  return config.secretKey ? 'from SECRET_KEY' : 'stored in DATA_DIR';
+}
+
+async function database(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const reachable = await finding('database', () =>
+    withDatabaseUrl(config, async (url) => {
+      const dataSource = await createDataSource(url, { max: 1 }).initialize();
+      try {
+        const [{ version }] = await dataSource.query<[{ version: number }]>(
+          `select current_setting('server_version_num')::int / 10000 as version`,
+        );
+        const pending = await dataSource.showMigrations();
+        findings.push({
+          check: 'migrations',
+          ok: true,
+          note: pending
+            ? 'some are pending; the service runs them when it starts, or run `darkroom migrate` now'
+            : 'up to date',
+        });
+        if (!pending)
+          findings.push(
+            await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
+          );
+        if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
+        return `PostgreSQL ${version}, ${config.databaseUrl ? 'from DATABASE_URL' : 'embedded'}`;
+      } finally {
+        await dataSource.destroy();
+      }
+    }),
+  );
+  return [reachable, ...findings];
+}
+
+async function storage(config: Config): Promise<string> {
+  await (await openStorage(config)).ready();
+  return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
+}
+
+/** The bindings of each model, in order of preference, and whether each credential is set. */
+async function models(config: Config): Promise<Finding[]> {
+  const parts = {
+    providers: [ProviderRegistry, SandboxProvider, ModelAvailability, { provide: Config, useValue: config }],
+  };
+  try {
+    // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
+    return await withNestContext(parts, async (context) =>
+      MODELS.map(({ id }) => model(id, context.get(ProviderRegistry))),
+    );
+  } catch (error) {
+    return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
+  }
+}
+
+function model(id: string, registry: ProviderRegistry): Finding {
+  const bindings = registry.bindingsOf(id);
+  const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
+  const notes = bindings.map(({ name, credential, upstream }) => {
+    if (credential === null) return name;
+    return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
+  });
+  return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
+}
+
+/** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */
+async function service(config: Config): Promise<Finding> {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  try {
+    const response = await fetch(`http://${host}:${config.port}/readyz`, {
+      signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS),
+    });
+    return { check: 'service', ok: response.ok, note: `answers ${response.status} on port ${config.port}` };
+  } catch {
+    return { check: 'service', ok: true, note: `not running on port ${config.port}` };
+  }
+}

@@ -1,0 +1,144 @@
+import { newApiKey } from '../auth/api-keys/api-key-format.ts';
+import { CreateApiKeyInput, RotateApiKeyInput } from '../auth/api-keys/api-key.inputs.ts';
+import { UpdateApiKeyInput } from '../auth/api-keys/api-key-changes.inputs.ts';
+import type { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { type ApiKeyView, toApiKeyView } from '../auth/api-keys/api-key.view.ts';
+import { ApiKeysService, type IssuedApiKey } from '../auth/api-keys/api-keys.service.ts';
+import { COMMAND_LINE } from '../auth/audit/actor.ts';
+import { SCOPES } from '../auth/caller.ts';
+import type { Config } from '../platform/config.ts';
+import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { TASKS_HOOK } from '../tasks/key-changes.ts';
+import { withKeyContext } from './key-context.ts';
+import { table } from './table.ts';
+
+interface LimitOptions<Limit> {
+  createsPerMinute?: Limit;
+  readsPerMinute?: Limit;
+  maxRunning?: Limit;
+  maxQueued?: Limit;
+}
+
+interface CreateOptions extends LimitOptions<number> {
+  scopes?: string[];
+  allScopes?: true;
+  expires?: number;
+  printOnly?: true;
+  json?: true;
+}
+
+/** null removes what the key has of its own. */
+interface UpdateOptions extends LimitOptions<number | null> {
+  name?: string;
+  scopes?: string[];
+  allScopes?: true;
+  expires?: number | null;
+  json?: true;
+}
+
+const PAGE_SIZE = 100;
+
+export async function createKey(name: string, options: CreateOptions): Promise<void> {
+  if (options.printOnly) {
+    console.log(newApiKey());
+    return;
+  }
+  const limits = definedOnly(limitsOf(options));
+  const scopes = options.allScopes ? SCOPES : options.scopes;
+  const input = checked(CreateApiKeyInput, definedOnly({ name, scopes, limits, expires_at: options.expires }));
+  await withApiKeys(async (apiKeys, config) =>
+    printIssued(await apiKeys.create(input.toNewApiKey(), COMMAND_LINE), config, options),
+  );
+}
+
+export async function listKeys(options: { json?: true }): Promise<void> {
+  await withApiKeys(async (apiKeys, config) => {
+    const all: ApiKey[] = [];
+    for (let hasMore = true; hasMore;) {
+      const page = await apiKeys.list({ limit: PAGE_SIZE, after: all.at(-1)?.id });
+      all.push(...page.apiKeys);
+      hasMore = page.hasMore;
+    }
+    const views = all.map((apiKey) => toApiKeyView(apiKey, config));
+    if (options.json) console.log(JSON.stringify(views, null, 2));
+    else if (views.length === 0) console.log('There are no keys. Create one: darkroom keys create');
+    else console.log(table(views.map(row)));
+  });
+}
+
+export async function rotateKey(id: string, options: { overlapHours: number; json?: true }): Promise<void> {
+  const { overlap_hours = 0 } = checked(RotateApiKeyInput, { overlap_hours: options.overlapHours });
+  await withApiKeys(async (apiKeys, config) =>
+    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, COMMAND_LINE), config, options),
+  );
+}
+
+export async function updateKey(id: string, options: UpdateOptions): Promise<void> {
+  const limits = definedOnly(limitsOf(options));
+  const input = checked(
+    UpdateApiKeyInput,
+    definedOnly({
+      name: options.name,
+      scopes: options.allScopes ? SCOPES : options.scopes,
+      expires_at: options.expires,
+      ...(Object.keys(limits).length > 0 && { limits }),
+    }),
+  );
+  await withApiKeys(async (apiKeys, config) => {
+    const view = toApiKeyView(await apiKeys.update(id, input.toChanges(), COMMAND_LINE), config);
+    console.log(options.json ? JSON.stringify(view, null, 2) : table([row(view)]));
+  });
+}
+
+export async function revokeKey(id: string, { keepTasks = false }: { keepTasks?: boolean } = {}): Promise<void> {
+  await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks }, COMMAND_LINE));
+  console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
+}
+
+function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
+  return withKeyContext(async (context, config) => {
+    const apiKeys = context.get(ApiKeysService);
+    apiKeys.registerHook(TASKS_HOOK);
+    await work(apiKeys, config);
+  });
+}
+
+/** Applies the validation rules of the HTTP API. */
+function checked<Input extends object>(type: new () => Input, input: object): Input {
+  return new ValidationPipe().transform(input, { type: 'body', metatype: type }) as Input;
+}
+
+/** Only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */
+function printIssued({ apiKey, key }: IssuedApiKey, config: Config, { json }: { json?: true }): void {
+  if (json) {
+    console.log(JSON.stringify(toApiKeyView(apiKey, config, key), null, 2));
+    return;
+  }
+  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). This key is not shown again:`);
+  console.log(key);
+}
+
+function row(view: ApiKeyView) {
+  const time = (seconds: number | null) =>
+    seconds === null ? '-' : new Date(seconds * 1000).toISOString().slice(0, 16);
+  return {
+    id: view.id,
+    hint: view.hint,
+    created: time(view.created_at),
+    expires: time(view.expires_at),
+    'last used': time(view.last_used_at),
+    scopes: view.scopes.join(','),
+    name: view.name,
+  };
+}
+
+function definedOnly<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
+const limitsOf = <Limit>(options: LimitOptions<Limit>) => ({
+  creates_per_minute: options.createsPerMinute,
+  reads_per_minute: options.readsPerMinute,
+  max_running: options.maxRunning,
+  max_queued: options.maxQueued,
+});

@@ -1,0 +1,110 @@
+import { CloseCode, type Server } from 'graphql-ws';
+import type { RawData, WebSocket } from 'ws';
+import { currentRequestId } from '../logging/request-context.ts';
+import { parseStrictJson } from '../http/json/strict-json.ts';
+import type { SocketState } from './socket-operations.ts';
+
+/** Messages of one socket in flight at once. Well above MAX_OPERATIONS, because an operation counts for as long as it runs. */
+const MAX_IN_FLIGHT = 100;
+/** Unread bytes of a client at which the server stops reading from it. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+const RESUME_POLL_MS = 100;
+
+/** One open WebSocket. Passes messages between `ws` and graphql-ws, with backpressure in both directions. */
+export class GraphqlSocket {
+  /** Whether any message or pong has arrived since the last ping. */
+  private alive = true;
+  private inFlight = 0;
+  private readonly closed: (code?: number, reason?: string) => Promise<void>;
+
+  constructor(
+    private readonly socket: WebSocket,
+    server: Server<SocketState>,
+    private readonly state: SocketState,
+    onClosed: () => void,
+  ) {
+    this.closed = server.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => this.send(text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) => socket.on('message', (data, isBinary) => void this.receive(data, isBinary, handle)),
+      },
+      state,
+    );
+    socket.on('pong', () => (this.alive = true));
+    socket.on('error', () => socket.terminate()); // malformed or oversized frames: `ws` has sent the close code already
+    socket.once('close', (code, reason) => {
+      onClosed();
+      void this.closed(code, reason.toString()).catch(() => undefined);
+    });
+  }
+
+  /** Terminates the socket if the last ping is unanswered, otherwise sends the next ping. */
+  ping(): void {
+    if (!this.alive) this.socket.terminate();
+    else if (this.socket.readyState === this.socket.OPEN) {
+      this.alive = false;
+      this.socket.ping();
+    }
+  }
+
+  /** Starts the closing handshake. Terminates the socket if the client does not complete it within `graceMs`. */
+  close(code: number, reason: string, graceMs = 1_000): void {
+    this.socket.close(code, reason);
+    setTimeout(() => this.socket.terminate(), graceMs).unref();
+  }
+
+  /** Resolves when the bytes are written to the connection, so that a subscription proceeds at the pace of its client. */
+  private send(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.socket.readyState !== this.socket.OPEN) resolve();
+      else this.socket.send(text, () => resolve()); // a failed write is followed by `close`, which ends the operations
+    });
+  }
+
+  private async receive(data: RawData, isBinary: boolean, handle: (text: string) => Promise<void>): Promise<void> {
+    this.alive = true;
+    const bytes = data as Buffer; // the default binaryType of `ws`
+    if (isBinary || !isClientMessage(bytes)) {
+      this.socket.close(CloseCode.BadRequest, 'Invalid message received');
+      return;
+    }
+    this.inFlight += 1;
+    this.throttle();
+    try {
+      await currentRequestId.run(this.state.requestId, () => handle(bytes.toString()));
+    } catch {
+      this.socket.close(CloseCode.InternalServerError, 'Internal server error');
+    } finally {
+      this.inFlight -= 1;
+    }
+  }
+
+  /** Stops reading while too many messages wait, so that TCP flow control slows the client down. */
+  private throttle(): void {
+    if (this.socket.isPaused || !this.isBusy()) return;
+    this.socket.pause();
+    const poll = setInterval(() => {
+      if (this.isBusy() && this.socket.readyState === this.socket.OPEN) return;
+      clearInterval(poll);
+      this.socket.resume();
+    }, RESUME_POLL_MS).unref();
+  }
+
+  private isBusy(): boolean {
+    return this.inFlight > MAX_IN_FLIGHT || this.socket.bufferedAmount > MAX_UNSENT_BYTES;
+  }
+}
+
+/** Message types that only a server sends. From a client, graphql-ws would report them as an internal error. */
+const SERVER_MESSAGE_TYPES: readonly unknown[] = ['connection_ack', 'next', 'error'];
+
+function isClientMessage(bytes: Buffer): boolean {
+  try {
+    const message = parseStrictJson(bytes);
+    return !SERVER_MESSAGE_TYPES.includes((message as { type?: unknown } | null)?.type);
+  } catch {
+    return false;
+  }
+}

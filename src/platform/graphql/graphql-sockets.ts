@@ -1,0 +1,162 @@
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { GraphQLSchemaHost } from '@nestjs/graphql';
+import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Gauge } from 'prom-client';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { ApiError } from '../../errors/api-error.ts';
+import { Config } from '../config.ts';
+import { Metrics } from '../metrics.ts';
+import type { EdgeAdapter } from '../http/http-app.ts';
+import { answerOnSocket } from '../http/raw-reply.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { withJitter } from '../jitter.ts';
+import { socketOperations, type SocketState } from './socket-operations.ts';
+import { GraphqlSocket } from './graphql-socket.ts';
+
+export const GRAPHQL_PATH = '/graphql';
+const MAX_MESSAGE_BYTES = 64 * 1024;
+/** Per API key and process. */
+const MAX_SOCKETS_PER_OWNER = 20;
+/** A socket without a pong or message is terminated at the next ping, so within 24 s. */
+const PING_MS = 12_000;
+const GOING_AWAY = 1001;
+
+/**
+ * Authenticates a socket.
+ * @param onRefused called at most once, later, when the key is no longer valid
+ * @throws ApiError when the authorization is not valid
+ */
+export type Admit = (
+  authorization: string | undefined,
+  onRefused: () => void,
+) => Promise<{ owner: string; release: () => void }>;
+
+/** Subscriptions, queries and mutations over graphql-ws, on the same path as GraphQL over HTTP. */
+@Injectable()
+export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly sockets = new Set<GraphqlSocket>();
+  private readonly requestIds = new WeakMap<IncomingMessage, string>();
+  private readonly byState = new WeakMap<SocketState, { socket: GraphqlSocket; onClosed: () => void }>();
+  private readonly countByOwner = new Map<string, number>();
+  private readonly webSockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false, // it needs 100 kB and more per socket, which costs more than the bytes it saves
+    clientTracking: false,
+    handleProtocols,
+  });
+  private operations: Server<SocketState>;
+  private admit: Admit | undefined;
+  private pings: NodeJS.Timeout | undefined;
+  private isClosing = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly host: HttpAdapterHost<EdgeAdapter>,
+    private readonly schemaHost: GraphQLSchemaHost,
+    metrics: Metrics,
+  ) {
+    const { sockets } = this;
+    metrics.registry.registerMetric(
+      new Gauge({
+        name: 'graphql_sockets_open',
+        help: 'GraphQL WebSockets open in this process.',
+        registers: [],
+        collect() {
+          this.set(sockets.size);
+        },
+      }),
+    );
+  }
+
+  /** Sets how sockets are authenticated. Until then every socket is rejected. */
+  guardedBy(admit: Admit): void {
+    this.admit = admit;
+  }
+
+  onApplicationBootstrap(): void {
+    this.operations = socketOperations({
+      schema: this.schemaHost.schema,
+      introspection: this.config.graphqlIntrospection,
+      admit: (state) => this.authenticate(state),
+    });
+    this.webSockets.on('headers', (headers, request) => headers.push(`x-request-id: ${this.requestIds.get(request)}`));
+    this.webSockets.on('wsClientError', ({ message }, socket, request) => {
+      answerOnSocket(socket, new ApiError('bad_request', { message }), this.requestIds.get(request)!);
+    });
+    this.host.httpAdapter.edge.upgrades.claim(GRAPHQL_PATH, (request, socket, head) =>
+      this.open(request, socket, head),
+    );
+    this.pings = setInterval(() => this.sockets.forEach((socket) => socket.ping()), PING_MS).unref();
+  }
+
+  /** Clients reconnect at once, so the sockets are closed one by one over the grace period. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isClosing = true;
+    clearInterval(this.pings);
+    await withJitter([...this.sockets], this.config.shutdownGraceS, (socket) =>
+      socket.close(GOING_AWAY, 'The service is shutting down; connect again.'),
+    );
+  }
+
+  private open(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const requestId = requestIdOf(request);
+    this.requestIds.set(request, requestId);
+    if (this.isClosing) {
+      const message = 'The service is shutting down; try again.';
+      answerOnSocket(socket, new ApiError('service_unavailable', { message }), requestId);
+      return;
+    }
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      this.serve(webSocket, { requestId, authorization: request.headers.authorization });
+    });
+  }
+
+  private serve(webSocket: WebSocket, state: SocketState): void {
+    const entry = { onClosed: () => {} };
+    const socket = new GraphqlSocket(webSocket, this.operations, state, () => {
+      this.sockets.delete(socket);
+      entry.onClosed();
+    });
+    this.sockets.add(socket);
+    this.byState.set(state, Object.assign(entry, { socket }));
+  }
+
+  private async authenticate(state: SocketState): Promise<boolean> {
+    const entry = this.byState.get(state);
+    if (!entry || !this.admit) return false;
+    try {
+      const onRefused = () => entry.socket.close(CloseCode.Forbidden, 'Forbidden');
+      const { owner, release } = await this.admit(state.authorization, onRefused);
+      if (!this.sockets.has(entry.socket)) {
+        release(); // the client disconnected during authentication
+        return false;
+      }
+      entry.onClosed = () => {
+        release();
+        this.decrement(owner);
+      };
+      if (this.increment(owner) <= MAX_SOCKETS_PER_OWNER) return true;
+      entry.socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets of this API key');
+      return false;
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return false;
+      throw error;
+    }
+  }
+
+  private increment(owner: string): number {
+    const count = (this.countByOwner.get(owner) ?? 0) + 1;
+    this.countByOwner.set(owner, count);
+    return count;
+  }
+
+  private decrement(owner: string): void {
+    const count = (this.countByOwner.get(owner) ?? 0) - 1;
+    if (count > 0) this.countByOwner.set(owner, count);
+    else this.countByOwner.delete(owner);
+  }
+}

@@ -1,0 +1,109 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/**
+ * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
+ * message completes "NAME must be …". It repeats the value only where the value cannot be a secret.
+ */
+
+const DECIMAL = /^[0-9]*\.?[0-9]+(e[0-9]+)?$/i;
+
+/** The value as the operator wrote it. */
+type Issue = { input?: unknown };
+
+export function decimal(byDefault: number, min: number, max: number) {
+  return decimalFrom(min, max).default(byDefault);
+}
+
+export function integer(byDefault: number, min: number, max: number) {
+  return integerFrom(min, max).default(byDefault);
+}
+
+/** null when unset: the default then depends on something else. */
+export function optionalInteger(min: number, max: number) {
+  return integerFrom(min, max).nullable().default(null);
+}
+
+function decimalFrom(min: number, max: number) {
+  const isAllowed = (text: string): boolean => DECIMAL.test(text) && Number(text) >= min && Number(text) <= max;
+  const error = ({ input }: Issue): string => `must be a number from ${min} to ${max}, not "${String(input)}"`;
+  return z.string().refine(isAllowed, { error, abort: true }).transform(Number);
+}
+
+function integerFrom(min: number, max: number) {
+  return decimalFrom(min, max).refine(Number.isInteger, 'must be a whole number');
+}
+
+/** Numbers separated by commas. */
+export function decimals(byDefault: readonly number[], min: number, max: number) {
+  return z
+    .string()
+    .transform((text) => parts(text).map(Number))
+    .transform((values): readonly number[] => (values.length > 0 ? values : byDefault))
+    .refine(
+      (values) => values.every((value) => value >= min && value <= max), // false for NaN too
+      `must be numbers from ${min} to ${max}, separated by commas`,
+    )
+    .default(byDefault);
+}
+
+export function oneOf<const Word extends string>(words: readonly Word[], byDefault: NoInfer<Word>) {
+  const error = ({ input }: Issue): string => `must be one of ${words.join(', ')}, not "${String(input)}"`;
+  return z.enum(words, { error }).default(byDefault);
+}
+
+export function flag(byDefault: boolean) {
+  return yesOrNo().default(byDefault);
+}
+
+/** null when unset: the default then depends on something else. */
+export function optionalFlag() {
+  return yesOrNo().nullable().default(null);
+}
+
+function yesOrNo() {
+  const error = ({ input }: Issue): string => `must be on or off, not "${String(input)}"`;
+  return z.stringbool({ truthy: ['true', 'on', '1', 'yes'], falsy: ['false', 'off', '0', 'no'], error });
+}
+
+/** @param schemes without the colon; the message does not repeat the value, because an address may hold a password */
+export function url(...schemes: readonly string[]) {
+  const error = `must be an address starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  const protocol = new RegExp(`^(?:${schemes.join('|')})$`);
+  return z.url({ protocol, error }).nullable().default(null);
+}
+
+/** @param shape in words: "32 bytes in hex"; the message does not repeat the value */
+export function secret(pattern: RegExp, shape: string) {
+  return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
+}
+
+export function text(byDefault: string) {
+  return z.string().default(byDefault);
+}
+
+export function optionalText() {
+  return z.string().nullable().default(null);
+}
+
+/** Texts separated by commas. */
+export function list() {
+  return z
+    .string()
+    .transform((text): readonly string[] => parts(text))
+    .default([]);
+}
+
+/** Ranges of IP addresses such as `10.0.0.0/8`, separated by commas. */
+export function cidrs() {
+  const error = ({ input }: Issue): string => `must be CIDR ranges separated by commas; "${String(input)}" is not one`;
+  const range = z.string().refine((text) => ipaddr.isValidCIDR(text), { error });
+  return z.string().transform(parts).pipe(z.array(range)).default([]);
+}
+
+function parts(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

@@ -1,0 +1,112 @@
+import { MODELS } from '../models/catalog.ts';
+import type { Model } from '../models/model.ts';
+import { arkProvider } from './ark/ark.provider.ts';
+import { type ProviderName, defaultBindings } from './bindings/binding.ts';
+import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
+import { SHIPPED_TEMPLATES } from './comfyui/load-template.ts';
+import { falProvider } from './fal/fal.provider.ts';
+import { GeminiProvider } from './gemini/gemini.provider.ts';
+import { OpenaiProvider } from './openai/openai.provider.ts';
+import { prepareRequest } from './prepare-request.ts';
+import { type Provider, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from './provider.ts';
+import { replicateProvider } from './replicate/replicate.provider.ts';
+import { SandboxProvider } from './sandbox/sandbox.provider.ts';
+
+const sandbox = new SandboxProvider();
+afterAll(() => sandbox.onModuleDestroy());
+
+const PROVIDERS: Record<ProviderName, Provider> = {
+  openai: new OpenaiProvider(),
+  gemini: new GeminiProvider(),
+  ark: arkProvider,
+  fal: falProvider,
+  replicate: replicateProvider,
+  comfyui: new ComfyuiProvider(),
+  sandbox,
+};
+
+/** The variable that makes a provider the default of the models it serves. */
+const VARIABLES = {
+  openai: 'OPENAI_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+  ark: 'ARK_API_KEY',
+  fal: 'FAL_KEY',
+  replicate: 'REPLICATE_API_TOKEN',
+  comfyui: 'COMFYUI_URL',
+} as const;
+
+const credentials = (set: Record<string, string>) => set as unknown as Parameters<typeof defaultBindings>[1];
+
+/** Every provider that serves the model by default, with its upstream models; the sandbox always does. */
+const serving = (model: Model) =>
+  [
+    ...Object.values(VARIABLES).flatMap((variable) =>
+      defaultBindings(model.id, credentials({ [variable]: 'http://set' })),
+    ),
+    ...defaultBindings(model.id, credentials({})),
+  ].filter(({ provider }, at, all) => all.findIndex((one) => one.provider === provider) === at);
+
+const parametersOf = ({ parameters }: Model): string[] =>
+  Object.keys(parameters.properties).filter((name) => name !== 'model' && name !== 'metadata');
+
+function aRequest({ id, kind, parameters }: Model, upstreamModel: string): ProviderRequest {
+  const defaults = Object.entries(parameters.properties)
+    .filter(([name]) => name !== 'model' && name !== 'metadata')
+    .map(([name, schema]) => [name, schema.default]);
+  return {
+    taskId: 'task_01jd0000000000000000000000',
+    model: id,
+    kind,
+    input: { ...Object.fromEntries(defaults), prompt: 'a fox' } as ResolvedInput,
+    images: { references: [], firstFrame: null },
+    upstream: {
+      model: upstreamModel,
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: null,
+      durationPolicy: 'exact',
+      pollIntervalMs: null,
+    },
+  };
+}
+
+describe.each(MODELS.map((model) => [model.id, model] as const))('the model %s', (_id, model) => {
+  it('has default bindings of at least one provider besides the sandbox', () => {
+    expect(serving(model).filter(({ provider }) => provider !== 'sandbox')).not.toEqual([]);
+  });
+
+  it('is prepared by every provider that serves it by default', () => {
+    for (const { provider, model: upstreamModel } of serving(model)) {
+      expect(prepareRequest(PROVIDERS[provider], aRequest(model, upstreamModel)).approximations).toBeInstanceOf(Array);
+    }
+  });
+
+  it('has no parameter that a provider which serves it by default does not take', () => {
+    for (const { provider } of serving(model)) {
+      const { takes } = PROVIDERS[provider];
+      expect({ provider, dropped: parametersOf(model).filter((name) => !takes.includes(name as never)) }).toEqual({
+        provider,
+        dropped: [],
+      });
+    }
+  });
+
+  it('has a workflow for ComfyUI if it makes images', () => {
+    expect(model.kind === 'video' || Object.hasOwn(SHIPPED_TEMPLATES, model.id)).toBe(true);
+  });
+
+  it('says what a first frame means in every reference_mode if it makes videos', () => {
+    const modes = model.parameters.properties.reference_mode?.enum ?? [];
+    expect(Object.keys(model.guidance?.loneFirstFrame ?? {}).toSorted()).toEqual([...modes].toSorted());
+  });
+});
+
+it('refuses to serve a model without default bindings by the sandbox', () => {
+  expect(() => defaultBindings('a-new-model', credentials({}))).toThrow('a-new-model has no default bindings');
+});
+
+it.each(Object.entries(PROVIDERS))('%s refuses a parameter that it does not take', (_name, provider) => {
+  const input = { prompt: 'a fox', aspect_ratio: '1:1', resolution: '2K', camera: 'handheld' };
+  const prepare = () => prepareRequest(provider, { ...aRequest(MODELS[0]!, 'any'), input });
+  expect(prepare).toThrow(UnsupportedRequest);
+  expect(prepare).toThrow(expect.objectContaining({ param: 'camera' }));
+});

@@ -1,0 +1,193 @@
+import { extname, join } from 'node:path';
+import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import { acceptedJob } from '../jobs/accepted-job.ts';
+import { pause } from '../jobs/pause.ts';
+import { runJobs } from '../jobs/run-jobs.ts';
+import type { Accepted } from '../jobs/submit-once.ts';
+import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import { operatorCause } from '../wire/operator-cause.ts';
+import { parseReply } from '../wire/reply-schema.ts';
+import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { runFailure, submitFailure } from './comfy-errors.ts';
+import type { ComfyPlan } from './comfy-plan.ts';
+import {
+  cancelRun,
+  comfyFetch,
+  comfyPollOptions,
+  headersOf,
+  isSubmitted,
+  readHistory,
+  readQueue,
+  uploadImage,
+} from './comfy-server.ts';
+import { type HistoryEntry, submitted } from './comfy-wire.ts';
+import { outputFiles } from './history.ts';
+import { JobWatch } from './job-watch.ts';
+import { clientId, promptId, seedOf } from './prompt-id.ts';
+import { fill, type SlotValues } from './slots.ts';
+
+/** A run may move from the queue to the history between two reads. After three misses in a row the server has lost it. */
+const MAX_MISSES = 3;
+
+const CANCEL_TIMEOUT_MS = 5_000;
+
+/** One generation on a ComfyUI server, as one or several runs of a workflow. */
+export class ComfyRun {
+  private readonly intervalMs: number;
+  private readonly watch: JobWatch;
+  private images: Promise<SlotValues> | null = null;
+
+  constructor(
+    private readonly request: ProviderRequest,
+    private readonly plan: ComfyPlan,
+    private readonly run: Run,
+  ) {
+    const { upstream, taskId } = request;
+    this.intervalMs = comfyPollOptions(request, run.signal).intervalMs;
+    const socket = `${upstream.baseUrl.replace(/^http/, 'ws')}/ws?clientId=${clientId(taskId)}`;
+    this.watch = new JobWatch(socket, headersOf(request));
+  }
+
+  async generate(): Promise<ProviderOutput[]> {
+    const { request, plan, run, watch } = this;
+    const { taskId } = request;
+    try {
+      plan.counts.forEach((_, index) => watch.follow(promptId(taskId, index), Object.keys(plan.workflow)));
+      if (run.upstreamId === null) await this.uploaded();
+      return await runJobs(withoutIntent(run), {
+        provider: 'comfyui',
+        taskId,
+        count: plan.counts.length,
+        outputs: request.kind === 'image' ? (request.input.n ?? 1) : 1,
+        retryMs: this.intervalMs,
+        submit: (index, signal) => this.submit(index, signal),
+        collect: async (id, index, signal, progress) => {
+          watch.report(id, progress);
+          const entry = await this.waitForEnd(id, signal);
+          return this.downloadOutputs(entry, index, signal);
+        },
+        cancel: (id, signal) => cancelRun(request, id, signal),
+      });
+    } finally {
+      watch.close();
+    }
+  }
+
+  /** The names of the uploaded images; uploads them on the first call. */
+  private uploaded(): Promise<SlotValues> {
+    this.images ??= this.upload();
+    return this.images;
+  }
+
+  private async upload(): Promise<SlotValues> {
+    const values: SlotValues = {};
+    for (const { slot, of } of this.plan.roles.images) {
+      const image = of(this.request.images);
+      if (!image) throw new Error(`The image for ${slot} was not fetched.`);
+      values[slot] = await uploadImage(this.request, image, this.run.signal);
+    }
+    return values;
+  }
+
+  private async submit(index: number, signal: AbortSignal): Promise<Accepted> {
+    const { request, plan } = this;
+    const { taskId } = request;
+    const id = promptId(taskId, index);
+    if (this.run.submittedBefore && (await isSubmitted(request, id, signal))) return { id, requestId: null };
+    const images = await this.uploaded();
+    const values = { ...plan.values, ...images, seed: seedOf(taskId, index), batch_size: plan.counts[index] };
+    const json = { prompt: fill(plan.workflow, values), client_id: clientId(taskId), prompt_id: id };
+    try {
+      return await this.create(id, json);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
+      return this.lookUp(id, error, signal);
+    }
+  }
+
+  private async create(id: string, json: object): Promise<Accepted> {
+    const { request } = this;
+    const idOf = (reply: UpstreamReply) => parseReply(submitted, reply.json).prompt_id;
+    const job = await acceptedJob({
+      provider: 'comfyui',
+      call: comfyFetch(request, '/prompt', { method: 'POST', json }),
+      idOf,
+      requestIdOf: () => undefined,
+      refused: (reply) => submitFailure(request, reply),
+    });
+    if (job.id === id) return job;
+    // The server is too old to accept our id, so a run could not be looked up after a crash. It gets no work.
+    await cancelRun(request, job.id, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(() => undefined);
+    throw new ProviderError('internal_error', { cause: operatorCause('comfyui', null, { code: 'prompt_id_ignored' }) });
+  }
+
+  /** The server checks a submission for a moment before it queues the run. After three lookups the run does not exist. */
+  private async lookUp(id: string, { cause, retryAfterMs }: ProviderError, signal: AbortSignal): Promise<Accepted> {
+    for (let lookup = 1; lookup <= MAX_MISSES; lookup++) {
+      if (lookup > 1) await pause(this.intervalMs, signal);
+      if (await isSubmitted(this.request, id, signal)) return { id, requestId: null };
+    }
+    throw new ProviderError('provider_unavailable', { billing: 'none', cause, retryAfterMs });
+  }
+
+  private async waitForEnd(id: string, signal: AbortSignal): Promise<HistoryEntry> {
+    for (let misses = 0; ;) {
+      const entry = await readHistory(this.request, id, signal);
+      if (entry) return entry;
+      misses = (await readQueue(this.request, id, signal)) === null ? misses + 1 : 0;
+      if (misses === MAX_MISSES) {
+        const cause = operatorCause('comfyui', null, { code: 'run_lost', message: `run ${id} is unknown` });
+        throw new ProviderError('internal_error', { cause });
+      }
+      await this.watch.waitForEnd(id, this.intervalMs, signal);
+    }
+  }
+
+  private async downloadOutputs(entry: HistoryEntry, index: number, signal: AbortSignal): Promise<ProviderOutput[]> {
+    const { request, run } = this;
+    const { kind, upstream } = request;
+    const failure = runFailure(request, entry);
+    if (failure) throw failure;
+    const files = outputFiles(entry, kind);
+    const expected = this.plan.counts[index] ?? 1;
+    if (files.length !== expected) {
+      const message = `the workflow saved ${files.length} files of kind ${kind}, not ${expected}`;
+      throw new ProviderError('internal_error', {
+        cause: operatorCause('comfyui', null, { code: 'outputs', message }),
+      });
+    }
+    const outputs: ProviderOutput[] = [];
+    for (const [at, file] of files.entries()) {
+      const output = await download({
+        provider: 'comfyui',
+        url: `${upstream.baseUrl}/view?${new URLSearchParams({ ...file })}`,
+        path: join(run.scratchDir, `${index}-${at}${extname(file.filename).toLowerCase()}`),
+        maxBytes: MAX_RESULT_BYTES[kind],
+        baseUrl: upstream.baseUrl,
+        headers: headersOf(request),
+        retryMs: this.intervalMs,
+        signal,
+      });
+      outputs.push(output);
+    }
+    return outputs;
+  }
+}
+
+/**
+ * The run without the mark of a further submission that got no answer: `runJobs` would give up there, but here such a
+ * submission is looked up by its id.
+ */
+function withoutIntent(run: Run): Run {
+  return {
+    upstreamId: run.upstreamId?.replace(/,?\?$/, '') ?? null,
+    submittedBefore: run.submittedBefore,
+    signal: run.signal,
+    get scratchDir() {
+      return run.scratchDir;
+    },
+    progress: (percent) => run.progress(percent),
+    submitting: () => run.submitting(),
+    submitted: (id, requestId) => run.submitted(id, requestId),
+  };
+}

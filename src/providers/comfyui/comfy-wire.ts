@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { anything, field, text } from '../wire/reply-schema.ts';
+
+const record = z.record(z.string(), z.unknown());
+
+/** What the server keeps of a run that has ended. */
+export const historyEntry = z.object({
+  /** By node id. Videos are under `images` too; some extensions use `gifs` or `videos`. */
+  outputs: field(z.record(z.string(), field(record))),
+  status: field(z.object({ status_str: text(), messages: field(z.array(z.unknown())) })),
+});
+export type HistoryEntry = z.infer<typeof historyEntry>;
+
+/** `GET /history/{id}`: by run id; empty while the run is not over. */
+export const history = z.record(z.string(), z.unknown());
+
+/** `GET /queue`; an item is `[number, prompt id, workflow, …]`. */
+export const queue = z.object({ queue_running: items(), queue_pending: items() });
+
+/** The run ids of one list of the queue. */
+export const idsIn = (list: z.infer<ReturnType<typeof items>>): unknown[] => (list ?? []).map((item) => item?.[1]);
+
+/** Of `POST /prompt`. */
+export const submitted = z.object({ prompt_id: text() });
+
+/** Of `POST /upload/image`. */
+export const upload = z.object({ name: text(), subfolder: text() });
+
+/** Of a refused submission. */
+export const refusal = z.object({
+  error: field(z.object({ type: text(), message: text() })),
+  node_errors: field(
+    z.record(
+      z.string(),
+      field(
+        z.object({
+          class_type: text(),
+          errors: field(z.array(field(z.object({ type: text(), message: text(), details: text() })))),
+        }),
+      ),
+    ),
+  ),
+});
+
+/** A message of the server's socket. Binary frames are previews and are not read. */
+export const socketMessage = z.object({ type: z.string(), data: record });
+export type SocketMessage = z.infer<typeof socketMessage>;
+
+/** Data of the event `execution_error`. */
+export const executionError = z.object({
+  node_type: anything(),
+  exception_type: anything(),
+  exception_message: anything(),
+});
+
+/** A saved file, with the parameters of `GET /view`. */
+export const outputFile = z.object({ filename: z.string(), type: z.string(), subfolder: text() });
+
+function items() {
+  return field(z.array(field(z.array(z.unknown()))));
+}

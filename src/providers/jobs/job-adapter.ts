@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import type { MediaKind } from '../../models/media-kind.ts';
+import type { Approximation } from '../../tasks/task.entity.ts';
+import { type Provider, ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { elapsedPercent } from './elapsed-percent.ts';
+import { findJobAfterNoAnswer } from './find-job.ts';
+import { poll, type PollOptions } from './poll.ts';
+import { cancelJobs, runJobs } from './run-jobs.ts';
+import type { Accepted } from './submit-once.ts';
+import { taskTimeMs } from './task-time.ts';
+
+interface JobPlan {
+  /** How many jobs it takes to make all outputs. */
+  count: number;
+  approximations: Approximation[];
+}
+
+/** What a status reply says of a job; a failed job is thrown instead. */
+export type JobState =
+  | { state: 'pending' | 'done' }
+  /** `percent` as reported by the upstream; otherwise estimated since `sinceMs` (unix), or since the first such reply. */
+  | { state: 'running'; percent?: number | undefined; sinceMs?: number | undefined };
+
+export const PENDING: JobState = { state: 'pending' };
+export const DONE: JobState = { state: 'done' };
+
+/**
+ * The facts of one upstream's job API. `jobAdapter` turns them into a provider.
+ * @typeParam Plan a request translated for this upstream
+ * @typeParam Body what the create calls of a plan need; kept in memory until the generation ends
+ */
+export interface JobWire<Plan extends JobPlan, Body> {
+  name: string;
+  takes: Provider['takes'];
+  /** Milliseconds between polls, unless the binding says otherwise. */
+  pollMs: Record<MediaKind, number>;
+  /** How long a job usually runs; for estimated progress. */
+  typicalMs: Record<MediaKind, number>;
+  /** @throws UnsupportedRequest */
+  plan(request: ProviderRequest): Plan;
+  /** Uploads or converts what the create calls need. Free, so it runs before the intent to pay is recorded. */
+  prepareBody(request: ProviderRequest, plan: Plan, signal: AbortSignal): Promise<Body>;
+  /**
+   * Creates the job of this index: one paid call, sent once and without a signal.
+   * @throws ProviderError whose `billing` says what the call may have cost
+   */
+  create(request: ProviderRequest, body: Body, index: number): Promise<Accepted>;
+  /** Reads a job's status once. */
+  read(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
+  /** @throws ProviderError of a job that failed */
+  stateOf(request: ProviderRequest, reply: UpstreamReply): JobState;
+  /** Reads the result of a finished job, if the upstream keeps it apart from the status. */
+  readResult?(request: ProviderRequest, id: string, options: PollOptions): Promise<UpstreamReply>;
+  /**
+   * URLs of a finished job's outputs.
+   * @param reply the result if there is `readResult`, otherwise the last status
+   * @throws ProviderError
+   */
+  outputs(request: ProviderRequest, id: string, reply: UpstreamReply): string[];
+  /** Sent with each download, to the origin of its URL only. */
+  downloadHeaders?(request: ProviderRequest): Record<string, string>;
+  cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<unknown>;
+  /**
+   * Finds a job whose create call got no answer. Only for upstreams whose list identifies our jobs.
+   * @param sinceMs unix milliseconds; the job is not older
+   * @returns null when the job certainly does not exist
+   */
+  find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
+}
+
+type JobProvider = Provider & Required<Pick<Provider, 'cancel'>>;
+
+/** A provider for an upstream that creates, lists and cancels jobs: plan, submit, poll, download. */
+export function jobAdapter<Plan extends JobPlan, Body>(wire: JobWire<Plan, Body>): JobProvider {
+  const { name, takes, find } = wire;
+  return {
+    name,
+    takes,
+    prepare: (request) => {
+      const plan = wire.plan(request);
+      return { approximations: plan.approximations, generate: (run) => generate(wire, request, plan, run) };
+    },
+    ...(find && { find: async (request, signal) => find(request, taskTimeMs(request.taskId), signal) }),
+    cancel: (request, upstreamId, signal) =>
+      cancelJobs(upstreamId, async (id) => void (await wire.cancel(request, id, signal))),
+  };
+}
+
+async function generate<Plan extends JobPlan, Body>(
+  wire: JobWire<Plan, Body>,
+  request: ProviderRequest,
+  plan: Plan,
+  run: Run,
+): Promise<ProviderOutput[]> {
+  run.signal.throwIfAborted();
+  let prepared: Promise<Body> | undefined;
+  const body = () => (prepared ??= wire.prepareBody(request, plan, run.signal));
+  // Before the intent is recorded: until then a crash costs nothing.
+  if (run.upstreamId === null) await body();
+  const job = new WireJob(wire, request);
+  return runJobs<ProviderOutput>(run, {
+    provider: wire.name,
+    taskId: request.taskId,
+    count: plan.count,
+    outputs: request.kind === 'image' ? (request.input.n ?? 1) : 1,
+    retryMs: job.intervalMs,
+    submit: async (index, signal) => job.submit(await body(), index, signal),
+    collect: async (id, index, signal, progress) => {
+      const files = await job.waitForFiles(id, signal, progress);
+      return Promise.all(files.map((file, at) => job.download(file, join(run.scratchDir, `${index}-${at}`), signal)));
+    },
+    cancel: async (id, signal) => void (await wire.cancel(request, id, signal)),
+  });
+}
+
+interface ResultFile {
+  url: string;
+  /** Reads the upstream's record again: its links expire. */
+  renew: () => Promise<string>;
+}
+
+/** The calls of one request. */
+class WireJob<Plan extends JobPlan, Body> {
+  readonly intervalMs: number;
+
+  constructor(
+    private readonly wire: JobWire<Plan, Body>,
+    private readonly request: ProviderRequest,
+  ) {
+    this.intervalMs = request.upstream.pollIntervalMs ?? wire.pollMs[request.kind];
+  }
+
+  async submit(body: Body, index: number, signal: AbortSignal): Promise<Accepted> {
+    const { wire, request } = this;
+    const sinceMs = Date.now();
+    try {
+      return await wire.create(request, body, index);
+    } catch (error) {
+      if (!wire.find || !(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
+      const find = async () => wire.find?.(request, sinceMs, signal) ?? null;
+      const id = await findJobAfterNoAnswer(find, this.intervalMs, signal);
+      if (id === null) throw error;
+      return { id, requestId: null };
+    }
+  }
+
+  async waitForFiles(id: string, signal: AbortSignal, progress: (percent: number) => void): Promise<ResultFile[]> {
+    const { wire, request } = this;
+    const options = pollOptions(wire.name, request, this.intervalMs, signal);
+    const read = () => wire.read(request, id, signal);
+    const percent = this.percentMeter();
+    const isDone = (reply: UpstreamReply) => {
+      const state = wire.stateOf(request, reply);
+      if (state.state === 'running') progress(percent(state));
+      return state.state === 'done' ? reply : null;
+    };
+    const status = () => poll(read, isDone, options);
+    const result = () => wire.readResult?.(request, id, options) ?? status();
+    const urlsIn = (reply: UpstreamReply) => wire.outputs(request, id, reply);
+
+    const ended = await status();
+    const urls = urlsIn(wire.readResult ? await result() : ended);
+    return urls.map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
+  }
+
+  async download({ url, renew }: ResultFile, path: string, signal: AbortSignal): Promise<ProviderOutput> {
+    const { kind, upstream } = this.request;
+    const headers = this.wire.downloadHeaders?.(this.request);
+    return download({
+      provider: this.wire.name,
+      url,
+      path,
+      maxBytes: MAX_RESULT_BYTES[kind],
+      baseUrl: upstream.baseUrl,
+      ...(headers && { headers }),
+      retryMs: this.intervalMs,
+      signal,
+      renew,
+    });
+  }
+
+  private percentMeter(): (state: JobState & { state: 'running' }) => number {
+    let firstSeenMs: number | undefined;
+    return ({ percent, sinceMs }) => {
+      if (percent !== undefined) return percent;
+      firstSeenMs ??= Date.now();
+      return elapsedPercent(Date.now() - (sinceMs ?? firstSeenMs), this.wire.typicalMs[this.request.kind]);
+    };
+  }
+}
+
+/** Options of `poll` for a request; the binding's interval, if it has one, overrides the adapter's. */
+export function pollOptions(
+  provider: string,
+  { upstream }: ProviderRequest,
+  defaultMs: number,
+  signal: AbortSignal,
+): PollOptions {
+  return { provider, secret: upstream.apiKey, intervalMs: upstream.pollIntervalMs ?? defaultMs, signal };
+}

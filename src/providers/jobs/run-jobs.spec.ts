@@ -1,0 +1,54 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RecordedRun } from '../../../test/support/stubs/recorded-run.ts';
+import { cancelJobs, type Jobs, runJobs } from './run-jobs.ts';
+
+const run = new RecordedRun();
+const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+afterAll(() => {
+  run.close();
+  warn.mockRestore();
+});
+
+const refused = new Error('https://upstream.example/jobs/1?token=abc is down');
+
+it('logs a failed cancel of a paid job, with its task and without secrets', async () => {
+  const jobs: Jobs<string> = {
+    provider: 'fal',
+    taskId: 'task_1',
+    count: 2,
+    outputs: 2,
+    retryMs: 1,
+    submit: async (index) => ({ id: `job-${index}`, requestId: null }),
+    collect: async (id) => {
+      if (id === 'job-1') throw new Error('failed');
+      return [id];
+    },
+    cancel: async (id) => {
+      if (id === 'job-0') throw refused;
+    },
+  };
+  await expect(runJobs(run, jobs)).rejects.toThrow('failed');
+  await new Promise(setImmediate);
+  expect(warn.mock.calls).toEqual([
+    [
+      {
+        event: 'upstream.cancel_failed',
+        task_id: 'task_1',
+        provider: 'fal',
+        upstream_id: 'job-0',
+        cause: { provider: 'fal', message: 'https://upstream.example/jobs/1?… is down' },
+      },
+    ],
+  ]);
+});
+
+it('tries to cancel every job, and then reports the first failure', async () => {
+  const tried: string[] = [];
+  const cancel = async (id: string) => {
+    tried.push(id);
+    if (id === 'a') throw refused;
+  };
+  await expect(cancelJobs('a,b,?', cancel)).rejects.toBe(refused);
+  expect(tried).toEqual(['a', 'b']);
+});

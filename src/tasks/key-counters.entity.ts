@@ -1,0 +1,14 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/**
+ * How many queued and running tasks each API key has. The counts are exact, since every state change updates them in the
+ * same commit; counting rows instead would make a create as expensive as the key's backlog is long.
+ */
+@Entity('key_load')
+export class KeyCounters {
+  @PrimaryColumn('text') api_key_id: string;
+  @Column('integer') queued: number;
+  @Column('integer') running: number;
+  /** The key's limit when it last created a task; 0 = unlimited. */
+  @Column('integer') max_running: number;
+}

@@ -1,0 +1,29 @@
+import type { Statement, Tx } from '../../platform/database/sql.ts';
+import type { TaskError } from '../task-error.ts';
+import type { StoredOutput, Task } from '../task.entity.ts';
+
+/** A request to end a task. */
+export interface Ending {
+  id: string;
+  api_key_id: string;
+  /** The claim that ends the task; null = any claim (a user's cancel, the deadline). */
+  attempt: number | null;
+  /** End the task only if the claim's lease has expired; set by the sweep when it reports a lost worker. */
+  lapsed?: boolean;
+  outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
+}
+
+/** A statement that an upper module adds to the transaction that ends tasks. */
+export interface EndWrite {
+  statement: Statement & { values: unknown[] };
+  /** @param rows what the statement returned */
+  afterCommit(rows: object[]): void;
+}
+
+/**
+ * Hook of an upper module that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that they
+ * are pipelined with the UPDATE.
+ * @param apiKeyIds API keys of the tasks that are about to end
+ * @returns null when there is nothing to write whichever of the tasks end
+ */
+export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: Task[]) => EndWrite | null) | null>;

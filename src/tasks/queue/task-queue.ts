@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TaskFeed, type Watcher } from '../live/task-feed.ts';
+import { ClaimTasks } from '../sql/claim-tasks.ts';
+import { EndTasks } from '../sql/end-tasks.ts';
+import { ReadTasks } from '../sql/read-tasks.ts';
+import { RecordProgress } from '../sql/record-progress.ts';
+import { RecordSubmit } from '../sql/record-submit.ts';
+import { RenewLeases } from '../sql/renew-leases.ts';
+import { WakeParked } from '../sql/wake-parked.ts';
+import type { ShownTask, Task } from '../task.entity.ts';
+import type { EndHook, Ending } from './ending.ts';
+import type { Claim, LeaseRef } from './lease.ts';
+import type { Submission, SubmitIntent } from './submission.ts';
+import { WakeSignal } from './wake-signal.ts';
+
+/** Ends within this time share one wake-up statement: it costs as much as ending several tasks. */
+const WAKE_DEBOUNCE_MS = 20;
+
+/**
+ * The tasks as workers use them: claim, renew, submit, report progress, end, release. Every change that clients can see is
+ * published to the feed after its commit, so callers publish nothing.
+ */
+@Injectable()
+export class TaskQueue {
+  private keysToWake = new Set<string>();
+  private isWaking = false;
+
+  constructor(
+    private readonly claims: ClaimTasks,
+    private readonly leases: RenewLeases,
+    private readonly submits: RecordSubmit,
+    private readonly progress: RecordProgress,
+    private readonly ends: EndTasks,
+    private readonly reads: ReadTasks,
+    private readonly parked: WakeParked,
+    private readonly feed: TaskFeed,
+    private readonly wakeSignal: WakeSignal,
+  ) {}
+
+  /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
+  subscribe(onWork: () => void): void {
+    this.wakeSignal.subscribe(onWork);
+  }
+
+  /**
+   * Claims waiting tasks for this process.
+   * @param limit most tasks to claim
+   * @param includeExpired also claim tasks whose lease has expired
+   */
+  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
+    const claim = await this.claims.claim(limit, includeExpired);
+    this.feed.publish(claim.tasks);
+    return claim;
+  }
+
+  /** @returns the ids whose lease still holds; a missing task was cancelled, ended or taken over */
+  renew(leases: LeaseRef[]): Promise<Set<string>> {
+    return this.leases.renew(leases);
+  }
+
+  /**
+   * Gives a task back without counting a lost worker, because this process is shutting down.
+   * @param immediately let another worker claim it now; otherwise when the lease expires
+   * @returns whether the lease still held
+   */
+  async release(lease: LeaseRef, immediately: boolean): Promise<boolean> {
+    const released = await this.leases.release([lease], immediately);
+    if (released.length === 0) return false;
+    if (immediately) this.wakeSignal.notify();
+    return true;
+  }
+
+  /** Records which provider will run the task, before the paid call. */
+  submitIntent(lease: LeaseRef, submission: Submission): Promise<SubmitIntent> {
+    return this.submits.intent(lease, submission);
+  }
+
+  /** Records the upstream's job id, before the first poll. @returns whether the lease still holds */
+  submitAccepted(lease: LeaseRef, upstreamId: string, requestId: string | null = null): Promise<boolean> {
+    return this.submits.accepted(lease, upstreamId, requestId);
+  }
+
+  /** Records that the upstream accepted nothing, so another provider may be tried. @returns whether the lease still holds */
+  submitWithdrawn(lease: LeaseRef): Promise<boolean> {
+    return this.submits.withdrawn(lease);
+  }
+
+  /** @param percent 0 to 99; ignored when the lease is lost or the recorded progress is higher */
+  async recordProgress({ id, attempt }: LeaseRef, percent: number): Promise<void> {
+    const task = await this.progress.record({ id, attempt, progress: percent });
+    if (task) this.feed.publish([task]);
+  }
+
+  /**
+   * Ends the task and wakes the next throttled task of its API key.
+   * @returns null when the task had ended already or another claim holds it
+   */
+  async end(ending: Ending): Promise<Task | null> {
+    const task = await this.ends.end(ending);
+    if (!task) return null;
+    this.feed.publish([task]);
+    this.wakeNextOf(task.api_key_id);
+    return task;
+  }
+
+  /** Registers a hook that writes in the transaction that ends tasks. */
+  registerEndHook(hook: EndHook): void {
+    this.ends.registerHook(hook);
+  }
+
+  read(taskId: string): Promise<ShownTask | null> {
+    return this.reads.find(taskId);
+  }
+
+  /** Calls `watcher` with every change of the task. @returns how to stop watching */
+  watch(taskId: string, watcher: Watcher): () => void {
+    return this.feed.watch(taskId, watcher);
+  }
+
+  /** Lets the throttled tasks of these API keys run, as far as the keys have free places. */
+  async wakeThrottled(apiKeyIds: string[]): Promise<void> {
+    if ((await this.parked.wake(apiKeyIds)) > 0) this.wakeSignal.notify();
+  }
+
+  /** Wakes at once for the first end and batches the ends that follow. The sweep finds what this misses. */
+  private wakeNextOf(apiKeyId: string): void {
+    this.keysToWake.add(apiKeyId);
+    if (!this.isWaking) void this.wakeAll();
+  }
+
+  private async wakeAll(): Promise<void> {
+    this.isWaking = true;
+    while (this.keysToWake.size > 0) {
+      const keys = [...this.keysToWake];
+      this.keysToWake = new Set();
+      await this.wakeThrottled(keys).catch(() => undefined);
+      await sleep(WAKE_DEBOUNCE_MS, undefined, { ref: false });
+    }
+    this.isWaking = false;
+  }
+}

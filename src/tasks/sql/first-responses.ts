@@ -1,0 +1,53 @@
+import type { Sql, Statement } from '../../platform/database/sql.ts';
+
+/** The response that the first request with an idempotency key got. */
+export interface FirstResponse {
+  api_key_id: string;
+  key: string;
+  /** SHA-256 of the canonical body, hex. */
+  request_hash: string;
+  task_id: string;
+  response: string;
+}
+
+interface Keyed {
+  api_key_id: string;
+  idempotency_key: string;
+}
+
+/** Raw SQL because the keys of a whole batch are looked up in one statement. */
+const FIND_KEYS: Statement = {
+  name: 'tasks.find_idempotency_keys',
+  text: `
+    select k.api_key_id, k.key, encode(k.request_hash, 'hex') as request_hash, k.task_id, k.response
+    from unnest($1::text[], $2::text[]) as w(api_key_id, key) join idempotency_keys k using (api_key_id, key)
+    where k.expires_at >= now()`,
+};
+
+/** Identifies the key among those of all tenants. */
+export const slotOf = ({ api_key_id, idempotency_key }: Keyed): string => slot(api_key_id, idempotency_key);
+
+const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
+
+/** @returns the responses by slot */
+export async function firstResponsesOf(sql: Sql, tasks: Keyed[]): Promise<Map<string, FirstResponse>> {
+  if (tasks.length === 0) return new Map();
+  const rows = await sql.run<FirstResponse>(FIND_KEYS, [
+    tasks.map(({ api_key_id }) => api_key_id),
+    tasks.map(({ idempotency_key }) => idempotency_key),
+  ]);
+  return new Map(rows.map((row) => [slot(row.api_key_id, row.key), row]));
+}
+
+/** One statement cannot insert the same key twice, so only the first of the tasks with the same key is inserted. */
+export function withoutDuplicates<Item extends Keyed>(tasks: Item[]): { firsts: Item[]; duplicates: Item[] } {
+  const seen = new Set<string>();
+  const firsts: Item[] = [];
+  const duplicates: Item[] = [];
+  for (const task of tasks) {
+    const taskSlot = slotOf(task);
+    (seen.has(taskSlot) ? duplicates : firsts).push(task);
+    seen.add(taskSlot);
+  }
+  return { firsts, duplicates };
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { NewTask } from './new-task.ts';
+
+/**
+ * SQL fragment of a create; needs the CTE `wanted` of new tasks. Computes for each API key how many of them its queue limit
+ * admits, and how many unfinished tasks come before them. Rows are locked in order, so two processes cannot deadlock.
+ */
+export const LOAD = `
+    load as (
+      select l.api_key_id, l.queued + l.running as ahead, w.max_running,
+             case when w.max_queued = 0 then w.tasks else greatest(least(w.tasks, w.max_queued - l.queued), 0) end as admitted
+      from key_load l join (
+        select api_key_id, count(*)::int as tasks, max(max_queued) as max_queued, max(max_running) as max_running
+        from wanted group by api_key_id
+      ) w using (api_key_id)
+      order by l.api_key_id for update of l
+    )`;
+
+const OPEN: Statement = {
+  name: 'tasks.open_key_load',
+  text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
+};
+
+/** PostgreSQL gave up waiting for a lock after 2 s: another create with this API key is in flight. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
+@Injectable()
+export class OpenKeyCounters {
+  private readonly opened = new Set<string>();
+
+  constructor(private readonly sql: Sql) {}
+
+  /** Ensures that the API keys of these tasks have a counters row. Each key is written once per process. */
+  async open(tasks: NewTask[]): Promise<void> {
+    const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
+    if (unopened.length === 0) return;
+    await this.sql.run(OPEN, [unopened]);
+    for (const id of unopened) this.opened.add(id);
+  }
+}
+
+export function queueFull({ max_queued }: NewTask): ApiError {
+  return new ApiError('queue_full', {
+    message: `This API key has ${max_queued} queued tasks, which is its limit.`,
+  });
+}
+
+/** @returns the error of a create, or the API error for it if the counters row stayed locked for too long */
+export function whenLocked(error: unknown, code: 'idempotency_in_progress' | 'service_unavailable'): unknown {
+  if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) return error;
+  return new ApiError(code, { retryAfterS: 1, cause: error });
+}

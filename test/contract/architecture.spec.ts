@@ -1,0 +1,45 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { ROOMS } from '../../oxlint.config.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+/** The rows of the first table of docs/architecture.md: room and what it may import. */
+function documentedRooms(): Map<string, string> {
+  const [table = ''] = read('docs/architecture.md').split('## Inside a room');
+  const rows = [...table.matchAll(/^\| `(?<room>[a-z]+)`\s*\|[^|]*\|(?<imports>[^|]*)\|$/gm)];
+  return new Map(rows.map(({ groups }) => [groups?.['room'] ?? '', (groups?.['imports'] ?? '').trim()]));
+}
+
+describe('the rooms of src', () => {
+  it('are the folders of src, no more and no fewer', () => {
+    const folders = readdirSync(new URL('src', root), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(Object.keys(ROOMS).toSorted());
+  });
+
+  it('may import what docs/architecture.md says', () => {
+    const documented = documentedRooms();
+    expect([...documented.keys()].toSorted()).toEqual(Object.keys(ROOMS).toSorted());
+    for (const [room, imports] of documented) {
+      const lint = ROOMS[room] ?? [];
+      const words = imports.startsWith('every room but')
+        ? Object.keys(ROOMS).filter((other) => other !== room && !imports.includes(other))
+        : imports.split(', ').filter((word) => word !== '');
+      expect({ room, imports: words.toSorted() }).toEqual({ room, imports: lint.toSorted() });
+    }
+  });
+
+  it('import downwards: no two rooms may import each other', () => {
+    for (const [room, imports] of Object.entries(ROOMS)) {
+      for (const other of imports) expect(ROOMS[other]).not.toContain(room);
+    }
+  });
+
+  it('keep their SQL statements in sql folders', () => {
+    const statements = globSync('src/**/*.ts', { cwd: root.pathname }).filter(
+      (path) => !path.endsWith('.spec.ts') && /: Statement = \{/.test(read(path)),
+    );
+    expect(statements.length).toBeGreaterThan(20);
+    expect(statements.filter((path) => !path.includes('/sql/'))).toEqual([]);
+  });
+});

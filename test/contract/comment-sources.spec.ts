@@ -1,0 +1,19 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = new URL('../../', import.meta.url).pathname;
+/** Notes and drafts that a clone does not contain. */
+const OUTSIDE = /\bcontract \d|shared provider notes|\bthe prototype's\b|\b(?:contract|design|style|house)\.md\b/i;
+
+describe('comments', () => {
+  it('cite only documents that the repository contains', () => {
+    const citations = globSync('{src,test,benchmarks,scripts}/**/*.ts', { cwd: root })
+      .filter((file) => file !== 'test/contract/comment-sources.spec.ts')
+      .flatMap((file) =>
+        readFileSync(join(root, file), 'utf8')
+          .split('\n')
+          .flatMap((line, index) => (OUTSIDE.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
+      );
+    expect(citations).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema } from 'graphql';
+import { type Scope, SCOPES } from '../../src/auth/caller.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { Api, type ErrorBody } from '../support/clients/api.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+
+/** The scope of every route that needs an API key; `any` is a key without a particular scope. */
+const SCOPE_OF: Record<string, Scope | 'any'> = {
+  'POST /v1/api_keys': 'keys:manage',
+  'GET /v1/api_keys': 'keys:manage',
+  'GET /v1/api_keys/{id}': 'keys:manage',
+  'DELETE /v1/api_keys/{id}': 'keys:manage',
+  'POST /v1/api_keys/{id}/rotate': 'keys:manage',
+  'GET /v1/models': 'any',
+  'GET /v1/models/{id}': 'any',
+  'POST /v1/generations': 'generations:write',
+  'GET /v1/tasks': 'tasks:read',
+  'GET /v1/tasks/{task_id}': 'tasks:read',
+  'POST /v1/tasks/{task_id}/cancel': 'tasks:cancel',
+  'HEAD /v1/tasks/{task_id}/events': 'tasks:read',
+  'GET /v1/tasks/{task_id}/events': 'tasks:read',
+  'HEAD /v1/events': 'tasks:read',
+  'GET /v1/events': 'tasks:read',
+  'POST /v1/webhook_endpoints': 'webhooks:manage',
+  'GET /v1/webhook_endpoints': 'webhooks:manage',
+  'GET /v1/webhook_endpoints/{id}': 'webhooks:manage',
+  'PATCH /v1/webhook_endpoints/{id}': 'webhooks:manage',
+  'DELETE /v1/webhook_endpoints/{id}': 'webhooks:manage',
+  'POST /v1/webhook_endpoints/{id}/rotate_secret': 'webhooks:manage',
+  'POST /v1/webhook_endpoints/{id}/test': 'webhooks:manage',
+  'GET /v1/webhook_endpoints/{id}/deliveries': 'webhooks:manage',
+  'POST /v1/webhook_endpoints/{id}/recover': 'webhooks:manage',
+  'POST /v1/webhook_events/{id}/redeliver': 'webhooks:manage',
+};
+
+/** The scope of every GraphQL root field, with arguments and a selection that make it a valid document. */
+const GRAPHQL: Record<string, [Scope | 'any', string]> = {
+  'query viewer': ['any', '{ id }'],
+  'query models': ['any', '{ id }'],
+  'query model': ['any', '(id: "unknown") { id }'],
+  'query task': ['tasks:read', '(taskId: "unknown") { taskId }'],
+  'query tasks': ['tasks:read', '{ edges { cursor } }'],
+  'query webhookEndpoints': ['webhooks:manage', '{ id }'],
+  'query webhookDeliveries': ['webhooks:manage', '(endpointId: "unknown") { edges { cursor } }'],
+  'mutation createGeneration': ['generations:write', '(input: { model: "unknown", prompt: "x" }) { taskId }'],
+  'mutation cancelTask': ['tasks:cancel', '(taskId: "unknown") { taskId }'],
+  'mutation createWebhookEndpoint': ['webhooks:manage', '(input: { url: "unknown" }) { id }'],
+  'mutation updateWebhookEndpoint': ['webhooks:manage', '(id: "unknown", input: {}) { id }'],
+  'mutation deleteWebhookEndpoint': ['webhooks:manage', '(id: "unknown") { id }'],
+  'mutation rotateWebhookSecret': ['webhooks:manage', '(id: "unknown") { id }'],
+  'mutation testWebhookEndpoint': ['webhooks:manage', '(id: "unknown") { eventId }'],
+  'mutation recoverWebhookEndpoint': ['webhooks:manage', '(id: "unknown", since: 0) { events }'],
+  'mutation redeliverWebhookEvent': ['webhooks:manage', '(id: "unknown") { id }'],
+  'subscription taskUpdated': ['tasks:read', '(taskId: "unknown") { taskId }'],
+  'subscription tasksUpdated': ['tasks:read', '{ taskId }'],
+};
+
+interface OpenApi {
+  paths: Record<string, Record<string, { security?: unknown[] }>>;
+}
+
+const committed = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const openApi = JSON.parse(committed('openapi.json')) as OpenApi;
+const schema = buildSchema(committed('schema.graphql'));
+
+/** Every operation without `security: []`, which marks the public ones. */
+const guarded = Object.entries(openApi.paths).flatMap(([path, operations]) =>
+  Object.entries(operations)
+    .filter(([, { security }]) => security?.length !== 0)
+    .map(([method]) => `${method.toUpperCase()} ${path}`),
+);
+
+const rootFields = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
+  Object.keys(type?.getFields() ?? {}).map((field) => `${type?.name.toLowerCase()} ${field}`),
+);
+
+describe('the scopes of the API', () => {
+  let service: TestApp;
+  /** A key with every scope but the one it is stored under. */
+  const lacking = new Map<Scope | 'any', Api>();
+  /** A key with the one scope it is stored under. */
+  const having = new Map<Scope | 'any', Api>();
+
+  beforeAll(async () => {
+    service = await startApp();
+    for (const scope of SCOPES) {
+      lacking.set(scope, await withScopes(SCOPES.filter((other) => other !== scope)));
+      having.set(scope, await withScopes([scope]));
+    }
+    having.set('any', await withScopes(['generations:write']));
+  });
+  afterAll(() => service.close());
+
+  it('are listed here for every route that needs a key, and for every GraphQL root field', () => {
+    expect(Object.keys(SCOPE_OF).sort()).toEqual(guarded.sort());
+    expect(Object.keys(GRAPHQL).sort()).toEqual(rootFields.sort());
+  });
+
+  it.each(Object.entries(SCOPE_OF).filter(([, scope]) => scope !== 'any'))(
+    '%s refuses a key that has all scopes but %s',
+    async (route, scope) => {
+      const { status, headers, body } = await ask(lacking.get(scope)!, route);
+      expect(status).toBe(403);
+      if (route.startsWith('HEAD ')) return expect(headers.get('content-type')).toContain('json'); // and no body
+      expect([body.error.code, body.error.type]).toEqual(['insufficient_scope', 'permission_error']);
+      expect(body.error.message).toContain(`"${scope}"`);
+    },
+  );
+
+  it.each(Object.entries(SCOPE_OF))('%s needs no scope but %s', async (route, scope) => {
+    const { status } = await ask(having.get(scope)!, route);
+    expect([401, 403]).not.toContain(status);
+  });
+
+  const graphql = Object.entries(GRAPHQL).map(([field, [scope, rest]]) => [field, scope, rest] as const);
+
+  it.each(graphql.filter(([, scope]) => scope !== 'any'))(
+    'GraphQL %s refuses a key that has all scopes but %s',
+    async (field, scope, rest) => {
+      const error = await errorOf(lacking.get(scope)!, field, rest);
+      expect(error?.extensions.code).toBe('insufficient_scope');
+      expect(error?.message).toContain(`"${scope}"`);
+    },
+  );
+
+  it.each(graphql.filter(([field]) => !field.startsWith('subscription')))(
+    'GraphQL %s needs no scope but %s',
+    async (field, scope, rest) => {
+      const error = await errorOf(having.get(scope)!, field, rest);
+      expect(error?.extensions.code ?? 'none').not.toMatch(/api_key|insufficient_scope|invalid_body/);
+    },
+  );
+
+  async function withScopes(scopes: Scope[]): Promise<Api> {
+    const { status, body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'x', scopes });
+    expect(status).toBe(201);
+    return new Api(service.baseUrl, body.key);
+  }
+});
+
+/** Ids are unknown and bodies empty: the guard decides first, and a key that may pass gets 200, 400 or 404. */
+async function ask(api: Api, route: string) {
+  const [method, path] = route.split(' ') as [string, string];
+  const abort = new AbortController();
+  const reply = await fetch(new URL(path.replaceAll(/\{\w+\}/g, 'unknown'), api.baseUrl), {
+    method,
+    headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' },
+    ...(['POST', 'PATCH'].includes(method) && { body: '{}' }),
+    signal: abort.signal,
+  });
+  const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream');
+  const text = isStream || method === 'HEAD' ? '' : await reply.text();
+  if (isStream) abort.abort();
+  const body = (text === '' ? undefined : JSON.parse(text)) as ErrorBody;
+  return { status: reply.status, headers: reply.headers, body };
+}
+
+/** The first error of a GraphQL operation; a subscription runs over a socket until it ends. */
+async function errorOf(api: Api, field: string, rest: string) {
+  const [type, name] = field.split(' ');
+  const client = new GraphqlClient(api.baseUrl, api.key);
+  const document = `${type} { ${name}${rest} }`;
+  if (type !== 'subscription') return (await client.ask(document)).errors?.[0];
+  const followed = client.follow(document);
+  const [error] = await followed.ended.then(
+    () => followed.events[0]?.errors ?? [],
+    (errors: Awaited<ReturnType<GraphqlClient['ask']>>['errors']) => errors ?? [],
+  );
+  await client.close();
+  return error;
+}

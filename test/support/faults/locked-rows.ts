@@ -1,0 +1,32 @@
+import pg from 'pg';
+import { queryOnce } from './watch.ts';
+
+/** Rows that the test locks, so that a statement of the service blocks on them. */
+export class LockedRows {
+  private constructor(
+    private readonly url: string,
+    private readonly client: pg.Client,
+    private readonly pid: number,
+  ) {}
+
+  /** @param where the table and its condition: `key_load where api_key_id = 'key_1'` */
+  static async of(url: string, where: string): Promise<LockedRows> {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('begin');
+    await client.query(`select 1 from ${where} for update`);
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return new LockedRows(url, client, rows[0]!.pid);
+  }
+
+  /** Whether another connection waits for the lock. */
+  async areAwaited(): Promise<boolean> {
+    const waiting = 'select pid from pg_stat_activity where $1::int = any(pg_blocking_pids(pid))';
+    return (await queryOnce(this.url, waiting, [this.pid])).length > 0;
+  }
+
+  async release(): Promise<void> {
+    await this.client.end();
+  }
+}
