@@ -13,6 +13,7 @@ import { AuditLog } from './audit/audit-log.ts';
 import { AuditPurge } from './audit/audit-purge.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
+import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './authenticator.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
@@ -36,6 +37,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     KeyWatch,
     LastUse,
     RateLimits,
+    RevokedKeySweep,
     SocketAuth,
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },

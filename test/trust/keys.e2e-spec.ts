@@ -12,6 +12,7 @@ import { aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts'
 import { SECRET_KEY, startApp, type TestApp, testEnv } from '../support/app.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { Receiver } from '../support/servers/receiver.ts';
+import { eventually } from '../support/wait.ts';
 
 interface KeyBody {
   id: string;
@@ -79,6 +80,31 @@ describe('a revoked key', () => {
       if (!keep) expect(rows[0].error.code).toBe('task_cancelled');
     }
   });
+
+  it('has those tasks ended that another process still accepted from it', async () => {
+    const other = await startApp({ SECRET_KEY: service.env.SECRET_KEY!, TASK_SWEEP_S: '1' }, service.database);
+    const client = new Client({ connectionString: service.database.url });
+    await client.connect();
+    try {
+      const { id, api } = await newKey(service.api, { limits: { max_running: 1 } });
+      await api.until((await api.create(aHang)).body.task_id, 'running');
+      const late = new Api(other.baseUrl, api.key);
+      expect((await late.get('/v1/models')).status).toBe(200);
+      await service.api.call('DELETE', `/v1/api_keys/${id}`);
+      const made = await late.create(aHang);
+      expect(made.status).toBe(201);
+      await eventually('the late task to be ended', async () => {
+        const { rows } = await client.query('select error from tasks where id = $1', [made.body.task_id]);
+        return rows[0].error?.code === 'task_cancelled';
+      });
+      const { rows } = await client.query('select queued, running from key_load where api_key_id = $1', [id]);
+      expect(rows).toEqual([{ queued: 0, running: 1 }]);
+      await client.query(`update tasks set deadline_at = now() where api_key_id = $1`, [id]);
+    } finally {
+      await client.end();
+      await other.close();
+    }
+  }, 30_000);
 
   it('is sent no more webhooks', async () => {
     const receiver = await Receiver.start();

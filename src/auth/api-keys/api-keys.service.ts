@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
-import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
 import type { Actor } from '../audit/actor.ts';
@@ -13,6 +12,7 @@ import { hintOf, newApiKey } from './api-key-format.ts';
 import type { ApiKeyHook } from './api-key-hook.ts';
 import { type ApiKeyLimits, changedLimits, concerned, type LimitChanges, limitsInForce } from './api-key-limits.ts';
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
+import { assertNotExpired } from './api-key-expiry.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { snapshotOf } from './api-key-snapshot.ts';
 import { assertMayGrant } from './grants.ts';
@@ -197,22 +197,21 @@ export class ApiKeysService {
     await this.audit.transaction(by, async (tx, record) => {
       const { target } = await lockTarget(tx, id, by, this.config);
       await tx.update(ApiKey, { id }, { revoked_at: () => 'now()' });
-      await record({
-        action: 'api_key.revoked',
-        apiKeyId: id,
-        before: snapshotOf(target),
-        after: { keep_tasks: keepTasks },
-      });
-      if (!keepTasks) for (const hook of this.hooks) await hook.onRevoke(tx, id);
+      const after = { keep_tasks: keepTasks };
+      await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });
+      if (!keepTasks) await this.runRevokeHooks(tx, id);
     });
     this.authenticator.forget([id]);
   }
-}
 
-/** By the database's clock. @throws ApiError value_out_of_range */
-async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
-  if (!(await tx.existsBy(ApiKey, { id, expires_at: Raw((column) => `${column} <= now()`) }))) return;
-  throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
+  /** Ends what the key has queued. Only for a revoked key. */
+  endQueued(id: string): Promise<void> {
+    return this.apiKeys.manager.transaction((tx) => this.runRevokeHooks(tx, id));
+  }
+
+  private async runRevokeHooks(tx: EntityManager, id: string): Promise<void> {
+    for (const hook of this.hooks) await hook.onRevoke(tx, id);
+  }
 }
 
 const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => scopes.includes(scope));

@@ -79,6 +79,19 @@ export class AuditLog {
     return { events: events.slice(0, limit), hasMore: events.length > limit };
   }
 
+  /** @returns the API keys that were revoked together with their queued tasks, in the last `seconds` */
+  async revokedWithTasks(seconds: number): Promise<string[]> {
+    const events = await this.events.find({
+      select: { target_id: true },
+      where: {
+        created_at: Raw((column) => `${column} > now() - make_interval(secs => :seconds)`, { seconds }),
+        action: 'api_key.revoked',
+        after: Raw((column) => `(${column}) ->> 'keep_tasks' = 'false'`),
+      },
+    });
+    return events.map(({ target_id }) => target_id);
+  }
+
   /** Deletes what is older than the retention. @returns the number of events */
   async purge(): Promise<number> {
     const expired = Raw((column) => `${column} < now() - interval '${RETENTION_DAYS} days'`);
