@@ -7,7 +7,13 @@ import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKey } from './api-keys/api-key.entity.ts';
 import { ApiKeysController } from './api-keys/api-keys.controller.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
+import { AuditController } from './audit/audit.controller.ts';
+import { AuditEvent } from './audit/audit-event.entity.ts';
+import { AuditLog } from './audit/audit-log.ts';
+import { AuditPurge } from './audit/audit-purge.ts';
+import { AuditResolver } from './audit/audit.resolver.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
+import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './authenticator.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
@@ -18,20 +24,24 @@ import { ViewerResolver } from './viewer.resolver.ts';
 
 /** API keys: issuing, authentication, scopes and rate limits. The guard runs for every route and resolver; `@Public()` exempts one. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, RateCount])],
-  controllers: [ApiKeysController],
+  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, RateCount])],
+  controllers: [ApiKeysController, AuditController],
   providers: [
     ApiKeysService,
     ApiKeyViews,
+    AuditLog,
+    AuditPurge,
+    AuditResolver,
     Authenticator,
     Bootstrap,
     KeyWatch,
     LastUse,
     RateLimits,
+    RevokedKeySweep,
     SocketAuth,
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [Bootstrap, KeyWatch],
+  exports: [ApiKeysService, Bootstrap, KeyWatch],
 })
 export class AuthModule {}

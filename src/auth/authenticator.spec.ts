@@ -87,7 +87,7 @@ describe('the cache of the authenticator', () => {
     const authenticating = auth.authenticate(key);
     await new Promise(setImmediate);
     row = { revoked: true };
-    auth.forget('key_1');
+    auth.forget(['key_1']);
     answer();
     await authenticating; // it was read before the revocation
     await expect(auth.authenticate(key)).rejects.toMatchObject({ code: 'api_key_revoked' });
@@ -112,5 +112,17 @@ describe('the cache of the authenticator', () => {
     const key = newApiKey();
     await Promise.all(Array.from({ length: 50 }, () => auth.authenticate(key)));
     expect(queried).toHaveBeenCalledTimes(1);
+  });
+
+  it('forgets 5,000 keys in one pass over the cache, and drops the stale entries of unknown keys', async () => {
+    const auth = authenticator();
+    row = null;
+    await Promise.allSettled(Array.from({ length: 10_000 }, async () => auth.authenticate(newApiKey())));
+    expect(auth['refused'].size).toBe(10_000);
+    jest.advanceTimersByTime(5_000);
+    const passes = jest.spyOn(auth['refused'], Symbol.iterator);
+    auth.forget(Array.from({ length: 5_000 }, (_, nth) => `key_${nth}`));
+    expect(passes).toHaveBeenCalledTimes(1);
+    expect(auth['refused'].size).toBe(0);
   });
 });

@@ -5,6 +5,10 @@ import type { Caller } from './caller.ts';
 export interface GuardedRequest {
   headers: { authorization?: string | undefined };
   caller?: Caller;
+  /** Of the client. Missing over a socket. */
+  ip?: string;
+  /** The request id. Missing over a socket. */
+  id?: string;
 }
 
 interface GuardedReply {

@@ -5,10 +5,13 @@ import { Authenticator } from './authenticator.ts';
 /** All connections of a revoked key must be closed within 5 s, so keys are rechecked every 2 s, bypassing the cache. */
 const RECHECK_MS = 2_000;
 
+/** @param refusal api_key_revoked, api_key_expired or invalid_api_key */
+type OnRefused = (refusal: ApiError) => void;
+
 /** The open connections of one key. */
 interface WatchedKey {
   apiKeyId: string;
-  onRefused: Set<() => void>;
+  onRefused: Set<OnRefused>;
 }
 
 /** Permission for one connection to stay open. */
@@ -18,7 +21,7 @@ export interface Admission {
   release(): void;
 }
 
-/** Rechecks the API keys of open sockets and event streams. All connections of one key share one check. */
+/** Rechecks the API keys of open sockets, event streams and long polls. All connections of one key share one check. */
 @Injectable()
 export class KeyWatch implements OnApplicationShutdown {
   private readonly logger = new Logger('auth');
@@ -33,7 +36,7 @@ export class KeyWatch implements OnApplicationShutdown {
    * @param onRefused called once when the key has been revoked or has expired
    * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired
    */
-  async admit(authorization: string | undefined, onRefused: () => void): Promise<Admission> {
+  async admit(authorization: string | undefined, onRefused: OnRefused): Promise<Admission> {
     const { apiKeyId } = await this.authenticator.authenticateHeader(authorization);
     const header = authorization!; // the line above throws without a header
     const key = this.watched.get(header) ?? { apiKeyId, onRefused: new Set() };
@@ -49,6 +52,26 @@ export class KeyWatch implements OnApplicationShutdown {
     };
   }
 
+  /**
+   * Runs a request that waits, and answers it with the refusal as soon as its key is refused.
+   * @param work must stop waiting when the signal aborts; its result is discarded then
+   * @throws ApiError those of `admit`, also later, and whatever `work` throws
+   */
+  async whileAdmitted<Result>(
+    authorization: string | undefined,
+    work: (refused: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const refused = new AbortController();
+    const { release } = await this.admit(authorization, (refusal) => refused.abort(refusal));
+    try {
+      const result = await work(refused.signal);
+      refused.signal.throwIfAborted();
+      return result;
+    } finally {
+      release();
+    }
+  }
+
   onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
@@ -57,11 +80,23 @@ export class KeyWatch implements OnApplicationShutdown {
   private async recheckAll(): Promise<void> {
     if (this.isRechecking || this.watched.size === 0) return;
     this.isRechecking = true;
-    for (const apiKeyId of new Set([...this.watched.values()].map((key) => key.apiKeyId))) {
-      this.authenticator.forget(apiKeyId);
+    try {
+      this.authenticator.forget([...this.watched.values()].map(({ apiKeyId }) => apiKeyId));
+      await Promise.all([...this.watched].map(([header, key]) => this.recheck(header, key)));
+    } catch (error) {
+      this.logger.error({ event: 'key.recheck_failed', err: error });
+    } finally {
+      this.isRechecking = false;
     }
-    await Promise.all([...this.watched].map(([header, key]) => this.recheck(header, key)));
-    this.isRechecking = false;
+  }
+
+  /** A connection whose closing throws must not keep others open, or end the rechecks. */
+  private close(onRefused: OnRefused, refusal: ApiError): void {
+    try {
+      onRefused(refusal);
+    } catch (error) {
+      this.logger.error({ event: 'key.close_failed', err: error });
+    }
   }
 
   private async recheck(header: string, key: WatchedKey): Promise<void> {
@@ -77,7 +112,7 @@ export class KeyWatch implements OnApplicationShutdown {
         code: error.code,
         open: key.onRefused.size,
       });
-      for (const onRefused of key.onRefused) onRefused();
+      for (const onRefused of key.onRefused) this.close(onRefused, error);
     }
   }
 }

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { existsSync } from 'node:fs';
 import { failureText } from './failure-text.ts';
+import { auditCommand } from './commands/audit.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { generateCommand } from './commands/generate.ts';
 import { keysCommand } from './commands/keys.ts';
@@ -21,6 +22,7 @@ const program = new Command('darkroom')
   .addCommand(listenCommand())
   .addCommand(triggerCommand())
   .addCommand(keysCommand())
+  .addCommand(auditCommand())
   .addCommand(migrateCommand())
   .addCommand(doctorCommand());
 

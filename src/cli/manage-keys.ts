@@ -1,31 +1,38 @@
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { newApiKey } from '../auth/api-keys/api-key-format.ts';
 import { CreateApiKeyInput, RotateApiKeyInput } from '../auth/api-keys/api-key.inputs.ts';
-import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
-import { ApiKeySecret } from '../auth/api-keys/api-key-secret.entity.ts';
+import { UpdateApiKeyInput } from '../auth/api-keys/api-key-changes.inputs.ts';
+import type { ApiKey } from '../auth/api-keys/api-key.entity.ts';
 import { type ApiKeyView, toApiKeyView } from '../auth/api-keys/api-key.view.ts';
 import { ApiKeysService, type IssuedApiKey } from '../auth/api-keys/api-keys.service.ts';
-import { Authenticator } from '../auth/authenticator.ts';
+import { COMMAND_LINE } from '../auth/audit/actor.ts';
 import { SCOPES } from '../auth/caller.ts';
-import { LastUse } from '../auth/last-use.ts';
-import { Config, loadConfig } from '../platform/config.ts';
-import { DatabaseModule } from '../platform/database/database.module.ts';
+import type { Config } from '../platform/config.ts';
 import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
-import { loadSecretKey, Secrets } from '../platform/secrets.ts';
-import { withDatabaseUrl } from './database.ts';
-import { withNestContext } from './nest-context.ts';
+import { TASKS_HOOK } from '../tasks/key-changes.ts';
+import { withKeyContext } from './key-context.ts';
 import { table } from './table.ts';
 
-interface CreateOptions {
+interface LimitOptions<Limit> {
+  createsPerMinute?: Limit;
+  readsPerMinute?: Limit;
+  maxRunning?: Limit;
+  maxQueued?: Limit;
+}
+
+interface CreateOptions extends LimitOptions<number> {
   scopes?: string[];
   allScopes?: true;
   expires?: number;
-  createsPerMinute?: number;
-  readsPerMinute?: number;
-  maxRunning?: number;
-  maxQueued?: number;
   printOnly?: true;
+  json?: true;
+}
+
+/** null removes what the key has of its own. */
+interface UpdateOptions extends LimitOptions<number | null> {
+  name?: string;
+  scopes?: string[];
+  allScopes?: true;
+  expires?: number | null;
   json?: true;
 }
 
@@ -36,16 +43,11 @@ export async function createKey(name: string, options: CreateOptions): Promise<v
     console.log(newApiKey());
     return;
   }
-  const limits = definedOnly({
-    creates_per_minute: options.createsPerMinute,
-    reads_per_minute: options.readsPerMinute,
-    max_running: options.maxRunning,
-    max_queued: options.maxQueued,
-  });
+  const limits = definedOnly(limitsOf(options));
   const scopes = options.allScopes ? SCOPES : options.scopes;
   const input = checked(CreateApiKeyInput, definedOnly({ name, scopes, limits, expires_at: options.expires }));
   await withApiKeys(async (apiKeys, config) =>
-    printIssued(await apiKeys.create(input.toNewApiKey(), null), config, options),
+    printIssued(await apiKeys.create(input.toNewApiKey(), COMMAND_LINE), config, options),
   );
 }
 
@@ -67,36 +69,37 @@ export async function listKeys(options: { json?: true }): Promise<void> {
 export async function rotateKey(id: string, options: { overlapHours: number; json?: true }): Promise<void> {
   const { overlap_hours = 0 } = checked(RotateApiKeyInput, { overlap_hours: options.overlapHours });
   await withApiKeys(async (apiKeys, config) =>
-    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, null), config, options),
+    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, COMMAND_LINE), config, options),
   );
 }
 
-export async function revokeKey(id: string): Promise<void> {
-  await withApiKeys((apiKeys) => apiKeys.revoke(id));
-  console.error(`${id} is revoked.`);
+export async function updateKey(id: string, options: UpdateOptions): Promise<void> {
+  const limits = definedOnly(limitsOf(options));
+  const input = checked(
+    UpdateApiKeyInput,
+    definedOnly({
+      name: options.name,
+      scopes: options.allScopes ? SCOPES : options.scopes,
+      expires_at: options.expires,
+      ...(Object.keys(limits).length > 0 && { limits }),
+    }),
+  );
+  await withApiKeys(async (apiKeys, config) => {
+    const view = toApiKeyView(await apiKeys.update(id, input.toChanges(), COMMAND_LINE), config);
+    console.log(options.json ? JSON.stringify(view, null, 2) : table([row(view)]));
+  });
 }
 
-/** @throws Error when migrations are pending: a command does not change the schema without being asked to */
-async function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
-  const config = loadConfig();
-  await withDatabaseUrl(config, async (url) => {
-    const secrets = new Secrets(await loadSecretKey(config));
-    const parts = {
-      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret])],
-      providers: [
-        ApiKeysService,
-        Authenticator,
-        LastUse,
-        { provide: Config, useValue: config },
-        { provide: Secrets, useValue: secrets },
-      ],
-    };
-    await withNestContext(parts, async (context) => {
-      if (await context.get(DataSource).showMigrations()) {
-        throw new Error('The database is not up to date. Run `darkroom migrate`, or start the service once.');
-      }
-      await work(context.get(ApiKeysService), config);
-    });
+export async function revokeKey(id: string, { keepTasks = false }: { keepTasks?: boolean } = {}): Promise<void> {
+  await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks }, COMMAND_LINE));
+  console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
+}
+
+function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
+  return withKeyContext(async (context, config) => {
+    const apiKeys = context.get(ApiKeysService);
+    apiKeys.registerHook(TASKS_HOOK);
+    await work(apiKeys, config);
   });
 }
 
@@ -132,3 +135,10 @@ function row(view: ApiKeyView) {
 function definedOnly<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
 }
+
+const limitsOf = <Limit>(options: LimitOptions<Limit>) => ({
+  creates_per_minute: options.createsPerMinute,
+  reads_per_minute: options.readsPerMinute,
+  max_running: options.maxRunning,
+  max_queued: options.maxQueued,
+});

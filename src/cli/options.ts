@@ -25,3 +25,8 @@ export function moment(text: string): number {
   if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be a date, or a time from now such as 30d or 12h.');
   return Math.floor(ms / 1000);
 }
+
+/** `none` is null; everything else is parsed. */
+export function orNone<Value>(parse: (text: string) => Value): (text: string) => Value | null {
+  return (text) => (text === 'none' ? null : parse(text));
+}

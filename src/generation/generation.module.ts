@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.ts';
 import { ModelsModule } from '../models/models.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
@@ -16,7 +17,7 @@ import { StoreOutputs } from './run/store-outputs.ts';
 
 /** A request becomes content. */
 @Module({
-  imports: [ModelsModule, TasksModule, OutboundModule],
+  imports: [AuthModule, ModelsModule, TasksModule, OutboundModule],
   controllers: [GenerationsController],
   providers: [
     TaskClaimer,

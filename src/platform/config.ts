@@ -13,6 +13,8 @@ export class Config extends FromTable {
   /** Base of all links, without a trailing slash. */
   publicUrl: string;
   graphqlIntrospection: boolean;
+  /** NODE_ENV is production. */
+  isProduction: boolean;
   credentials: Readonly<Record<ProviderVariable, string | null>>;
   /** The value of any variable that a binding names as its credential. */
   secretOf: (variable: string) => string | null;
@@ -48,11 +50,13 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { host, port, dataDir, publicUrl, graphqlIntrospection } = settings;
+  const isProduction = env.NODE_ENV === 'production';
   return Object.freeze({
     ...settings,
     dataDir: resolve(dataDir),
     publicUrl: (publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, ''),
-    graphqlIntrospection: graphqlIntrospection ?? env.NODE_ENV !== 'production',
+    graphqlIntrospection: graphqlIntrospection ?? !isProduction,
+    isProduction,
     credentials,
     secretOf: (variable: string) => textOf(env, variable) ?? null,
   });

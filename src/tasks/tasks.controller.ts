@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
+import { KeyWatch } from '../auth/key-watch.ts';
 import { Config } from '../platform/config.ts';
 import { toList } from '../platform/schema/list-of.ts';
 import { FindTaskQuery } from './find-task.query.ts';
@@ -25,6 +26,7 @@ export const POLL_AFTER_S = { image: 2, video: 5 } as const;
 export class TasksController {
   constructor(
     private readonly config: Config,
+    private readonly keys: KeyWatch,
     private readonly tasks: TasksService,
     private readonly lists: ListTasks,
     private readonly views: TaskViews,
@@ -58,10 +60,14 @@ export class TasksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TaskView | undefined> {
     const ifNoneMatch = reply.request.headers['if-none-match'];
-    const options = { changedFrom: sequenceIn(ifNoneMatch), gone: wait > 0 ? hungUp(reply) : undefined };
+    const findWhenFinal = (refused: AbortSignal) =>
+      this.tasks.findWhenFinal(caller.apiKeyId, taskId, wait, {
+        changedFrom: sequenceIn(ifNoneMatch),
+        gone: AbortSignal.any([hungUp(reply), refused]),
+      });
     const task =
       wait > 0
-        ? await this.tasks.findWhenFinal(caller.apiKeyId, taskId, wait, options)
+        ? await this.keys.whileAdmitted(reply.request.headers.authorization, findWhenFinal)
         : await this.tasks.find(caller.apiKeyId, taskId);
     const etag = this.describe(task, reply);
     if (!matches(ifNoneMatch, etag)) return this.views.of(task);

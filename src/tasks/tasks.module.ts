@@ -8,6 +8,7 @@ import { FilesController } from './files/files.controller.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
+import { KeyChanges } from './key-changes.ts';
 import { FollowTasks } from './live/follow.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { TaskEventsController } from './live/task-events.controller.ts';
@@ -64,6 +65,7 @@ const STATEMENTS = [
     ...STATEMENTS,
     fileLinks,
     FollowTasks,
+    KeyChanges,
     OpenStreams,
     Purge,
     Sweep,

@@ -18,3 +18,26 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
     maxQueued: own.max_queued ?? config.maxQueuedPerKey,
   };
 }
+
+/** null removes an own limit. */
+export type LimitChanges = { [Name in keyof ApiKeyLimits]?: number | null };
+
+/** The own limits of a key after a change. null removes them all. */
+export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): ApiKeyLimits {
+  const limits = Object.entries({ ...(changes && own), ...changes });
+  return Object.fromEntries(limits.filter(([, limit]) => limit !== null && limit !== undefined));
+}
+
+/** Of limits in force, those that a change concerns. */
+export function concerned(inForce: CallerLimits, changes: LimitChanges | null): Partial<CallerLimits> {
+  const names = Object.entries(LIMIT_NAMES).filter(([, name]) => changes === null || changes[name] !== undefined);
+  return Object.fromEntries(names.map(([key]) => [key, inForce[key as keyof CallerLimits]]));
+}
+
+/** The names of the limits in the API. */
+export const LIMIT_NAMES = {
+  createsPerMinute: 'creates_per_minute',
+  readsPerMinute: 'reads_per_minute',
+  maxRunning: 'max_running',
+  maxQueued: 'max_queued',
+} as const satisfies Record<keyof CallerLimits, keyof ApiKeyLimits>;

@@ -4,9 +4,9 @@ import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-keys.service.ts';
 import type { Scope } from '../caller.ts';
 
-const MAX_NAME_LENGTH = 100;
-const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
-const MAX_EXPIRES_AT = 253_402_300_799; // the end of the year 9999
+export const MAX_NAME_LENGTH = 100;
+export const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
+export const MAX_EXPIRES_AT = 253_402_300_799; // the end of the year 9999
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 

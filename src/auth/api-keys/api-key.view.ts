@@ -4,7 +4,7 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 import type { Config } from '../../platform/config.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/time.ts';
-import { limitsInForce } from './api-key-limits.ts';
+import { type ApiKeyLimits, limitsInForce } from './api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type Scope, SCOPES } from '../caller.ts';
 
@@ -12,7 +12,7 @@ export const ScopeChoice = defineChoice('ApiKeyScope', SCOPES, 'What an API key 
 
 /** The effective limits: those of the key, and the configured defaults for the rest. */
 @ObjectType('ApiKeyLimits', { description: 'The effective limits of an API key.' })
-export class ApiKeyLimitsView {
+export class ApiKeyLimitsView implements Required<ApiKeyLimits> {
   @ApiField.integer('generations created per minute; 0: no limit') creates_per_minute: number;
   @ApiField.integer('other requests per minute; 0: no limit') reads_per_minute: number;
   @ApiField.integer('tasks running at once, further tasks wait; 0: no limit') max_running: number;

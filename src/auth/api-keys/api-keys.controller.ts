@@ -1,11 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../access.ts';
+import { Scope } from '../access.ts';
+import { type Actor, CurrentActor } from '../audit/actor.ts';
+import { RevokeApiKeyQuery, UpdateApiKeyInput } from './api-key-changes.inputs.ts';
 import { CreateApiKeyInput, ListApiKeysQuery, RotateApiKeyInput } from './api-key.inputs.ts';
 import { ApiKeyListView, ApiKeyView } from './api-key.view.ts';
 import { ApiKeyViews } from './api-key-views.ts';
 import { ApiKeysService } from './api-keys.service.ts';
-import type { Caller } from '../caller.ts';
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
@@ -19,8 +20,8 @@ export class ApiKeysController {
   @Post()
   @ApiOperation({ summary: 'Create an API key; only this response contains the key', operationId: 'createApiKey' })
   @ApiCreatedResponse({ type: ApiKeyView })
-  async create(@Body() input: CreateApiKeyInput, @CurrentCaller() caller: Caller): Promise<ApiKeyView> {
-    return this.views.issued(await this.apiKeys.create(input.toNewApiKey(), caller));
+  async create(@Body() input: CreateApiKeyInput, @CurrentActor() by: Actor): Promise<ApiKeyView> {
+    return this.views.issued(await this.apiKeys.create(input.toNewApiKey(), by));
   }
 
   @Get()
@@ -48,16 +49,31 @@ export class ApiKeysController {
   async rotate(
     @Param('id') id: string,
     @Body() input: RotateApiKeyInput,
-    @CurrentCaller() caller: Caller,
+    @CurrentActor() by: Actor,
   ): Promise<ApiKeyView> {
-    return this.views.issued(await this.apiKeys.rotate(id, { overlapHours: input.overlap_hours ?? 0 }, caller));
+    return this.views.issued(await this.apiKeys.rotate(id, { overlapHours: input.overlap_hours ?? 0 }, by));
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Change the name, scopes, limits or expiry of an API key', operationId: 'updateApiKey' })
+  @ApiOkResponse({ type: ApiKeyView })
+  async update(
+    @Param('id') id: string,
+    @Body() input: UpdateApiKeyInput,
+    @CurrentActor() by: Actor,
+  ): Promise<ApiKeyView> {
+    return this.views.of(await this.apiKeys.update(id, input.toChanges(), by));
   }
 
   @Delete(':id')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Revoke an API key', operationId: 'revokeApiKey' })
+  @ApiOperation({ summary: 'Revoke an API key and end its queued tasks', operationId: 'revokeApiKey' })
   @ApiNoContentResponse()
-  async revoke(@Param('id') id: string): Promise<void> {
-    await this.apiKeys.revoke(id);
+  async revoke(
+    @Param('id') id: string,
+    @Query() { keep_tasks = false }: RevokeApiKeyQuery,
+    @CurrentActor() by: Actor,
+  ): Promise<void> {
+    await this.apiKeys.revoke(id, { keepTasks: keep_tasks }, by);
   }
 }

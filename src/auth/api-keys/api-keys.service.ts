@@ -1,22 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
-import { ApiError } from '../../errors/api-error.ts';
+import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { typeIdTest } from '../../platform/schema/type-id.ts';
+import type { Actor } from '../audit/actor.ts';
+import { AuditLog, type RecordAct } from '../audit/audit-log.ts';
 import { Authenticator } from '../authenticator.ts';
-import { type Caller, type Scope, SCOPES } from '../caller.ts';
+import { type Scope, SCOPES } from '../caller.ts';
 import { hintOf, newApiKey } from './api-key-format.ts';
-import type { ApiKeyLimits } from './api-key-limits.ts';
-import { ApiKeySecret } from './api-key-secret.entity.ts';
+import type { ApiKeyHook } from './api-key-hook.ts';
+import { type ApiKeyLimits, changedLimits, concerned, type LimitChanges, limitsInForce } from './api-key-limits.ts';
+import { addSecret, expireSecrets } from './api-key-secrets.ts';
+import { assertNotExpired } from './api-key-expiry.ts';
 import { ApiKey } from './api-key.entity.ts';
+import { snapshotOf } from './api-key-snapshot.ts';
+import { assertMayGrant } from './grants.ts';
 import { hashOf } from './key-hash.ts';
+import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
 
 /** The scopes of a key created without any: all but `keys:manage`. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'keys:manage');
-
-const isApiKeyId = typeIdTest('key');
 
 export interface NewApiKey {
   name: string;
@@ -25,48 +29,79 @@ export interface NewApiKey {
   limits?: ApiKeyLimits;
 }
 
+/** What is missing stays as it is. */
+export interface ApiKeyChanges {
+  name?: string;
+  scopes?: readonly Scope[];
+  /** null removes an own limit, or all of them, so that the configured one applies. */
+  limits?: LimitChanges | null;
+  /** null: never. */
+  expiresAt?: Date | null;
+}
+
 /** A key right after creation or rotation, the only time its plain text is available. */
 export interface IssuedApiKey {
   apiKey: ApiKey;
   key: string;
 }
 
-/** Creates, lists, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer shown. */
+/**
+ * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer shown.
+ * Every act leaves an audit event in its own transaction.
+ */
 @Injectable()
 export class ApiKeysService {
+  private readonly hooks: ApiKeyHook[] = [];
+
   constructor(
     @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
     private readonly secrets: Secrets,
     private readonly authenticator: Authenticator,
+    private readonly config: Config,
+    private readonly audit: AuditLog,
   ) {}
 
+  registerHook(hook: ApiKeyHook): void {
+    this.hooks.push(hook);
+  }
+
   /**
-   * @param by the caller; null: the operator
-   * @throws ApiError insufficient_scope when `by` lacks one of the scopes; value_out_of_range for an expiry in the past
+   * @throws ApiError insufficient_scope when `by` lacks a scope, a limit or the time it would grant; value_out_of_range for an
+   *   expiry in the past
    */
-  create(input: NewApiKey, by: Caller | null): Promise<IssuedApiKey> {
+  create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
-    assertMayGrant(by, scopes);
-    return this.apiKeys.manager.transaction((tx) => this.issue(tx, { ...input, scopes }, newApiKey()));
+    return this.audit.transaction(by, async (tx, record) => {
+      const { grantor } = await lockKeys(tx, by, this.config);
+      if (grantor) {
+        const limits = limitsInForce(input.limits ?? {}, this.config);
+        assertMayGrant(grantor, { scopes, limits, expiresAt: input.expiresAt ?? null });
+      }
+      return this.issue(tx, record, { ...input, scopes }, newApiKey());
+    });
   }
 
   /** Stores the given key in the caller's transaction. */
-  async issue(tx: EntityManager, input: NewApiKey & { scopes: readonly Scope[] }, key: string): Promise<IssuedApiKey> {
+  async issue(
+    tx: EntityManager,
+    record: RecordAct,
+    input: NewApiKey & { scopes: readonly Scope[] },
+    key: string,
+  ): Promise<IssuedApiKey> {
     const id = typeidUnboxed('key');
     await tx.insert(ApiKey, {
       id,
       name: input.name,
       hint: hintOf(key),
-      scopes: SCOPES.filter((scope) => input.scopes.includes(scope)),
+      scopes: inOrder(input.scopes),
       limits: input.limits ?? {},
       created_at: () => 'now()',
       expires_at: input.expiresAt ?? null,
     });
-    await this.addSecret(tx, id, key);
+    await addSecret(tx, id, hashOf(key, this.secrets));
+    await assertNotExpired(tx, id);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id });
-    if (apiKey.expires_at && apiKey.expires_at <= apiKey.created_at) {
-      throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
-    }
+    await record({ action: 'api_key.created', apiKeyId: id, before: null, after: snapshotOf(apiKey) });
     return { apiKey, key };
   }
 
@@ -85,7 +120,48 @@ export class ApiKeysService {
 
   /** @throws ApiError api_key_not_found: unknown, malformed or revoked */
   async find(id: string): Promise<ApiKey> {
-    return (await this.findUnrevoked(this.apiKeys, id)) ?? notFound();
+    const found = isApiKeyId(id) ? await this.apiKeys.findOneBy({ id, revoked_at: IsNull() }) : null;
+    return found ?? notFound();
+  }
+
+  /**
+   * Changes take effect here at once, and in every process within 5 s.
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or what it would grant;
+   *   value_out_of_range for an expiry in the past
+   */
+  async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
+    const apiKey = await this.audit.transaction(by, async (tx, record) => {
+      const { target, grantor } = await lockTarget(tx, id, by, this.config);
+      const { name, scopes, expiresAt } = changes;
+      const limits = changes.limits === undefined ? undefined : changedLimits(target.limits, changes.limits);
+      const inForce = limits && limitsInForce(limits, this.config);
+      if (grantor) {
+        const granted = inForce && concerned(inForce, changes.limits!);
+        assertMayGrant(grantor, { scopes, expiresAt, limits: granted });
+      }
+      await tx.update(
+        ApiKey,
+        { id },
+        {
+          name: name ?? target.name,
+          scopes: inOrder(scopes ?? target.scopes),
+          limits: limits ?? target.limits,
+          expires_at: expiresAt === undefined ? target.expires_at : expiresAt,
+        },
+      );
+      if (expiresAt) await assertNotExpired(tx, id);
+      if (inForce) for (const hook of this.hooks) await hook.onLimits(tx, id, inForce);
+      const updated = await tx.findOneByOrFail(ApiKey, { id });
+      await record({
+        action: 'api_key.updated',
+        apiKeyId: id,
+        before: snapshotOf(target),
+        after: snapshotOf(updated),
+      });
+      return updated;
+    });
+    this.authenticator.forget([id]);
+    return apiKey;
   }
 
   /**
@@ -93,67 +169,49 @@ export class ApiKeysService {
    * `overlapHours`.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes
    */
-  async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Caller | null): Promise<IssuedApiKey> {
+  async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
     const key = newApiKey();
-    const apiKey = await this.apiKeys.manager.transaction(async (tx) => {
-      const found = (await this.findUnrevoked(tx.getRepository(ApiKey), id, 'pessimistic_write')) ?? notFound();
-      assertMayGrant(by, found.scopes);
-      await this.expireSecrets(tx, id, overlapHours);
-      await this.addSecret(tx, id, key);
-      await tx.update(ApiKey, { id }, { hint: hintOf(key) });
+    const hint = hintOf(key);
+    const apiKey = await this.audit.transaction(by, async (tx, record) => {
+      const { target } = await lockTarget(tx, id, by, this.config);
+      await expireSecrets(tx, id, overlapHours);
+      await addSecret(tx, id, hashOf(key, this.secrets));
+      await tx.update(ApiKey, { id }, { hint });
+      await record({
+        action: 'api_key.rotated',
+        apiKeyId: id,
+        before: { hint: target.hint },
+        after: { hint, overlap_hours: overlapHours },
+      });
       return tx.findOneByOrFail(ApiKey, { id });
     });
-    this.authenticator.forget(id);
+    this.authenticator.forget([id]);
     return { apiKey, key };
   }
 
-  /** @throws ApiError api_key_not_found, also for a second revocation */
-  async revoke(id: string): Promise<void> {
-    if (!isApiKeyId(id)) notFound();
-    const revoked = await this.apiKeys.update({ id, revoked_at: IsNull() }, { revoked_at: () => 'now()' });
-    if (revoked.affected === 0) notFound();
-    this.authenticator.forget(id);
-  }
-
-  private async addSecret(tx: EntityManager, apiKeyId: string, key: string): Promise<void> {
-    const hash = hashOf(key, this.secrets);
-    await tx.insert(ApiKeySecret, { hash, api_key_id: apiKeyId, created_at: () => 'now()' });
-  }
-
-  /** An expired secret is refused as expired for 30 days, and as unknown once it is deleted. So old rows do not pile up. */
-  private async expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
-    await tx
-      .createQueryBuilder()
-      .update(ApiKeySecret)
-      .set({ expires_at: () => `least(expires_at, now() + :overlapHours * interval '1 hour')` })
-      .where({ api_key_id: apiKeyId })
-      .setParameter('overlapHours', overlapHours)
-      .execute();
-    await tx.delete(ApiKeySecret, {
-      api_key_id: apiKeyId,
-      expires_at: Raw((column) => `${column} < now() - interval '30 days'`),
+  /**
+   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`.
+   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the key's scopes
+   */
+  async revoke(id: string, { keepTasks }: { keepTasks: boolean }, by: Actor): Promise<void> {
+    await this.audit.transaction(by, async (tx, record) => {
+      const { target } = await lockTarget(tx, id, by, this.config);
+      await tx.update(ApiKey, { id }, { revoked_at: () => 'now()' });
+      const after = { keep_tasks: keepTasks };
+      await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });
+      if (!keepTasks) await this.runRevokeHooks(tx, id);
     });
+    this.authenticator.forget([id]);
   }
 
-  private async findUnrevoked(
-    apiKeys: Repository<ApiKey>,
-    id: string,
-    mode?: 'pessimistic_write',
-  ): Promise<ApiKey | null> {
-    if (!isApiKeyId(id)) return null;
-    return apiKeys.findOne({ where: { id, revoked_at: IsNull() }, ...(mode && { lock: { mode } }) });
+  /** Ends what the key has queued. Only for a revoked key. */
+  endQueued(id: string): Promise<void> {
+    return this.apiKeys.manager.transaction((tx) => this.runRevokeHooks(tx, id));
+  }
+
+  private async runRevokeHooks(tx: EntityManager, id: string): Promise<void> {
+    for (const hook of this.hooks) await hook.onRevoke(tx, id);
   }
 }
 
-/** A key can only grant scopes that it has itself. Otherwise `keys:manage` alone would imply every scope. */
-function assertMayGrant(by: Caller | null, scopes: readonly Scope[]): void {
-  const missing = by ? scopes.filter((scope) => !by.scopes.includes(scope)) : [];
-  if (missing.length === 0) return;
-  throw new ApiError('insufficient_scope', {
-    message: `This API key lacks ${missing.map((scope) => `"${scope}"`).join(', ')}, so it cannot grant such a key.`,
-  });
-}
-
-function notFound(): never {
-  throw new ApiError('api_key_not_found');
-}
+const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => scopes.includes(scope));

@@ -1,15 +1,18 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, Repository } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
 import { SCOPES } from '../caller.ts';
+import { SERVICE } from '../audit/actor.ts';
+import { AuditLog, type RecordAct } from '../audit/audit-log.ts';
 import { lockBootstrap } from '../sql/lock-bootstrap.ts';
 import { isWellFormed, newApiKey } from './api-key-format.ts';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 import { hashOf } from './key-hash.ts';
+
+const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `darkroom keys create --all-scopes`.';
 
 /** Ensures that a new installation has a first key. */
 @Injectable()
@@ -20,11 +23,12 @@ export class Bootstrap {
     private readonly config: Config,
     private readonly secrets: Secrets,
     private readonly service: ApiKeysService,
-    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never been one.
+   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never been one,
+   * but not in production, where containers keep the standard output, and not in a process that has no API.
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */
@@ -35,23 +39,27 @@ export class Bootstrap {
         'BOOTSTRAP_API_KEY is not a valid key: its checksum does not match. `darkroom keys create --print-only` prints a valid one.',
       );
     }
-    return this.apiKeys.manager.transaction(async (tx) => {
+    return this.audit.transaction(SERVICE, async (tx, record) => {
       await lockBootstrap(tx);
       if (preset !== null) {
-        await this.ensurePreset(tx, preset);
+        await this.ensurePreset(tx, record, preset);
         return null;
       }
-      if (await tx.existsBy(ApiKey, {})) return null;
-      const { key } = await this.service.issue(tx, { name: 'first key', scopes: SCOPES }, newApiKey());
+      if (this.config.role === 'worker' || (await tx.existsBy(ApiKey, {}))) return null;
+      if (this.config.isProduction) {
+        this.logger.warn({ event: 'bootstrap.key_missing', hint: NO_KEY_HINT });
+        return null;
+      }
+      const { key } = await this.service.issue(tx, record, { name: 'first key', scopes: SCOPES }, newApiKey());
       return key;
     });
   }
 
   /** Leaves a revoked or rotated key as it is: a restart must not restore a key that was taken out of use. */
-  private async ensurePreset(tx: EntityManager, preset: string): Promise<void> {
+  private async ensurePreset(tx: EntityManager, record: RecordAct, preset: string): Promise<void> {
     const secret = await tx.findOneBy(ApiKeySecret, { hash: hashOf(preset, this.secrets) });
     if (!secret) {
-      await this.service.issue(tx, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
+      await this.service.issue(tx, record, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
       return;
     }
     const apiKey = await tx.findOneByOrFail(ApiKey, { id: secret.api_key_id });
@@ -60,6 +68,12 @@ export class Bootstrap {
       this.logger.warn({ event: 'bootstrap.key_skipped', api_key_id: apiKey.id, reason });
     } else if (SCOPES.some((scope) => !apiKey.scopes.includes(scope))) {
       await tx.update(ApiKey, { id: apiKey.id }, { scopes: [...SCOPES] });
+      await record({
+        action: 'api_key.updated',
+        apiKeyId: apiKey.id,
+        before: { scopes: apiKey.scopes },
+        after: { scopes: SCOPES },
+      });
     }
   }
 }

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { SCOPES } from '../../auth/caller.ts';
-import { list, moment, number, wholeNumber } from '../options.ts';
+import { list, moment, number, orNone, wholeNumber } from '../options.ts';
 
 /** `darkroom keys …`: works on the database directly, so it needs the service's configuration and no API key. */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('Create, list, rotate and revoke API keys.');
+  const keys = new Command('keys').description('Create, list, change, rotate and revoke API keys.');
 
   keys
     .command('create')
@@ -37,10 +37,26 @@ export function keysCommand(): Command {
     .action(async (id: string, options) => (await import('../manage-keys.ts')).rotateKey(id, options));
 
   keys
-    .command('revoke')
-    .description('Revoke a key. Running services refuse it within 5 s.')
+    .command('update')
+    .description('Change a key. Running services notice within 5 s.')
     .argument('<id>', 'key_…')
-    .action(async (id: string) => (await import('../manage-keys.ts')).revokeKey(id));
+    .option('--name <name>', 'what the key is for')
+    .option('--scopes <scopes>', `all that it may do, of ${SCOPES.join(',')}`, list)
+    .option('--all-scopes', 'every scope, keys:manage too')
+    .option('--expires <when>', 'a date, or 30d or 12h from now; none = never', orNone(moment))
+    .option('--creates-per-minute <n>', '0 = no limit, none = the configured one; likewise below', orNone(wholeNumber))
+    .option('--reads-per-minute <n>', '', orNone(wholeNumber))
+    .option('--max-running <n>', '', orNone(wholeNumber))
+    .option('--max-queued <n>', '', orNone(wholeNumber))
+    .option('--json', 'print the whole object as JSON')
+    .action(async (id: string, options) => (await import('../manage-keys.ts')).updateKey(id, options));
+
+  keys
+    .command('revoke')
+    .description('Revoke a key and cancel its queued tasks. Running services refuse it within 5 s.')
+    .argument('<id>', 'key_…')
+    .option('--keep-tasks', 'let its queued tasks run')
+    .action(async (id: string, options) => (await import('../manage-keys.ts')).revokeKey(id, options));
 
   return keys;
 }

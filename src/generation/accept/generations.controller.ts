@@ -3,6 +3,7 @@ import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { KeyWatch } from '../../auth/key-watch.ts';
 import { MODELS } from '../../models/catalog.ts';
 import { lifecycleHeaders } from '../../models/lifecycle-headers.ts';
 import { Config } from '../../platform/config.ts';
@@ -21,6 +22,7 @@ type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; p
 export class GenerationsController {
   constructor(
     private readonly config: Config,
+    private readonly keys: KeyWatch,
     private readonly generations: GenerationsService,
   ) {}
 
@@ -43,11 +45,18 @@ export class GenerationsController {
   ): Promise<void> {
     const { body, headers } = request;
     const waitS = readPreferredWait(headers.prefer);
-    const accepted = await this.generations.accept(callerOf(request), requireJsonObject(body), {
-      idempotencyKey: headers['idempotency-key'],
-      waitS,
-      gone: waitS > 0 ? hungUp(reply) : undefined,
-    });
+    const accept = (gone?: AbortSignal) =>
+      this.generations.accept(callerOf(request), requireJsonObject(body), {
+        idempotencyKey: headers['idempotency-key'],
+        waitS,
+        gone,
+      });
+    const accepted =
+      waitS > 0
+        ? await this.keys.whileAdmitted(headers.authorization, (refused) =>
+            accept(AbortSignal.any([hungUp(reply), refused])),
+          )
+        : await accept();
     reply
       .code(201)
       .header('location', `/v1/tasks/${accepted.taskId}`)

@@ -10,7 +10,7 @@ export interface WaitOptions {
   seconds: number;
   /** Also return as soon as the sequence differs from this one. */
   changedFrom?: number | undefined;
-  /** Aborts when the client has disconnected. */
+  /** Aborts when the client has disconnected, or when its key is refused. */
   gone?: AbortSignal | undefined;
 }
 
@@ -32,6 +32,7 @@ export async function untilFinal(
   });
   const timer = setTimeout(done.resolve, seconds * 1000);
   gone?.addEventListener('abort', () => done.resolve(), { once: true });
+  if (gone?.aborted) done.resolve(); // before the listener was there
   try {
     const current = await read();
     if (isDone(current)) return current;

@@ -1,6 +1,7 @@
 import type { Statement } from '../../platform/database/sql.ts';
 import type { DeliveryTrigger } from '../deliveries/webhook-delivery.entity.ts';
 import { freeSlots } from './free-slots.ts';
+import { keyIsActive } from './key-is-active.ts';
 
 /** One attempt that this process must make, with everything it needs. */
 export interface ClaimedDispatch {
@@ -25,6 +26,7 @@ export interface ClaimedDispatch {
 /**
  * Claims due dispatches, as far as their endpoints have free slots. Raw SQL, because it is hot and one statement of
  * several CTEs.
+ * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous claims.
  * $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 seconds of lease.
  */
@@ -33,7 +35,7 @@ export const CLAIM: Statement = {
   text: `
     with slots as (
       select e.id, e.status, e.failing_since is not null as failing, ${freeSlots('e')} as free
-      from webhook_endpoints e where e.id = any($1::text[])
+      from webhook_endpoints e where e.id = any($1::text[]) and ${keyIsActive('e')}
     ), due as (
       select d.event_id, d.endpoint_id, s.failing, d.due_at,
              row_number() over (partition by s.failing order by d.due_at) as nth

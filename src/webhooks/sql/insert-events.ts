@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { EventType } from '../events/event-type.ts';
+import { keyIsActive } from './key-is-active.ts';
 
 export interface NewEvent {
   id: string;
@@ -12,12 +13,15 @@ export interface NewEvent {
   expires_at: Date;
 }
 
-/** The event types that the endpoints of these keys subscribe to: one index scan, which nearly always finds no row. */
+/**
+ * The event types that the endpoints of these keys subscribe to: one index scan, which nearly always finds no row. A revoked
+ * key receives no events, so its endpoints do not count.
+ */
 const SUBSCRIPTIONS: Statement = {
   name: 'webhooks.taken',
   text: `
-    select distinct api_key_id || ' ' || unnest(events) as subscription
-    from webhook_endpoints where api_key_id = any($1::text[])`,
+    select distinct e.api_key_id || ' ' || unnest(e.events) as subscription
+    from webhook_endpoints e where e.api_key_id = any($1::text[]) and ${keyIsActive('e')}`,
 };
 
 /**

@@ -4,6 +4,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
 import { newDeliveryId } from '../webhook-id.ts';
 import { freeSlots } from './free-slots.ts';
+import { keyIsActive } from './key-is-active.ts';
 
 /** Rows per statement. */
 const MAX_ROWS = 500;
@@ -46,8 +47,8 @@ const RELEASE: Statement = {
 };
 
 /**
- * Endpoints that have something due and a free slot. The recursion jumps from one waiting endpoint to the next in the index,
- * so its cost does not depend on the length of their backlogs.
+ * Endpoints that have something due and a free slot, and whose key is not revoked. The recursion jumps from one waiting
+ * endpoint to the next in the index, so its cost does not depend on the length of their backlogs.
  */
 const DUE: Statement = {
   name: 'webhooks.due',
@@ -61,7 +62,7 @@ const DUE: Statement = {
     )
     select e.id from waiting w join webhook_endpoints e on e.id = w.endpoint_id
     where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= now())
-      and ${freeSlots('e')} > 0`,
+      and ${freeSlots('e')} > 0 and ${keyIsActive('e')}`,
 };
 
 /** Cascades to dispatches and deliveries. Raw SQL because a TypeORM delete has no limit. */

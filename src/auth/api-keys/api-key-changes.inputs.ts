@@ -1,0 +1,66 @@
+import { Transform } from 'class-transformer';
+import { ApiField } from '../../platform/schema/api-field.ts';
+import type { Scope } from '../caller.ts';
+import type { LimitChanges } from './api-key-limits.ts';
+import { MAX_EXPIRES_AT, MAX_LIMIT, MAX_NAME_LENGTH } from './api-key.inputs.ts';
+import { ScopeChoice } from './api-key.view.ts';
+import type { ApiKeyChanges } from './api-keys.service.ts';
+
+/** Changes to the limits of a key. */
+export class ApiKeyLimitChangesInput implements LimitChanges {
+  @LimitChange('generations created per minute') creates_per_minute?: number | null;
+  @LimitChange('other requests per minute') reads_per_minute?: number | null;
+  @LimitChange('tasks running at once') max_running?: number | null;
+  @LimitChange('tasks queued at once') max_queued?: number | null;
+}
+
+export class UpdateApiKeyInput {
+  @ApiField.string('a name for people', {
+    optional: true,
+    min: 1,
+    max: MAX_NAME_LENGTH,
+    pattern: { regex: /\S/, message: 'name must not be blank' },
+  })
+  name?: string;
+
+  @ApiField.list(ScopeChoice, 'everything that the key may do', { optional: true, min: 1 })
+  scopes?: Scope[];
+
+  @ApiField.integer('unix seconds, in the future; null: the key never expires', {
+    optional: true,
+    nullable: true,
+    unpublished: { min: 1, max: MAX_EXPIRES_AT },
+  })
+  expires_at?: number | null;
+
+  @ApiField.object(() => ApiKeyLimitChangesInput, 'changes to the limits; null: the configured ones apply to all', {
+    optional: true,
+    nullable: true,
+  })
+  limits?: ApiKeyLimitChangesInput | null;
+
+  toChanges(): ApiKeyChanges {
+    const { name, scopes, limits, expires_at } = this;
+    return {
+      ...(name !== undefined && { name }),
+      ...(scopes !== undefined && { scopes }),
+      ...(limits !== undefined && { limits: limits && { ...limits } }),
+      ...(expires_at !== undefined && { expiresAt: expires_at === null ? null : new Date(expires_at * 1000) }),
+    };
+  }
+}
+
+export class RevokeApiKeyQuery {
+  @ApiField.boolean('whether the queued tasks of the key still run; false when left out', { optional: true })
+  @Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value))
+  keep_tasks?: boolean;
+}
+
+function LimitChange(note: string): PropertyDecorator {
+  return ApiField.integer(`${note}; 0: no limit; null: the configured one applies`, {
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_LIMIT,
+  });
+}

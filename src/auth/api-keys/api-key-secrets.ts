@@ -1,0 +1,22 @@
+import type { EntityManager } from 'typeorm';
+import { ApiKeySecret } from './api-key-secret.entity.ts';
+
+/** Gives the key a current secret. Any other must have expired, or have an end. */
+export async function addSecret(tx: EntityManager, apiKeyId: string, hash: Buffer): Promise<void> {
+  await tx.insert(ApiKeySecret, { hash, api_key_id: apiKeyId, created_at: () => 'now()' });
+}
+
+/**
+ * Ends all secrets of the key after at most `overlapHours`.
+ * Expired secrets are kept for ever. Bootstrap recognises a BOOTSTRAP_API_KEY that was rotated away by its hash, and without
+ * the hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
+ */
+export async function expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
+  await tx
+    .createQueryBuilder()
+    .update(ApiKeySecret)
+    .set({ expires_at: () => `least(expires_at, now() + :overlapHours * interval '1 hour')` })
+    .where({ api_key_id: apiKeyId })
+    .setParameter('overlapHours', overlapHours)
+    .execute();
+}

@@ -1,0 +1,63 @@
+import { ApiError } from '../../errors/api-error.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import type { CallerLimits, Scope } from '../caller.ts';
+import { LIMIT_NAMES } from './api-key-limits.ts';
+
+/** The API key that acts on another one, as the database has it now. */
+export interface Grantor {
+  scopes: readonly Scope[];
+  /** In force: its own, and the configured ones for the rest. */
+  limits: CallerLimits;
+  expiresAt: Date | null;
+}
+
+/** What an act gives to a key. What is missing stays as it is. */
+export interface Grant {
+  scopes?: readonly Scope[];
+  /** In force. */
+  limits?: Partial<CallerLimits>;
+  /** null: never. */
+  expiresAt?: Date | null;
+}
+
+/**
+ * A key can only grant what it has itself: scopes, limits and time. Otherwise `keys:manage` alone would imply everything.
+ * @throws ApiError insufficient_scope
+ */
+export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, expiresAt }: Grant): void {
+  const missing = scopes.filter((scope) => !by.scopes.includes(scope));
+  if (missing.length > 0) refuse('scopes', `This API key lacks ${quoted(missing)}, so it cannot grant such a key.`);
+
+  for (const [name, limit] of Object.entries(limits) as [keyof CallerLimits, number][]) {
+    if (orUnlimited(limit) <= orUnlimited(by.limits[name])) continue;
+    const param = `limits.${LIMIT_NAMES[name]}`;
+    refuse(param, `This API key has the limit ${by.limits[name]}, so it cannot grant ${param} ${shown(limit)}.`);
+  }
+
+  const endMs = expiresAt?.getTime() ?? Infinity;
+  if (expiresAt !== undefined && endMs > (by.expiresAt?.getTime() ?? Infinity)) {
+    const ownEnd = unixSeconds(by.expiresAt!);
+    refuse('expires_at', `This API key expires at ${ownEnd}, so it cannot grant a key that lives longer.`);
+  }
+}
+
+/**
+ * Acting on another key takes all scopes of that key.
+ * @throws ApiError insufficient_scope
+ */
+export function assertCovers(by: Grantor, scopes: readonly Scope[]): void {
+  const missing = scopes.filter((scope) => !by.scopes.includes(scope));
+  if (missing.length === 0) return;
+  throw new ApiError('insufficient_scope', {
+    message: `This API key lacks ${quoted(missing)}, so it cannot change, rotate or revoke a key that has more.`,
+  });
+}
+
+/** 0 means no limit, which is more than any number. */
+const orUnlimited = (limit: number): number => (limit === 0 ? Infinity : limit);
+const shown = (limit: number): string => (limit === 0 ? '0 (no limit)' : String(limit));
+const quoted = (scopes: readonly Scope[]): string => scopes.map((scope) => `"${scope}"`).join(', ');
+
+function refuse(param: string, message: string): never {
+  throw new ApiError('insufficient_scope', { param, message });
+}

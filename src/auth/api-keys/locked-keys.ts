@@ -1,0 +1,58 @@
+import { type EntityManager, In } from 'typeorm';
+import { ApiError } from '../../errors/api-error.ts';
+import type { Config } from '../../platform/config.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
+import type { Actor } from '../audit/actor.ts';
+import { limitsInForce } from './api-key-limits.ts';
+import { ApiKey } from './api-key.entity.ts';
+import { assertCovers, type Grantor } from './grants.ts';
+
+interface LockedKeys {
+  target: ApiKey | undefined;
+  /** null: the actor is not bounded. */
+  grantor: Grantor | null;
+}
+
+export const isApiKeyId = typeIdTest('key');
+
+/**
+ * Locks the acting key and the target until the commit, in the order of their ids, so that two acts cannot deadlock. The acting
+ * key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create another one.
+ * @throws ApiError api_key_revoked: the acting key
+ */
+export async function lockKeys(
+  tx: EntityManager,
+  { caller }: Actor,
+  config: Config,
+  targetId?: string,
+): Promise<LockedKeys> {
+  const ids = [caller?.apiKeyId, targetId].filter((id): id is string => id !== undefined && isApiKeyId(id));
+  const keys = await tx.find(ApiKey, {
+    where: { id: In(ids) },
+    order: { id: 'asc' },
+    lock: { mode: 'for_no_key_update' },
+  });
+  const target = keys.find(({ id }) => id === targetId);
+  if (!caller) return { target, grantor: null };
+  const own = keys.find(({ id }) => id === caller.apiKeyId);
+  if (!own || own.revoked_at) throw new ApiError('api_key_revoked');
+  const limits = limitsInForce(own.limits, config);
+  return { target, grantor: { scopes: own.scopes, limits, expiresAt: own.expires_at } };
+}
+
+/** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */
+export async function lockTarget(
+  tx: EntityManager,
+  id: string,
+  by: Actor,
+  config: Config,
+): Promise<LockedKeys & { target: ApiKey }> {
+  const { target, grantor } = await lockKeys(tx, by, config, id);
+  if (!target || target.revoked_at) notFound();
+  if (grantor) assertCovers(grantor, target.scopes);
+  return { target, grantor };
+}
+
+export function notFound(): never {
+  throw new ApiError('api_key_not_found');
+}

@@ -1,0 +1,41 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { Interval } from '../../platform/interval.ts';
+import { AuditLog } from '../audit/audit-log.ts';
+import { ApiKeysService } from './api-keys.service.ts';
+
+/** Longer than the 5 s for which another process may still accept the key, and a creation in flight may take to commit. */
+const SWEEP_FOR_S = 60;
+
+/**
+ * Ends what a revoked key queued after its revocation: other processes accept the key for up to 5 s more. Runs in every worker
+ * process, so it also covers a revocation by the command line.
+ */
+@Injectable()
+export class RevokedKeySweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('auth');
+  private readonly sweeps = new Interval(() => this.sweep());
+
+  constructor(
+    private readonly config: Config,
+    private readonly apiKeys: ApiKeysService,
+    private readonly audit: AuditLog,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.sweeps.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.sweeps.stop();
+  }
+
+  private async sweep(): Promise<number> {
+    try {
+      for (const apiKeyId of await this.audit.revokedWithTasks(SWEEP_FOR_S)) await this.apiKeys.endQueued(apiKeyId);
+    } catch (error) {
+      this.logger.warn({ event: 'key.sweep_failed', err: error });
+    }
+    return this.config.taskSweepS;
+  }
+}

@@ -1,0 +1,24 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { ActorType } from './actor.ts';
+
+export const AUDIT_ACTIONS = ['api_key.created', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** One act: who did what to whom. Written in the transaction of the act, and never changed. */
+@Entity('audit_events')
+export class AuditEvent {
+  /** `aud_` and 26 characters, time-ordered. */
+  @PrimaryColumn('text') id: string;
+  @Column('timestamptz') created_at: Date;
+  @Column('text') action: AuditAction;
+  @Column('text') actor_type: ActorType;
+  /** The acting API key. null: the command line or the service. */
+  @Column('text', { nullable: true }) actor_id: string | null;
+  @Column('text') target_type: 'api_key';
+  @Column('text') target_id: string;
+  @Column('text', { nullable: true }) ip: string | null;
+  @Column('text', { nullable: true }) request_id: string | null;
+  /** The state of the target. null: it did not exist. */
+  @Column('jsonb', { nullable: true }) before: Record<string, unknown> | null;
+  @Column('jsonb', { nullable: true }) after: Record<string, unknown> | null;
+}

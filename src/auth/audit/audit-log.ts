@@ -1,0 +1,100 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, LessThan, Raw, Repository } from 'typeorm';
+import { typeidUnboxed } from 'typeid-js';
+import type { Actor } from './actor.ts';
+import { type AuditAction, AuditEvent } from './audit-event.entity.ts';
+
+/** Long enough for a yearly audit. */
+const RETENTION_DAYS = 400;
+
+/** An act on one API key. Never contains a key, only its hint. */
+export interface Act {
+  action: AuditAction;
+  apiKeyId: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+/** Writes the audit event of an act into the transaction of that act. */
+export type RecordAct = (act: Act) => Promise<void>;
+
+interface AuditPage {
+  limit: number;
+  /** The last id of the previous page. */
+  after?: string;
+  targetId?: string;
+  action?: AuditAction;
+}
+
+/** Keeps who did what, in the database and in the log. */
+@Injectable()
+export class AuditLog {
+  private readonly logger = new Logger('audit');
+
+  constructor(@InjectRepository(AuditEvent) private readonly events: Repository<AuditEvent>) {}
+
+  /** Runs acts and their audit events in one transaction, and logs each act after the commit. */
+  async transaction<Result>(
+    actor: Actor,
+    work: (tx: EntityManager, record: RecordAct) => Promise<Result>,
+  ): Promise<Result> {
+    const acts: Act[] = [];
+    const actor_id = actor.caller?.apiKeyId ?? null;
+    const result = await this.events.manager.transaction((tx) =>
+      work(tx, async (act) => {
+        await tx.insert(AuditEvent, {
+          id: typeidUnboxed('aud'),
+          created_at: () => 'now()',
+          action: act.action,
+          actor_type: actor.type,
+          actor_id,
+          target_type: 'api_key',
+          target_id: act.apiKeyId,
+          ip: actor.ip,
+          request_id: actor.requestId,
+          before: act.before as object | null,
+          after: act.after as object | null,
+        });
+        acts.push(act);
+      }),
+    );
+    for (const { action, apiKeyId } of acts) {
+      this.logger.log({ event: action, actor_type: actor.type, actor_id, api_key_id: apiKeyId });
+    }
+    return result;
+  }
+
+  /** Newest first. */
+  async list({ limit, after, targetId, action }: AuditPage): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
+    const events = await this.events.find({
+      where: {
+        ...(after !== undefined && { id: LessThan(after) }),
+        ...(targetId !== undefined && { target_id: targetId }),
+        ...(action !== undefined && { action }),
+      },
+      order: { id: 'desc' },
+      take: limit + 1,
+    });
+    return { events: events.slice(0, limit), hasMore: events.length > limit };
+  }
+
+  /** @returns the API keys that were revoked together with their queued tasks, in the last `seconds` */
+  async revokedWithTasks(seconds: number): Promise<string[]> {
+    const events = await this.events.find({
+      select: { target_id: true },
+      where: {
+        created_at: Raw((column) => `${column} > now() - make_interval(secs => :seconds)`, { seconds }),
+        action: 'api_key.revoked',
+        after: Raw((column) => `(${column}) ->> 'keep_tasks' = 'false'`),
+      },
+    });
+    return events.map(({ target_id }) => target_id);
+  }
+
+  /** Deletes what is older than the retention. @returns the number of events */
+  async purge(): Promise<number> {
+    const expired = Raw((column) => `${column} < now() - interval '${RETENTION_DAYS} days'`);
+    return (await this.events.delete({ created_at: expired })).affected ?? 0;
+  }
+}

@@ -1,0 +1,45 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { ApiKeySecret } from '../auth/api-keys/api-key-secret.entity.ts';
+import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
+import { AuditEvent } from '../auth/audit/audit-event.entity.ts';
+import { AuditLog } from '../auth/audit/audit-log.ts';
+import { Authenticator } from '../auth/authenticator.ts';
+import { LastUse } from '../auth/last-use.ts';
+import { Config, loadConfig } from '../platform/config.ts';
+import { DatabaseModule } from '../platform/database/database.module.ts';
+import { loadSecretKey, Secrets } from '../platform/secrets.ts';
+import { withDatabaseUrl } from './database.ts';
+import { withNestContext } from './nest-context.ts';
+
+/**
+ * Runs `work` with the services of API keys and of their audit, on the configured database.
+ * @throws Error when migrations are pending: a command does not change the schema without being asked to
+ */
+export async function withKeyContext(
+  work: (context: INestApplicationContext, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = loadConfig();
+  await withDatabaseUrl(config, async (url) => {
+    const secrets = new Secrets(await loadSecretKey(config));
+    const parts = {
+      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent])],
+      providers: [
+        ApiKeysService,
+        AuditLog,
+        Authenticator,
+        LastUse,
+        { provide: Config, useValue: config },
+        { provide: Secrets, useValue: secrets },
+      ],
+    };
+    await withNestContext(parts, async (context) => {
+      if (await context.get(DataSource).showMigrations()) {
+        throw new Error('The database is not up to date. Run `darkroom migrate`, or start the service once.');
+      }
+      await work(context, config);
+    });
+  });
+}
