@@ -4,7 +4,16 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
 import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
-import { LOAD, OpenKeyCounters, queueFull, whenLocked } from './open-key-counters.ts';
+import {
+  insertOpened,
+  LOAD,
+  OpenKeyCounters,
+  REFUSAL,
+  type Refusal,
+  type Refusals,
+  refusalError,
+  whenLocked,
+} from './open-key-counters.ts';
 
 export interface Idempotency {
   idempotency_key: string;
@@ -25,11 +34,10 @@ export interface Creation {
 
 const CREATED: Creation = Object.freeze({ replayed: null });
 
-type Refusal = 'known_key' | 'queue_full';
-
 /**
  * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
- * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit.
+ * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit. Returns every task that it
+ * did not insert, with the reason.
  */
 const CREATE: Statement = {
   name: 'tasks.create_keyed',
@@ -58,8 +66,8 @@ const CREATE: Statement = {
       ) m
       where l.api_key_id = m.api_key_id
     )
-    select id, case when place > admitted then 'queue_full' else 'known_key' end as refusal
-    from wanted join load using (api_key_id) where id not in (select task_id from keyed)`,
+    select id, ${REFUSAL} as refusal
+    from wanted left join load using (api_key_id) where id not in (select task_id from keyed)`,
 };
 
 /** Stores tasks that came with an idempotency key, together with the key. */
@@ -79,8 +87,8 @@ export class CreateKeyedTasks {
 
   private async flush(tasks: KeyedTask[]): Promise<(Creation | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
-    const refusals = await this.insert(firsts);
-    for (const { id } of duplicates) refusals.set(id, 'known_key');
+    const refusals = new Map(await insertOpened(this.counters, firsts, (opened) => this.insert(opened)));
+    for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
     const responses = await firstResponsesOf(this.sql, refused);
@@ -90,9 +98,7 @@ export class CreateKeyedTasks {
     });
   }
 
-  /** @returns the tasks that were not created, by id */
-  private async insert(tasks: KeyedTask[]): Promise<Map<string, Refusal>> {
-    await this.counters.open(tasks);
+  private async insert(tasks: KeyedTask[]): Promise<Refusals> {
     const refused = await this.sql
       .run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks)])
       .catch((error: unknown) => {
@@ -110,7 +116,7 @@ function resultOf(task: KeyedTask, refusal: Refusal, responses: Map<string, Firs
     }
     return { replayed: { task_id: first.task_id, response: first.response } };
   }
-  if (refusal === 'queue_full') return queueFull(task);
+  if (refusal !== 'known_key') return refusalError(task, refusal);
   // The key existed during the insert but has expired since. The client's retry creates a new task.
   return new ApiError('idempotency_in_progress');
 }

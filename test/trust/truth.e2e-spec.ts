@@ -1,0 +1,79 @@
+import { Client } from 'pg';
+import { aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
+
+let service: TestApp;
+beforeEach(async () => (service = await startApp()));
+afterEach(() => service.close());
+
+async function sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new Client({ connectionString: service.database.url });
+  await client.connect();
+  const { rows } = await client.query(text, values);
+  await client.end();
+  return rows as Row[];
+}
+
+async function newKey(limits: object = {}): Promise<{ id: string; api: Api }> {
+  const { body } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', { name: 'k', limits });
+  return { id: body.id, api: new Api(service.baseUrl, body.key) };
+}
+
+describe('a creation answered 201', () => {
+  it.each([{}, { 'idempotency-key': 'again' }])(
+    'is stored, also after the counters of its key were lost (%j)',
+    async (headers) => {
+      const { id, api } = await newKey();
+      expect((await api.create(aFailure)).status).toBe(201);
+      await sql('delete from key_load where api_key_id = $1', [id]);
+      const { status, body } = await api.create(aFailure, headers);
+      expect(status).toBe(201);
+      expect((await api.get(`/v1/tasks/${body.task_id}`)).status).toBe(200);
+    },
+  );
+
+  it('is refused to twins of a refused creation with the same answer', async () => {
+    const { api } = await newKey({ max_running: 1, max_queued: 1 });
+    await api.until((await api.create(aHang)).body.task_id, 'running');
+    await api.create(aHang);
+    const twins = await Promise.all(
+      Array.from({ length: 6 }, () => api.create<ErrorBody>(aHang, { 'idempotency-key': 'twin' })),
+    );
+    expect(twins.map(({ body }) => body.error.code)).toEqual(twins.map(() => 'queue_full'));
+  });
+});
+
+describe('a locked row of one key', () => {
+  it('delays the creations of that key alone', async () => {
+    const [locked, free] = [await newKey(), await newKey()];
+    for (const { api } of [locked, free]) expect((await api.create(aFailure)).status).toBe(201);
+    const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${locked.id}'`);
+    try {
+      const stuck = Promise.all([locked.api.create(aFailure), locked.api.create(aFailure, { 'idempotency-key': 'x' })]);
+      const startedAt = performance.now();
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, (_, at) =>
+          free.api.create(aFailure, at % 2 ? { 'idempotency-key': `key-${at}` } : {}),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+      expect(performance.now() - startedAt).toBeLessThan(3_500);
+      for (const { status } of await stuck) expect([201, 503]).toContain(status);
+    } finally {
+      await held.release();
+    }
+  });
+});
+
+it('a task without rows of its key ends and frees nothing twice', async () => {
+  const { id, api } = await newKey({ max_running: 2 });
+  const { body } = await api.create(aHang);
+  await api.until(body.task_id, 'running');
+  await api.cancel(body.task_id);
+  const [row] = await sql<{ running: number; queued: number }>(
+    'select running, queued from key_load where api_key_id = $1',
+    [id],
+  );
+  expect(row).toEqual({ running: 0, queued: 0 });
+});
