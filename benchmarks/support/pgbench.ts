@@ -56,9 +56,9 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
       script,
       [
         '\\set nth random(1, 1000000000000000)',
-        `${create.replace('$1', () => ONE_TASK)};`,
+        `${withValues(create, [ONE_TASK, "'1200ms'"])};`,
         `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true'])} \\gset t_`,
-        `${withValues(end, [ONE_END, '604800'])};`,
+        `${withValues(end, [ONE_END, '604800', "'1200ms'"])};`,
         '',
       ].join('\n'),
     );

@@ -66,6 +66,51 @@ describe('a locked row of one key', () => {
   });
 });
 
+describe('a locked row of one key, for workers', () => {
+  const insertWaiting = (apiKeyId: string, count: number) =>
+    sql(
+      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at)
+       select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'queued', '{"prompt":"#hang"}', now(),
+              now() + interval '1 day', now() + interval '10 minutes' from generate_series(1, $2::int) as nth`,
+      [apiKeyId, count],
+    );
+
+  it('does not keep the tasks of other keys from being claimed', async () => {
+    const [locked, free] = [await newKey(), await newKey()];
+    for (const { api } of [locked, free]) expect((await api.create(aFailure)).status).toBe(201);
+    const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${locked.id}'`);
+    try {
+      await insertWaiting(locked.id, 200);
+      const { body } = await free.api.create(aFailure);
+      expect((await free.api.get(`/v1/tasks/${body.task_id}?wait=8`)).body.status).toBe('failed');
+      expect((await free.api.get('/readyz')).status).toBe(200);
+      const parked = 'select 1 from tasks where parked';
+      expect(await sql(parked)).toEqual([]);
+    } finally {
+      await held.release();
+    }
+  });
+
+  it('does not keep the tasks of other keys from ending', async () => {
+    const keys = await Promise.all([newKey(), newKey()]);
+    const ids = await Promise.all(
+      keys.map(async ({ api }) => {
+        const { body } = await api.create(aHang);
+        await api.until(body.task_id, 'running');
+        return body.task_id;
+      }),
+    );
+    const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${keys[0].id}'`);
+    try {
+      const [locked, free] = await Promise.all(keys.map(({ api }, at) => api.cancel(ids[at]!)));
+      expect([locked!.status, free!.status]).toEqual([503, 200]);
+    } finally {
+      await held.release();
+    }
+    expect((await keys[0].api.cancel(ids[0]!)).body.status).toBe('failed');
+  });
+});
+
 it('a task without rows of its key ends and frees nothing twice', async () => {
   const { id, api } = await newKey({ max_running: 2 });
   const { body } = await api.create(aHang);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
 import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
 import {
@@ -12,7 +12,6 @@ import {
   type Refusal,
   type Refusals,
   refusalError,
-  whenLocked,
 } from './open-key-counters.ts';
 
 export interface Idempotency {
@@ -44,7 +43,7 @@ const CREATE: Statement = {
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(${COLUMNS},
-        idempotency_key text, request_hash text, response text, key_expires_at float8)
+        idempotency_key text, request_hash text, response text, key_expires_at float8), ${lockWait('$2')}
     ), ${LOAD}, keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
       select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, to_timestamp(key_expires_at / 1000)
@@ -73,7 +72,7 @@ const CREATE: Statement = {
 /** Stores tasks that came with an idempotency key, together with the key. */
 @Injectable()
 export class CreateKeyedTasks {
-  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), BATCHING);
+  private readonly batch = new BatchByKey<KeyedTask, Creation>((tasks, wait) => this.flush(tasks, wait), BATCHING);
 
   constructor(
     private readonly sql: Sql,
@@ -85,9 +84,9 @@ export class CreateKeyedTasks {
     return this.batch.add(task);
   }
 
-  private async flush(tasks: KeyedTask[]): Promise<(Creation | ApiError)[]> {
+  private async flush(tasks: KeyedTask[], wait: LockWait): Promise<(Creation | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
-    const refusals = new Map(await insertOpened(this.counters, firsts, (opened) => this.insert(opened)));
+    const refusals = new Map(await insertOpened(this.counters, firsts, (opened) => this.insert(opened, wait)));
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
@@ -98,12 +97,8 @@ export class CreateKeyedTasks {
     });
   }
 
-  private async insert(tasks: KeyedTask[]): Promise<Refusals> {
-    const refused = await this.sql
-      .run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks)])
-      .catch((error: unknown) => {
-        throw whenLocked(error, 'idempotency_in_progress');
-      });
+  private async insert(tasks: KeyedTask[], wait: LockWait): Promise<Refusals> {
+    const refused = await this.sql.run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks), wait]);
     return new Map(refused.map(({ id, refusal }) => [id, refusal]));
   }
 }

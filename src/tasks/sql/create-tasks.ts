@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.ts';
-import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
 import {
   insertOpened,
   LOAD,
   OpenKeyCounters,
   REFUSAL,
+  type Refusal,
   type Refusals,
   refusalError,
-  whenLocked,
 } from './open-key-counters.ts';
 
 /**
@@ -22,7 +22,7 @@ const CREATE: Statement = {
   name: 'tasks.create',
   text: `
     with wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS})
+      select * from json_to_recordset($1::json) as w(${COLUMNS}), ${lockWait('$2')}
     ), ${LOAD}, counted as (
       update key_load l set queued = l.queued + o.admitted, max_running = o.max_running
       from load o where l.api_key_id = o.api_key_id
@@ -36,7 +36,7 @@ const CREATE: Statement = {
 /** Stores tasks that came without an idempotency key. */
 @Injectable()
 export class CreateTasks {
-  private readonly batch = new Batch<NewTask, undefined>((tasks) => this.flush(tasks), BATCHING);
+  private readonly batch = new BatchByKey<NewTask, undefined>((tasks, wait) => this.flush(tasks, wait), BATCHING);
 
   constructor(
     private readonly sql: Sql,
@@ -48,20 +48,16 @@ export class CreateTasks {
     return this.batch.add(task);
   }
 
-  private async flush(tasks: NewTask[]): Promise<(ApiError | undefined)[]> {
-    const refusals = await insertOpened(this.counters, tasks, (opened) => this.insert(opened));
+  private async flush(tasks: NewTask[], wait: LockWait): Promise<(ApiError | undefined)[]> {
+    const refusals = await insertOpened(this.counters, tasks, (opened) => this.insert(opened, wait));
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
       return refusal && refusalError(task, refusal);
     });
   }
 
-  private async insert(tasks: NewTask[]): Promise<Refusals> {
-    const refused = await this.sql
-      .run<{ id: string; refusal: 'queue_full' | 'no_counters' }>(CREATE, [toRows(tasks)])
-      .catch((error: unknown) => {
-        throw whenLocked(error, 'service_unavailable');
-      });
+  private async insert(tasks: NewTask[], wait: LockWait): Promise<Refusals> {
+    const refused = await this.sql.run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks), wait]);
     return new Map(refused.map(({ id, refusal }) => [id, refusal]));
   }
 }

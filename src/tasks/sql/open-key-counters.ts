@@ -33,9 +33,6 @@ const OPEN: Statement = {
   text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
 };
 
-/** PostgreSQL gave up waiting for a lock after 2 s: another create with this API key is in flight. */
-const LOCK_NOT_AVAILABLE = '55P03';
-
 /** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
 @Injectable()
 export class OpenKeyCounters {
@@ -92,10 +89,4 @@ export function refusalError({ max_queued }: NewTask, refusal: Refusal): ApiErro
   return new ApiError('queue_full', {
     message: `This API key has ${max_queued} queued tasks, which is its limit.`,
   });
-}
-
-/** @returns the error of a create, or the API error for it if the counters row stayed locked for too long */
-export function whenLocked(error: unknown, code: 'idempotency_in_progress' | 'service_unavailable'): unknown {
-  if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) return error;
-  return new ApiError(code, { retryAfterS: 1, cause: error });
 }
