@@ -4,7 +4,7 @@ import type { ApiError } from '../../errors/api-error.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/time.ts';
-import type { EndHook, Ending } from '../queue/ending.ts';
+import { type EndHook, type Ending, LONGEST_END_MS } from '../queue/ending.ts';
 import type { Task } from '../task.entity.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 
@@ -45,6 +45,15 @@ const END: Statement = {
     )
     select * from ended`,
 };
+
+/** The code is that of an outage, so that the worker tries again. */
+class EndTooSlow extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super(`Ending the tasks took longer than ${LONGEST_END_MS} ms.`);
+  }
+}
 
 /** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
 @Injectable()
@@ -89,10 +98,13 @@ export class EndTasks {
     values: unknown[],
     apiKeyIds: string[],
   ): Promise<{ ended: Task[]; afterCommit: () => void }> {
+    const begunMs = performance.now();
     const [{ rows: ended }, ...prepared] = await Promise.all([
       tx.query<Task>({ ...END, values }),
       ...this.hooks.map((hook) => hook(tx, apiKeyIds)),
     ]);
+
+    if (performance.now() - begunMs > LONGEST_END_MS) throw new EndTooSlow();
 
     const writes = ended.length > 0 ? prepared.flatMap((writeFor) => writeFor?.(ended) ?? []) : [];
     const sent = writes.map(({ statement }) => tx.query<object>(statement));
