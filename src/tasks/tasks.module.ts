@@ -14,6 +14,7 @@ import { TaskEventsController } from './live/task-events.controller.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { Purge } from './queue/purge.ts';
 import { Sweep } from './queue/sweep.ts';
+import { TakeoverPause } from './queue/takeover-pause.ts';
 import { TaskQueue } from './queue/task-queue.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
@@ -69,6 +70,7 @@ const STATEMENTS = [
     Sweep,
     TaskFeed,
     TaskFiles,
+    TakeoverPause,
     TaskQueue,
     TaskViews,
     TasksResolver,

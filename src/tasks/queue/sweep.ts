@@ -9,6 +9,7 @@ import { inThePast } from '../sql/database-time.ts';
 import { type TaskErrorCode, taskError } from '../task-error.ts';
 import { Task } from '../task.entity.ts';
 import type { Ending } from './ending.ts';
+import { TakeoverPause } from './takeover-pause.ts';
 import { TaskQueue } from './task-queue.ts';
 
 /** Rows per query; a full result is followed by the next sweep at once. */
@@ -27,6 +28,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
+    private readonly takeoverPause: TakeoverPause,
     @InjectRepository(Task) private readonly tasks: Repository<Task>,
     @InjectRepository(KeyCounters) private readonly counters: Repository<KeyCounters>,
   ) {}
@@ -57,7 +59,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       overdue.map(({ id, api_key_id }) => ({ id, api_key_id, attempt: null })),
       'task_deadline_exceeded',
     );
-    const workerLost = await this.workerLost();
+    const workerLost = this.takeoverPause.isOver() ? await this.workerLost() : [];
     await this.endAll(
       workerLost.map(({ id, api_key_id, attempt }) => ({ id, api_key_id, attempt, lapsed: true })),
       'worker_lost',
@@ -72,7 +74,11 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async endAll(tasks: Omit<Ending, 'outcome'>[], code: TaskErrorCode): Promise<void> {
     const outcome: Ending['outcome'] = { status: 'failed', error: taskError(code) };
-    await Promise.all(tasks.map((task) => this.queue.end({ ...task, outcome })));
+    const ends = await Promise.allSettled(tasks.map((task) => this.queue.end({ ...task, outcome })));
+    const failed = ends.filter((end) => end.status === 'rejected');
+    // A locked key must not keep the tasks of others from ending.
+    if (failed.length > 0)
+      this.logger.warn({ event: 'sweep.ends_failed', tasks: failed.length, err: failed[0]?.reason });
   }
 
   private overdue(): Promise<Task[]> {

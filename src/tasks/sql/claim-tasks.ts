@@ -5,6 +5,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../queue/lease.ts';
 import { WORKER_ID } from '../queue/worker-id.ts';
 import { isLockTimeout } from './batch-by-key.ts';
+import { RELEASED } from './renew-leases.ts';
 
 /**
  * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the new
@@ -15,7 +16,8 @@ import { isLockTimeout } from './batch-by-key.ts';
 const claimText = (andWaiting = ''): string => `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where $5 and lease_until < now() and losses + 1 < $4 and ${hidden('tasks.status')} = 'running'
+      where lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4
+        and ${hidden('tasks.status')} = 'running'
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks
@@ -75,11 +77,12 @@ export class ClaimTasks {
 
   /**
    * @param limit most tasks to claim
-   * @param includeExpired also claim tasks whose lease has expired
+   * @param includeExpired also claim tasks whose lease has expired, not only released ones
+   * @param held tasks that this process still runs; it never claims them, however late its renewals are
    */
-  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
+  async claim(limit: number, includeExpired: boolean, held: string[]): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
-    const rows = await this.run([limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired]);
+    const rows = await this.run([limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held]);
     return {
       tasks: rows.filter((row): row is ClaimedTask & { candidates: number } => row.id !== null),
       full: (rows[0]?.candidates ?? 0) >= limit,
