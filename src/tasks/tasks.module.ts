@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.ts';
 import { Config } from '../platform/config.ts';
 import { Secrets } from '../platform/secrets.ts';
+import { DatabaseClock } from './database-clock.ts';
 import { FileLinks } from './files/file-links.ts';
 import { FilesController } from './files/files.controller.ts';
 import { TaskFiles } from './files/task-files.ts';
@@ -64,6 +65,7 @@ const STATEMENTS = [
   providers: [
     ...STATEMENTS,
     fileLinks,
+    DatabaseClock,
     FollowTasks,
     OpenStreams,
     Purge,

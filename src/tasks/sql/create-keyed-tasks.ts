@@ -20,8 +20,8 @@ export interface Idempotency {
   request_hash: string;
   /** Body of the first response; a repeated request gets it byte for byte. */
   response: string;
-  /** Unix milliseconds. */
-  key_expires_at: number;
+  /** Seconds for which the key is kept, from now by the database's clock. */
+  key_ttl_s: number;
 }
 
 export type KeyedTask = NewTask & Idempotency;
@@ -43,10 +43,10 @@ const CREATE: Statement = {
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(${COLUMNS},
-        idempotency_key text, request_hash text, response text, key_expires_at float8), ${lockWait('$2')}
+        idempotency_key text, request_hash text, response text, key_ttl_s float8), ${lockWait('$2')}
     ), ${LOAD}, keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
-      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, to_timestamp(key_expires_at / 1000)
+      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
       from wanted join load using (api_key_id) where place <= admitted
       order by api_key_id, idempotency_key
       on conflict (api_key_id, key) do update
