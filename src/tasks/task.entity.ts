@@ -49,7 +49,7 @@ export class Task {
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   @Column('timestamptz', { nullable: true }) completed_at: Date | null;
-  /** The sweep ends the task after this time. */
+  /** The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first start. */
   @Column('timestamptz') deadline_at: Date;
   /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;

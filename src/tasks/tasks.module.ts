@@ -18,6 +18,7 @@ import { Sweep } from './queue/sweep.ts';
 import { TakeoverPause } from './queue/takeover-pause.ts';
 import { TaskQueue } from './queue/task-queue.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
+import { AgePriorities } from './sql/age-priorities.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
 import { ClaimTasks } from './sql/claim-tasks.ts';
 import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
@@ -44,6 +45,7 @@ const fileLinks = {
 };
 
 const STATEMENTS = [
+  AgePriorities,
   ChangedTasks,
   ClaimTasks,
   CreateKeyedTasks,

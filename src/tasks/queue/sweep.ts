@@ -5,6 +5,7 @@ import { Config } from '../../platform/config.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Interval } from '../../platform/interval.ts';
 import { KeyCounters } from '../key-counters.entity.ts';
+import { AgePriorities } from '../sql/age-priorities.ts';
 import { inThePast } from '../sql/database-time.ts';
 import { type TaskErrorCode, taskError } from '../task-error.ts';
 import { Task } from '../task.entity.ts';
@@ -28,6 +29,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
+    private readonly priorities: AgePriorities,
     private readonly takeoverPause: TakeoverPause,
     @InjectRepository(Task) private readonly tasks: Repository<Task>,
     @InjectRepository(KeyCounters) private readonly counters: Repository<KeyCounters>,
@@ -64,6 +66,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       workerLost.map(({ id, api_key_id, attempt }) => ({ id, api_key_id, attempt, lapsed: true })),
       'worker_lost',
     );
+    await this.priorities.age();
     const keys = await this.keysWithFreePlaces();
     if (keys.length > 0) await this.queue.wakeThrottled(keys);
     if (overdue.length + workerLost.length > 0) {

@@ -37,6 +37,7 @@ const claimText = (andWaiting = ''): string => `
       update tasks t
       set status = 'running', attempt = t.attempt + 1, losses = t.losses + (g.status = 'running')::int,
           lease_until = now() + make_interval(secs => $3), worker_id = $2, started_at = coalesce(t.started_at, now()),
+          deadline_at = case when t.started_at is null then now() + (t.deadline_at - t.created_at) else t.deadline_at end,
           sequence = t.sequence + 1
       from granted g where t.id = g.id
       returning t.*, g.status as was, extract(epoch from t.deadline_at - now())::float8 as remaining_s
