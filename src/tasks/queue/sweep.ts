@@ -5,12 +5,10 @@ import { Config } from '../../platform/config.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Interval } from '../../platform/interval.ts';
 import { KeyCounters } from '../key-counters.entity.ts';
-import { AgePriorities } from '../sql/age-priorities.ts';
 import { inThePast } from '../sql/database-time.ts';
 import { type TaskErrorCode, taskError } from '../task-error.ts';
 import { Task } from '../task.entity.ts';
 import type { Ending } from './ending.ts';
-import { TakeoverPause } from './takeover-pause.ts';
 import { TaskQueue } from './task-queue.ts';
 
 /** Rows per query; a full result is followed by the next sweep at once. */
@@ -29,8 +27,6 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
-    private readonly priorities: AgePriorities,
-    private readonly takeoverPause: TakeoverPause,
     @InjectRepository(Task) private readonly tasks: Repository<Task>,
     @InjectRepository(KeyCounters) private readonly counters: Repository<KeyCounters>,
   ) {}
@@ -61,12 +57,12 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       overdue.map(({ id, api_key_id }) => ({ id, api_key_id, attempt: null })),
       'task_deadline_exceeded',
     );
-    const workerLost = this.takeoverPause.isOver() ? await this.workerLost() : [];
+    const workerLost = this.queue.mayTakeOver() ? await this.workerLost() : [];
     await this.endAll(
       workerLost.map(({ id, api_key_id, attempt }) => ({ id, api_key_id, attempt, lapsed: true })),
       'worker_lost',
     );
-    await this.priorities.age();
+    await this.queue.agePriorities();
     const keys = await this.keysWithFreePlaces();
     if (keys.length > 0) await this.queue.wakeThrottled(keys);
     if (overdue.length + workerLost.length > 0) {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskFeed, type Watcher } from '../live/task-feed.ts';
+import { AgePriorities } from '../sql/age-priorities.ts';
 import { ClaimTasks } from '../sql/claim-tasks.ts';
 import { EndTasks } from '../sql/end-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
@@ -39,6 +40,7 @@ export class TaskQueue {
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
     private readonly takeoverPause: TakeoverPause,
+    private readonly priorities: AgePriorities,
   ) {}
 
   /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
@@ -52,7 +54,7 @@ export class TaskQueue {
    * @param includeExpired also claim tasks whose lease has expired, unless live workers may be late with their renewals
    */
   async claim(limit: number, includeExpired: boolean): Promise<Claim> {
-    const claim = await this.claims.claim(limit, includeExpired && this.takeoverPause.isOver(), [...this.held]);
+    const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held]);
     this.feed.publish(claim.tasks);
     return claim;
   }
@@ -130,6 +132,16 @@ export class TaskQueue {
   /** Calls `watcher` with every change of the task. @returns how to stop watching */
   watch(taskId: string, watcher: Watcher): () => void {
     return this.feed.watch(taskId, watcher);
+  }
+
+  /** Whether an expired lease is that of a dead worker: false while live workers may be late with their renewals. */
+  mayTakeOver(): boolean {
+    return this.takeoverPause.isOver();
+  }
+
+  /** Moves tasks that have waited for long to the front. */
+  async agePriorities(): Promise<void> {
+    if ((await this.priorities.age()) > 0) this.wakeSignal.notify();
   }
 
   /** Lets the throttled tasks of these API keys run, as far as the keys have free places. */
