@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '../platform/interval.ts';
+import { TakeoverPause } from './queue/takeover-pause.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
 
 const SAMPLE_EVERY_S = 10;
@@ -24,7 +25,12 @@ export class DatabaseClock implements OnModuleInit, OnApplicationShutdown {
   private readonly samples = new Interval(() => this.resample());
   private offsetMs = Date.now() - performance.now();
 
-  constructor(private readonly changed: ChangedTasks) {}
+  constructor(
+    private readonly changed: ChangedTasks,
+    standstills: TakeoverPause,
+  ) {
+    standstills.onStandstill(() => void this.resample()); // the monotonic clock may have stopped
+  }
 
   async onModuleInit(): Promise<void> {
     await this.sample();
