@@ -84,6 +84,8 @@ export class Task {
   /** The files of `result` are deleted after this time; null without files. */
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
+  /** Reserved by a worker that deletes what has expired of this task, until then. */
+  @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 }
 
 const SHOWN = [

@@ -26,6 +26,7 @@ import { CreateTasks } from './sql/create-tasks.ts';
 import { EndTasks } from './sql/end-tasks.ts';
 import { ListTasks } from './sql/list-tasks.ts';
 import { OpenKeyCounters } from './sql/open-key-counters.ts';
+import { PurgeRows } from './sql/purge-rows.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { RecordProgress } from './sql/record-progress.ts';
 import { RecordSubmit } from './sql/record-submit.ts';
@@ -53,6 +54,7 @@ const STATEMENTS = [
   EndTasks,
   ListTasks,
   OpenKeyCounters,
+  PurgeRows,
   ReadTasks,
   RecordProgress,
   RecordSubmit,

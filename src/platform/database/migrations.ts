@@ -8,6 +8,7 @@ import { RateWindows1700000000006 } from './migrations/0006-rate-windows.ts';
 import { ProviderModel1700000000007 } from './migrations/0007-provider-model.ts';
 import { WaitingTasks1700000000008 } from './migrations/0008-waiting-tasks.ts';
 import { GivenUpDeliveries1700000000009 } from './migrations/0009-given-up-deliveries.ts';
+import { PurgeLeases1700000000011 } from './migrations/0011-purge-leases.ts';
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -20,4 +21,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ProviderModel1700000000007,
   WaitingTasks1700000000008,
   GivenUpDeliveries1700000000009,
+  PurgeLeases1700000000011,
 ];
