@@ -40,7 +40,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     const createTasks = new CreateTasks(sql, { open: async () => undefined });
     await createTasks.create({ api_key_id: 'key_pgbench' });
   });
-  const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true));
+  const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true, []));
   const end = await statementOf((sql) => new EndTasks(sql, {}).end({ id: '', attempt: 1, outcome: {} }));
 
   const bench = await Bench.open();
@@ -56,9 +56,9 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
       script,
       [
         '\\set nth random(1, 1000000000000000)',
-        `${create.replace('$1', () => ONE_TASK)};`,
-        `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true'])} \\gset t_`,
-        `${withValues(end, [ONE_END, '604800'])};`,
+        `${withValues(create, [ONE_TASK, "'1200ms'"])};`,
+        `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'"])} \\gset t_`,
+        `${withValues(end, [ONE_END, '604800', "'1200ms'"])};`,
         '',
       ].join('\n'),
     );

@@ -4,8 +4,12 @@ import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../platform/schema/ty
 export const TASK_ID = typeIdPattern('task');
 const FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_([0-9]{1,3})$`);
 
-/** TypeID: `task_` + 26 characters of base32. The first ten are the time, so ids sort by creation. */
-export const newTaskId = (): string => typeidUnboxed('task');
+/**
+ * TypeID: `task_` + 26 characters of base32. The first ten are the time, so ids sort by creation.
+ * @param ms since 1970
+ */
+export const newTaskId = (ms: number = Date.now()): string =>
+  idBoundAt(ms) + typeidUnboxed('task').slice('task_'.length + TIME_DIGITS);
 
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_DIGITS = 10;

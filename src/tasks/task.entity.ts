@@ -49,7 +49,7 @@ export class Task {
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   @Column('timestamptz', { nullable: true }) completed_at: Date | null;
-  /** The sweep ends the task after this time. */
+  /** The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first start. */
   @Column('timestamptz') deadline_at: Date;
   /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;
@@ -84,6 +84,8 @@ export class Task {
   /** The files of `result` are deleted after this time; null without files. */
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
+  /** Reserved by a worker that deletes what has expired of this task, until then. */
+  @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 }
 
 const SHOWN = [

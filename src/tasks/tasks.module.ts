@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.ts';
 import { Config } from '../platform/config.ts';
 import { Secrets } from '../platform/secrets.ts';
+import { DatabaseClock } from './database-clock.ts';
 import { FileLinks } from './files/file-links.ts';
 import { FilesController } from './files/files.controller.ts';
 import { TaskFiles } from './files/task-files.ts';
@@ -15,8 +16,10 @@ import { TaskEventsController } from './live/task-events.controller.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { Purge } from './queue/purge.ts';
 import { Sweep } from './queue/sweep.ts';
+import { TakeoverPause } from './queue/takeover-pause.ts';
 import { TaskQueue } from './queue/task-queue.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
+import { AgePriorities } from './sql/age-priorities.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
 import { ClaimTasks } from './sql/claim-tasks.ts';
 import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
@@ -24,6 +27,7 @@ import { CreateTasks } from './sql/create-tasks.ts';
 import { EndTasks } from './sql/end-tasks.ts';
 import { ListTasks } from './sql/list-tasks.ts';
 import { OpenKeyCounters } from './sql/open-key-counters.ts';
+import { PurgeRows } from './sql/purge-rows.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { RecordProgress } from './sql/record-progress.ts';
 import { RecordSubmit } from './sql/record-submit.ts';
@@ -43,6 +47,7 @@ const fileLinks = {
 };
 
 const STATEMENTS = [
+  AgePriorities,
   ChangedTasks,
   ClaimTasks,
   CreateKeyedTasks,
@@ -50,6 +55,7 @@ const STATEMENTS = [
   EndTasks,
   ListTasks,
   OpenKeyCounters,
+  PurgeRows,
   ReadTasks,
   RecordProgress,
   RecordSubmit,
@@ -64,6 +70,7 @@ const STATEMENTS = [
   providers: [
     ...STATEMENTS,
     fileLinks,
+    DatabaseClock,
     FollowTasks,
     KeyChanges,
     OpenStreams,
@@ -71,6 +78,7 @@ const STATEMENTS = [
     Sweep,
     TaskFeed,
     TaskFiles,
+    TakeoverPause,
     TaskQueue,
     TaskViews,
     TasksResolver,

@@ -8,7 +8,8 @@ import { ApiError } from '../errors/api-error.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { deadlineS } from '../models/model.ts';
 import { Config } from '../platform/config.ts';
-import { DAY_MS, HOUR_MS } from '../platform/time.ts';
+import { DAY_MS, HOUR_S } from '../platform/time.ts';
+import { DatabaseClock } from './database-clock.ts';
 import { CreateKeyedTasks, type Creation, type Idempotency } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
@@ -53,6 +54,7 @@ export class TasksService {
     private readonly queue: TaskQueue,
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
+    private readonly clock: DatabaseClock,
     @InjectRepository(IdempotencyKey) private readonly idempotencyKeys: Repository<IdempotencyKey>,
   ) {}
 
@@ -64,7 +66,7 @@ export class TasksService {
   async create(
     caller: Caller,
     request: TaskRequest,
-    idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'key_expires_at'>) | null,
+    idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'key_ttl_s'>) | null,
   ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
     const task = this.newTask(caller, request);
     const row = {
@@ -81,8 +83,8 @@ export class TasksService {
       max_running: caller.limits.maxRunning,
     };
     if (idempotencyOf) {
-      const key_expires_at = Date.now() + this.config.idempotencyTtlH * HOUR_MS;
-      const { replayed } = await this.keyedCreates.create({ ...row, ...idempotencyOf(task), key_expires_at });
+      const key_ttl_s = this.config.idempotencyTtlH * HOUR_S;
+      const { replayed } = await this.keyedCreates.create({ ...row, ...idempotencyOf(task), key_ttl_s });
       if (replayed) return { task, replayed };
     } else {
       await this.creates.create(row);
@@ -135,7 +137,7 @@ export class TasksService {
       // Answer at the end of the event-loop turn, like the reads that query the database: the responses of one turn are
       // sent together, which costs both sides fewer wake-ups.
       await endOfTurn();
-      return cached.expires_at.getTime() > Date.now() ? cached : null;
+      return cached.expires_at.getTime() > this.clock.nowMs() ? cached : null;
     }
     const task = await this.reads.find(taskId);
     if (task && isFinal(task.status)) this.finals.set(taskId, task);
@@ -143,9 +145,9 @@ export class TasksService {
   }
 
   private newTask(caller: Caller, { kind, model, input, metadata }: TaskRequest): ShownTask {
-    const now = Date.now();
+    const now = this.clock.nowMs();
     return {
-      id: newTaskId(),
+      id: newTaskId(now),
       api_key_id: caller.apiKeyId,
       kind,
       model,

@@ -19,6 +19,8 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.wake_parked': ['key_load_pkey', 'tasks_parked_of_key', 'tasks_pkey'],
   'tasks.overdue': ['tasks_due'],
   'tasks.worn_out': ['tasks_leased'],
+  'tasks.take_expired_files': ['tasks_files_expiring', 'tasks_pkey'],
+  'tasks.take_expired': ['tasks_expiring', 'tasks_pkey'],
   'tasks.list': ['tasks_of_key'],
   'tasks.list failed': ['tasks_failed_of_key'],
   'tasks.unfinished_of_keys': ['tasks_unfinished_of_key'],

@@ -40,6 +40,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
+    this.queue.onStandstill(() => void this.renewAll());
     this.heartbeat = setInterval(() => void this.renewAll(), this.config.taskHeartbeatS * 1000).unref();
   }
 
@@ -58,11 +59,13 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     const stopForShutdown = () => lease.stop('shutdown');
     shutdown.addEventListener('abort', stopForShutdown, { once: true });
     this.leases.set(task.id, lease);
+    const letGo = this.queue.hold(task.id);
     try {
       await work(lease);
     } finally {
       shutdown.removeEventListener('abort', stopForShutdown);
       unwatch();
+      letGo();
       clearTimeout(deadline);
       if (this.leases.get(task.id) === lease) this.leases.delete(task.id);
     }

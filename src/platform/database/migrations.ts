@@ -9,6 +9,7 @@ import { ProviderModel1700000000007 } from './migrations/0007-provider-model.ts'
 import { WaitingTasks1700000000008 } from './migrations/0008-waiting-tasks.ts';
 import { GivenUpDeliveries1700000000009 } from './migrations/0009-given-up-deliveries.ts';
 import { AuditEvents1700000000010 } from './migrations/0010-audit-events.ts';
+import { PurgeLeases1700000000011 } from './migrations/0011-purge-leases.ts';
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -22,4 +23,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   WaitingTasks1700000000008,
   GivenUpDeliveries1700000000009,
   AuditEvents1700000000010,
+  PurgeLeases1700000000011,
 ];

@@ -1,7 +1,13 @@
+import { LONGEST_END_MS } from '../queue/ending.ts';
 import type { ShownTask } from '../task.entity.ts';
 
-/** Commits do not become visible exactly in the order of their times, so a resume starts a little earlier. */
-const OVERLAP_MS = 2_000;
+/** Of the writes that follow in the transaction of an end, and of its commit: two waits for a lock of 1.2 s each and some more. */
+const LONGEST_COMMIT_MS = 5_000;
+/**
+ * An end carries the time at which its transaction began, and becomes visible when that commits. Ends with later times may
+ * have been sent meanwhile, so a resume starts earlier by the longest transaction.
+ */
+const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
 /** Ends sent within the overlap are listed in the id and not sent again. With more than this, some are sent twice. */
 const MAX_NAMED = 12;
 /** The last characters of a task id are random: 40 bits distinguish a handful of tasks. */

@@ -2,6 +2,12 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { TaskError } from '../task-error.ts';
 import type { StoredOutput, Task } from '../task.entity.ts';
 
+/**
+ * Milliseconds from the begin of the transaction that ends tasks, whose time is their `completed_at`, to the answer of its
+ * first statement. A slower one is rolled back and repeated, so that a resumed stream knows how late an end can appear.
+ */
+export const LONGEST_END_MS = 5_000;
+
 /** A request to end a task. */
 export interface Ending {
   id: string;

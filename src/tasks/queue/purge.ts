@@ -1,100 +1,110 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { In, Repository } from 'typeorm';
+import { Gauge } from 'prom-client';
 import { Config } from '../../platform/config.ts';
 import { Interval } from '../../platform/interval.ts';
+import { Metrics } from '../../platform/metrics.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/time.ts';
-import { IdempotencyKey } from '../idempotency-key.entity.ts';
-import { inThePast } from '../sql/database-time.ts';
-import { Task } from '../task.entity.ts';
+import { type ExpiredTask, PURGE_KEYS, PURGE_TASKS, PurgeRows } from '../sql/purge-rows.ts';
 
 /** Seconds between purges that found little. Views enforce retention to the second; the purge only frees the space. */
 const PURGE_EVERY_S = 60;
-/** Tasks per query. */
-const PURGE_ROWS = 200;
+/** Folders deleted at the same time: a store far away needs several requests for each. */
+const DELETES_AT_ONCE = 32;
 
-/** Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned files. */
+/**
+ * Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned files. A
+ * task whose files cannot be deleted is reported and passed over.
+ */
 @Injectable()
 export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('purge');
-  private readonly interval = new Interval(() => this.runOnce());
+  private readonly intervals = [
+    this.repeat(PURGE_TASKS, () => this.purgeTasksAndFiles()),
+    this.repeat(PURGE_KEYS, () => this.rows.deleteIdempotencyKeys()),
+  ];
+  private readonly overdue: Gauge;
 
   constructor(
     private readonly config: Config,
     private readonly storage: Storage,
-    @InjectRepository(Task) private readonly tasks: Repository<Task>,
-    @InjectRepository(IdempotencyKey) private readonly idempotencyKeys: Repository<IdempotencyKey>,
-  ) {}
+    private readonly rows: PurgeRows,
+    metrics: Metrics,
+  ) {
+    this.overdue = new Gauge({
+      name: 'purge_overdue_seconds',
+      help: 'Seconds since the oldest file or task that is still stored has expired. Rises when it cannot be deleted.',
+      registers: [metrics.registry],
+    });
+  }
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.interval.start(1);
+    if (this.config.role !== 'api') for (const interval of this.intervals) interval.start(1);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.interval.stop();
+    await Promise.all(this.intervals.map((interval) => interval.stop()));
   }
 
-  private async runOnce(): Promise<number> {
-    try {
-      return (await this.purge()) >= PURGE_ROWS ? 0 : Math.min(PURGE_EVERY_S, this.retentionS() / 2);
-    } catch (err) {
-      this.logger.warn({ event: 'purge.failed', err });
-      return PURGE_EVERY_S;
-    }
-  }
-
-  /** @returns the length of the longest result, at most PURGE_ROWS */
-  private async purge(): Promise<number> {
-    const withExpiredFiles = await this.withExpiredFiles();
-    for (const id of withExpiredFiles) await this.storage.deleteAll(`${id}/`);
-    if (withExpiredFiles.length > 0) await this.tasks.update({ id: In(withExpiredFiles) }, { files_purged: true });
-
-    const expired = await this.expired();
-    for (const id of expired) await this.storage.deleteAll(`${id}/`);
-    if (expired.length > 0) await this.tasks.delete({ id: In(expired) });
-
-    await this.deleteExpiredIdempotencyKeys();
-    if (withExpiredFiles.length + expired.length > 0) {
-      this.logger.log({ event: 'purge.finished', files_of: withExpiredFiles.length, tasks: expired.length });
-    }
-    return Math.max(withExpiredFiles.length, expired.length);
-  }
-
-  private async withExpiredFiles(): Promise<string[]> {
-    const tasks = await this.tasks.find({
-      select: { id: true },
-      where: { files_purged: false, files_expire_at: inThePast() },
-      order: { files_expire_at: 'ASC' },
-      take: PURGE_ROWS,
+  /** @param purge returns how many rows it has purged; after a full round the next one follows at once */
+  private repeat(fullRound: number, purge: () => Promise<number>): Interval {
+    return new Interval(async () => {
+      try {
+        if ((await purge()) >= fullRound) return 0;
+        this.overdue.set(await this.rows.overdueS());
+        return Math.min(PURGE_EVERY_S, (this.config.fileRetentionDays * DAY_S) / 2);
+      } catch (err) {
+        this.logger.warn({ event: 'purge.failed', err });
+        return PURGE_EVERY_S;
+      }
     });
-    return tasks.map(({ id }) => id);
   }
 
-  private async expired(): Promise<string[]> {
-    const tasks = await this.tasks.find({
-      select: { id: true },
-      where: { status: In(['succeeded', 'failed']), expires_at: inThePast() },
-      order: { expires_at: 'ASC' },
-      take: PURGE_ROWS,
-    });
-    return tasks.map(({ id }) => id);
+  /** Tasks first, so that one past both times is visited once. Not at the same time: each reserves what it found. */
+  private async purgeTasksAndFiles(): Promise<number> {
+    const tasks = await this.purgeTasks();
+    return tasks >= PURGE_TASKS ? tasks : this.purgeFiles();
   }
 
-  private async deleteExpiredIdempotencyKeys(): Promise<void> {
-    const expired = this.idempotencyKeys
-      .createQueryBuilder('expired')
-      .select(['expired.api_key_id', 'expired.key'])
-      .where('expired.expires_at < now()')
-      .limit(PURGE_ROWS * 10);
-    await this.idempotencyKeys
-      .createQueryBuilder()
-      .delete()
-      .where(`(api_key_id, key) in (${expired.getQuery()})`)
-      .execute();
+  private async purgeFiles(): Promise<number> {
+    const tasks = await this.rows.takeWithFiles();
+    const purged = await this.deleteFilesOf(tasks);
+    if (purged.length > 0) await this.rows.filesPurged(purged);
+    if (tasks.length > 0) this.logger.log({ event: 'purge.finished', files_of: purged.length });
+    return roundSize(tasks, purged);
   }
 
-  private retentionS(): number {
-    return this.config.fileRetentionDays * DAY_S;
+  private async purgeTasks(): Promise<number> {
+    const tasks = await this.rows.takeExpired();
+    const purged = await this.deleteFilesOf(tasks);
+    if (purged.length > 0) await this.rows.delete(purged);
+    if (tasks.length > 0) this.logger.log({ event: 'purge.finished', tasks: purged.length });
+    return roundSize(tasks, purged);
+  }
+
+  /** @returns the ids of the tasks that have no files any more */
+  private async deleteFilesOf(tasks: ExpiredTask[]): Promise<string[]> {
+    const waiting = tasks.filter((task) => !task.files_purged).map(({ id }) => id);
+    const purged = tasks.filter((task) => task.files_purged).map(({ id }) => id);
+    const failures: { id: string; err: unknown }[] = [];
+    const deleteNext = async (): Promise<void> => {
+      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+        try {
+          await this.storage.deleteAll(`${id}/`);
+          purged.push(id);
+        } catch (err) {
+          failures.push({ id, err });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: DELETES_AT_ONCE }, deleteNext));
+    const [first] = failures;
+    if (first) {
+      this.logger.warn({ event: 'purge.files_failed', tasks: failures.length, task_id: first.id, err: first.err });
+    }
+    return purged;
   }
 }
+
+/** When nothing can be deleted, the storage is away: the next round is not worth an immediate try. */
+const roundSize = (taken: ExpiredTask[], purged: string[]): number => (purged.length > 0 ? taken.length : 0);

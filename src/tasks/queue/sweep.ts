@@ -57,11 +57,12 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       overdue.map(({ id, api_key_id }) => ({ id, api_key_id, attempt: null })),
       'task_deadline_exceeded',
     );
-    const workerLost = await this.workerLost();
+    const workerLost = this.queue.mayTakeOver() ? await this.workerLost() : [];
     await this.endAll(
       workerLost.map(({ id, api_key_id, attempt }) => ({ id, api_key_id, attempt, lapsed: true })),
       'worker_lost',
     );
+    await this.queue.agePriorities();
     const keys = await this.keysWithFreePlaces();
     if (keys.length > 0) await this.queue.wakeThrottled(keys);
     if (overdue.length + workerLost.length > 0) {
@@ -72,7 +73,11 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async endAll(tasks: Omit<Ending, 'outcome'>[], code: TaskErrorCode): Promise<void> {
     const outcome: Ending['outcome'] = { status: 'failed', error: taskError(code) };
-    await Promise.all(tasks.map((task) => this.queue.end({ ...task, outcome })));
+    const ends = await Promise.allSettled(tasks.map((task) => this.queue.end({ ...task, outcome })));
+    const failed = ends.filter((end) => end.status === 'rejected');
+    // A locked key must not keep the tasks of others from ending.
+    if (failed.length > 0)
+      this.logger.warn({ event: 'sweep.ends_failed', tasks: failed.length, err: failed[0]?.reason });
   }
 
   private overdue(): Promise<Task[]> {

@@ -29,6 +29,7 @@ describe('the queue of tasks', () => {
       { wake: async (keys: string[]) => wakes.push(keys) },
       { publish: (tasks: Task[]) => published.push(...tasks.map(({ status }) => status)) },
       { notify: () => (notified += 1) },
+      { isOver: () => true },
     ];
     queue = new TaskQueue(...(parts as unknown as Parts));
   });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskFeed, type Watcher } from '../live/task-feed.ts';
+import { AgePriorities } from '../sql/age-priorities.ts';
 import { ClaimTasks } from '../sql/claim-tasks.ts';
 import { EndTasks } from '../sql/end-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
@@ -12,6 +13,7 @@ import type { ShownTask, Task } from '../task.entity.ts';
 import type { EndHook, Ending } from './ending.ts';
 import type { Claim, LeaseRef } from './lease.ts';
 import type { Submission, SubmitIntent } from './submission.ts';
+import { TakeoverPause } from './takeover-pause.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 /** Ends within this time share one wake-up statement: it costs as much as ending several tasks. */
@@ -23,6 +25,7 @@ const WAKE_DEBOUNCE_MS = 20;
  */
 @Injectable()
 export class TaskQueue {
+  private readonly held = new Set<string>();
   private keysToWake = new Set<string>();
   private isWaking = false;
 
@@ -36,6 +39,8 @@ export class TaskQueue {
     private readonly parked: WakeParked,
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
+    private readonly takeoverPause: TakeoverPause,
+    private readonly priorities: AgePriorities,
   ) {}
 
   /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
@@ -46,12 +51,23 @@ export class TaskQueue {
   /**
    * Claims waiting tasks for this process.
    * @param limit most tasks to claim
-   * @param includeExpired also claim tasks whose lease has expired
+   * @param includeExpired also claim tasks whose lease has expired, unless live workers may be late with their renewals
    */
   async claim(limit: number, includeExpired: boolean): Promise<Claim> {
-    const claim = await this.claims.claim(limit, includeExpired);
+    const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held]);
     this.feed.publish(claim.tasks);
     return claim;
+  }
+
+  /** Call when this process runs a task: it does not claim the task again meanwhile. @returns call it when the run is over */
+  hold(taskId: string): () => void {
+    this.held.add(taskId);
+    return () => void this.held.delete(taskId);
+  }
+
+  /** @param listener renews the leases of this process: its machine was frozen, so they may be about to expire */
+  onStandstill(listener: () => void): void {
+    this.takeoverPause.onStandstill(listener);
   }
 
   /** @returns the ids whose lease still holds; a missing task was cancelled, ended or taken over */
@@ -116,6 +132,16 @@ export class TaskQueue {
   /** Calls `watcher` with every change of the task. @returns how to stop watching */
   watch(taskId: string, watcher: Watcher): () => void {
     return this.feed.watch(taskId, watcher);
+  }
+
+  /** Whether an expired lease is that of a dead worker: false while live workers may be late with their renewals. */
+  mayTakeOver(): boolean {
+    return this.takeoverPause.isOver();
+  }
+
+  /** Moves tasks that have waited for long to the front. */
+  async agePriorities(): Promise<void> {
+    if ((await this.priorities.age()) > 0) this.wakeSignal.notify();
   }
 
   /** Lets the throttled tasks of these API keys run, as far as the keys have free places. */

@@ -4,6 +4,8 @@ import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../queue/lease.ts';
 import { WORKER_ID } from '../queue/worker-id.ts';
+import { isLockTimeout } from './batch-by-key.ts';
+import { RELEASED } from './renew-leases.ts';
 
 /**
  * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the new
@@ -11,16 +13,15 @@ import { WORKER_ID } from '../queue/worker-id.ts';
  * in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
  * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them.
  */
-const CLAIM: Statement = {
-  name: 'tasks.claim',
-  text: `
+const claimText = (andWaiting = ''): string => `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where $5 and lease_until < now() and losses + 1 < $4 and ${hidden('tasks.status')} = 'running'
+      where lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4
+        and ${hidden('tasks.status')} = 'running'
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks
-      where status = 'queued' and not parked
+      where status = 'queued' and not parked ${andWaiting}
       order by priority, id limit $1 - (select count(*) from lapsed) for update skip locked
     ), ready as (
       select * from lapsed union all select * from waiting
@@ -36,6 +37,7 @@ const CLAIM: Statement = {
       update tasks t
       set status = 'running', attempt = t.attempt + 1, losses = t.losses + (g.status = 'running')::int,
           lease_until = now() + make_interval(secs => $3), worker_id = $2, started_at = coalesce(t.started_at, now()),
+          deadline_at = case when t.started_at is null then now() + (t.deadline_at - t.created_at) else t.deadline_at end,
           sequence = t.sequence + 1
       from granted g where t.id = g.id
       returning t.*, g.status as was, extract(epoch from t.deadline_at - now())::float8 as remaining_s
@@ -48,14 +50,27 @@ const CLAIM: Statement = {
       where t.id = r.id and r.id not in (select id from granted)
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
-    order by c.priority, c.id`,
+    order by c.priority, c.id`;
+
+const CLAIM: Statement = { name: 'tasks.claim', text: claimText() };
+
+/** Passes over the tasks of API keys whose counters row is locked, for the time in which one stays locked. */
+const CLAIM_UNLOCKED: Statement = {
+  name: 'tasks.claim_unlocked',
+  text: claimText('and exists (select 1 from key_load l where l.api_key_id = tasks.api_key_id for update skip locked)'),
 };
+
+/** Not always, because a busy key's row is locked most of the time, though never for long. */
+const UNLOCKED_FOR_MS = 5_000;
 
 type Row = (ClaimedTask | { id: null }) & { candidates: number };
 
 /** Raw SQL because the claim is the hottest write: nine CTEs in one statement and one commit. */
 @Injectable()
 export class ClaimTasks {
+  /** On the monotonic clock. */
+  private unlockedUntilMs = 0;
+
   constructor(
     private readonly sql: Sql,
     private readonly config: Config,
@@ -63,14 +78,26 @@ export class ClaimTasks {
 
   /**
    * @param limit most tasks to claim
-   * @param includeExpired also claim tasks whose lease has expired
+   * @param includeExpired also claim tasks whose lease has expired, not only released ones
+   * @param held tasks that this process still runs; it never claims them, however late its renewals are
    */
-  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
+  async claim(limit: number, includeExpired: boolean, held: string[]): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
-    const rows = await this.sql.run<Row>(CLAIM, [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired]);
+    const rows = await this.run([limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held]);
     return {
       tasks: rows.filter((row): row is ClaimedTask & { candidates: number } => row.id !== null),
       full: (rows[0]?.candidates ?? 0) >= limit,
     };
+  }
+
+  private async run(values: unknown[]): Promise<Row[]> {
+    if (performance.now() < this.unlockedUntilMs) return this.sql.run<Row>(CLAIM_UNLOCKED, values);
+    try {
+      return await this.sql.run<Row>(CLAIM, values);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      this.unlockedUntilMs = performance.now() + UNLOCKED_FOR_MS;
+      return this.sql.run<Row>(CLAIM_UNLOCKED, values);
+    }
   }
 }

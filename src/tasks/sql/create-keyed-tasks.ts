@@ -1,10 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
 import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
-import { LOAD, OpenKeyCounters, queueFull, whenLocked } from './open-key-counters.ts';
+import {
+  insertOpened,
+  LOAD,
+  OpenKeyCounters,
+  REFUSAL,
+  type Refusal,
+  type Refusals,
+  refusalError,
+} from './open-key-counters.ts';
 
 export interface Idempotency {
   idempotency_key: string;
@@ -12,8 +20,8 @@ export interface Idempotency {
   request_hash: string;
   /** Body of the first response; a repeated request gets it byte for byte. */
   response: string;
-  /** Unix milliseconds. */
-  key_expires_at: number;
+  /** Seconds for which the key is kept, from now by the database's clock. */
+  key_ttl_s: number;
 }
 
 export type KeyedTask = NewTask & Idempotency;
@@ -25,21 +33,20 @@ export interface Creation {
 
 const CREATED: Creation = Object.freeze({ replayed: null });
 
-type Refusal = 'known_key' | 'queue_full';
-
 /**
  * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
- * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit.
+ * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit. Returns every task that it
+ * did not insert, with the reason.
  */
 const CREATE: Statement = {
   name: 'tasks.create_keyed',
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(${COLUMNS},
-        idempotency_key text, request_hash text, response text, key_expires_at float8)
+        idempotency_key text, request_hash text, response text, key_ttl_s float8), ${lockWait('$2')}
     ), ${LOAD}, keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
-      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, to_timestamp(key_expires_at / 1000)
+      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
       from wanted join load using (api_key_id) where place <= admitted
       order by api_key_id, idempotency_key
       on conflict (api_key_id, key) do update
@@ -58,14 +65,14 @@ const CREATE: Statement = {
       ) m
       where l.api_key_id = m.api_key_id
     )
-    select id, case when place > admitted then 'queue_full' else 'known_key' end as refusal
-    from wanted join load using (api_key_id) where id not in (select task_id from keyed)`,
+    select id, ${REFUSAL} as refusal
+    from wanted left join load using (api_key_id) where id not in (select task_id from keyed)`,
 };
 
 /** Stores tasks that came with an idempotency key, together with the key. */
 @Injectable()
 export class CreateKeyedTasks {
-  private readonly batch = new Batch<KeyedTask, Creation>((tasks) => this.flush(tasks), BATCHING);
+  private readonly batch = new BatchByKey<KeyedTask, Creation>((tasks, wait) => this.flush(tasks, wait), BATCHING);
 
   constructor(
     private readonly sql: Sql,
@@ -77,10 +84,10 @@ export class CreateKeyedTasks {
     return this.batch.add(task);
   }
 
-  private async flush(tasks: KeyedTask[]): Promise<(Creation | ApiError)[]> {
+  private async flush(tasks: KeyedTask[], wait: LockWait): Promise<(Creation | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
-    const refusals = await this.insert(firsts);
-    for (const { id } of duplicates) refusals.set(id, 'known_key');
+    const refusals = new Map(await insertOpened(this.counters, firsts, (opened) => this.insert(opened, wait)));
+    for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
     const responses = await firstResponsesOf(this.sql, refused);
@@ -90,14 +97,8 @@ export class CreateKeyedTasks {
     });
   }
 
-  /** @returns the tasks that were not created, by id */
-  private async insert(tasks: KeyedTask[]): Promise<Map<string, Refusal>> {
-    await this.counters.open(tasks);
-    const refused = await this.sql
-      .run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks)])
-      .catch((error: unknown) => {
-        throw whenLocked(error, 'idempotency_in_progress');
-      });
+  private async insert(tasks: KeyedTask[], wait: LockWait): Promise<Refusals> {
+    const refused = await this.sql.run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks), wait]);
     return new Map(refused.map(({ id, refusal }) => [id, refusal]));
   }
 }
@@ -110,7 +111,7 @@ function resultOf(task: KeyedTask, refusal: Refusal, responses: Map<string, Firs
     }
     return { replayed: { task_id: first.task_id, response: first.response } };
   }
-  if (refusal === 'queue_full') return queueFull(task);
+  if (refusal !== 'known_key') return refusalError(task, refusal);
   // The key existed during the insert but has expired since. The client's retry creates a new task.
   return new ApiError('idempotency_in_progress');
 }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { Batch } from '../../platform/database/batch.ts';
+import type { ApiError } from '../../errors/api-error.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/time.ts';
-import type { EndHook, Ending } from '../queue/ending.ts';
+import { type EndHook, type Ending, LONGEST_END_MS } from '../queue/ending.ts';
 import type { Task } from '../task.entity.ts';
+import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 
 /**
  * Ends only queued or running tasks, and with an `attempt` only those that this claim holds: when a finish and a cancel
@@ -16,7 +17,7 @@ const END: Statement = {
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(
-        id text, attempt int, lapsed boolean, status text, result json, error json)
+        id text, attempt int, lapsed boolean, status text, result json, error json), ${lockWait('$3')}
     ), held as (
       select t.id, t.status as was, w.status, w.result, w.error from tasks t join wanted w using (id)
       where ${hidden('t.status')} in ('queued', 'running')
@@ -45,10 +46,21 @@ const END: Statement = {
     select * from ended`,
 };
 
+/** The code is that of an outage, so that the worker tries again. */
+class EndTooSlow extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super(`Ending the tasks took longer than ${LONGEST_END_MS} ms.`);
+  }
+}
+
 /** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
 @Injectable()
 export class EndTasks {
-  private readonly batch = new Batch<Ending, Task | null>((endings) => this.flush(endings), { maxItems: 200 });
+  private readonly batch = new BatchByKey<Ending, Task | null>((endings, wait) => this.flush(endings, wait), {
+    maxItems: 200,
+  });
   private readonly hooks: EndHook[] = [];
 
   constructor(
@@ -66,11 +78,13 @@ export class EndTasks {
     return this.batch.add(ending);
   }
 
-  private async flush(endings: Ending[]): Promise<(Task | null)[]> {
+  private async flush(endings: Ending[], wait: LockWait): Promise<(Task | null | ApiError)[]> {
     const first = new Map<string, Ending>();
     for (const ending of endings) if (!first.has(ending.id)) first.set(ending.id, ending);
     const rows = [...first.values()];
-    const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, rows));
+    const values = [toJson(rows), this.config.fileRetentionDays * DAY_S, wait];
+    const keys = [...new Set(rows.map((ending) => ending.api_key_id))];
+    const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, values, keys));
     afterCommit();
 
     const byId = new Map(ended.map((task) => [task.id, task]));
@@ -81,15 +95,16 @@ export class EndTasks {
   private async write(
     tx: Tx,
     commit: () => void,
-    endings: Ending[],
+    values: unknown[],
+    apiKeyIds: string[],
   ): Promise<{ ended: Task[]; afterCommit: () => void }> {
-    const rows = endings.map(({ id, attempt, lapsed, outcome }) => ({ id, attempt, lapsed, ...outcome }));
-    const values = [JSON.stringify(rows), this.config.fileRetentionDays * DAY_S];
-    const apiKeyIds = [...new Set(endings.map((ending) => ending.api_key_id))];
+    const begunMs = performance.now();
     const [{ rows: ended }, ...prepared] = await Promise.all([
       tx.query<Task>({ ...END, values }),
       ...this.hooks.map((hook) => hook(tx, apiKeyIds)),
     ]);
+
+    if (performance.now() - begunMs > LONGEST_END_MS) throw new EndTooSlow();
 
     const writes = ended.length > 0 ? prepared.flatMap((writeFor) => writeFor?.(ended) ?? []) : [];
     const sent = writes.map(({ statement }) => tx.query<object>(statement));
@@ -101,3 +116,6 @@ export class EndTasks {
     };
   }
 }
+
+const toJson = (endings: Ending[]): string =>
+  JSON.stringify(endings.map(({ id, attempt, lapsed, outcome }) => ({ id, attempt, lapsed, ...outcome })));

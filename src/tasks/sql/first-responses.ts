@@ -25,9 +25,9 @@ const FIND_KEYS: Statement = {
 };
 
 /** Identifies the key among those of all tenants. */
-export const slotOf = ({ api_key_id, idempotency_key }: Keyed): string => slot(api_key_id, idempotency_key);
+export const slotOf = ({ api_key_id, idempotency_key }: Keyed): string => slotName(api_key_id, idempotency_key);
 
-const slot = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
+const slotName = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
 /** @returns the responses by slot */
 export async function firstResponsesOf(sql: Sql, tasks: Keyed[]): Promise<Map<string, FirstResponse>> {
@@ -36,18 +36,20 @@ export async function firstResponsesOf(sql: Sql, tasks: Keyed[]): Promise<Map<st
     tasks.map(({ api_key_id }) => api_key_id),
     tasks.map(({ idempotency_key }) => idempotency_key),
   ]);
-  return new Map(rows.map((row) => [slot(row.api_key_id, row.key), row]));
+  return new Map(rows.map((row) => [slotName(row.api_key_id, row.key), row]));
 }
 
 /** One statement cannot insert the same key twice, so only the first of the tasks with the same key is inserted. */
-export function withoutDuplicates<Item extends Keyed>(tasks: Item[]): { firsts: Item[]; duplicates: Item[] } {
-  const seen = new Set<string>();
-  const firsts: Item[] = [];
-  const duplicates: Item[] = [];
-  for (const task of tasks) {
-    const taskSlot = slotOf(task);
-    (seen.has(taskSlot) ? duplicates : firsts).push(task);
-    seen.add(taskSlot);
+export function withoutDuplicates<Item extends Keyed>(
+  tasks: Item[],
+): { firsts: Item[]; duplicates: { item: Item; first: Item }[] } {
+  const firsts = new Map<string, Item>();
+  const duplicates: { item: Item; first: Item }[] = [];
+  for (const item of tasks) {
+    const slot = slotOf(item);
+    const first = firsts.get(slot);
+    if (first) duplicates.push({ item, first });
+    else firsts.set(slot, item);
   }
-  return { firsts, duplicates };
+  return { firsts: [...firsts.values()], duplicates };
 }

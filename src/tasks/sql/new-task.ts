@@ -9,7 +9,7 @@ export interface NewTask {
   model: string;
   input: object;
   metadata: Record<string, string>;
-  /** Unix milliseconds, like `expires_at`: PostgreSQL parses a number in a fraction of the time it takes for a date. */
+  /** Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time it takes for a date. */
   created_at: number;
   expires_at: number;
   /** Seconds from now, by the database's clock. */

@@ -18,13 +18,20 @@ export const LOAD = `
       order by l.api_key_id for update of l
     )`;
 
+/** Why a task was not inserted. `no_counters`: its API key has no counters row, although this process has opened one. */
+export type Refusal = 'known_key' | 'queue_full' | 'no_counters';
+
+/** By task id; every task that is not among them was inserted. */
+export type Refusals = Map<string, Refusal>;
+
+/** SQL fragment of a create; needs the CTEs `wanted` and `load`, outer joined. */
+export const REFUSAL = `
+      case when admitted is null then 'no_counters' when place > admitted then 'queue_full' else 'known_key' end`;
+
 const OPEN: Statement = {
   name: 'tasks.open_key_load',
   text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
 };
-
-/** PostgreSQL gave up waiting for a lock after 2 s: another create with this API key is in flight. */
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
 @Injectable()
@@ -40,16 +47,46 @@ export class OpenKeyCounters {
     await this.sql.run(OPEN, [unopened]);
     for (const id of unopened) this.opened.add(id);
   }
+
+  /** Call when these tasks' API keys turned out to have no counters row: a failover, a restore or an operator removed it. */
+  forget(tasks: NewTask[]): void {
+    for (const task of tasks) this.opened.delete(task.api_key_id);
+  }
 }
 
-export function queueFull({ max_queued }: NewTask): ApiError {
+/** Inserts tasks after opening the counters of their keys. Counters that were lost since are opened again, once. */
+export async function insertOpened<Item extends NewTask>(
+  counters: OpenKeyCounters,
+  tasks: Item[],
+  insert: (tasks: Item[]) => Promise<Refusals>,
+): Promise<Refusals> {
+  await counters.open(tasks);
+  const refusals = await insert(tasks);
+  const uncounted = tasks.filter(({ id }) => refusals.get(id) === 'no_counters');
+  if (uncounted.length === 0) return refusals;
+  counters.forget(uncounted);
+  const again = await reopenAndInsert(counters, uncounted, insert);
+  for (const { id } of uncounted) refusals.delete(id);
+  return new Map([...refusals, ...again]);
+}
+
+/** Does not throw, because other tasks of the batch have been inserted by now. */
+async function reopenAndInsert<Item extends NewTask>(
+  counters: OpenKeyCounters,
+  tasks: Item[],
+  insert: (tasks: Item[]) => Promise<Refusals>,
+): Promise<Refusals> {
+  try {
+    await counters.open(tasks);
+    return await insert(tasks);
+  } catch {
+    return new Map(tasks.map(({ id }) => [id, 'no_counters']));
+  }
+}
+
+export function refusalError({ max_queued }: NewTask, refusal: Refusal): ApiError {
+  if (refusal === 'no_counters') return new ApiError('service_unavailable', { retryAfterS: 1 });
   return new ApiError('queue_full', {
     message: `This API key has ${max_queued} queued tasks, which is its limit.`,
   });
-}
-
-/** @returns the error of a create, or the API error for it if the counters row stayed locked for too long */
-export function whenLocked(error: unknown, code: 'idempotency_in_progress' | 'service_unavailable'): unknown {
-  if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) return error;
-  return new ApiError(code, { retryAfterS: 1, cause: error });
 }

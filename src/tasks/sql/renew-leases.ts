@@ -15,6 +15,9 @@ const RENEW: Statement = {
     returning t.id`,
 };
 
+/** SQL: later than the lease of a released task, earlier than any other. A released task needs no wait for its worker. */
+export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
+
 /** Lowers `losses`, because the claim that follows will count this one as lost although the shutdown was orderly. */
 const RELEASE: Statement = {
   name: 'tasks.release',
@@ -24,7 +27,7 @@ const RELEASE: Statement = {
       where ${hidden('t.status')} = 'running' order by t.id for update of t
     )
     update tasks t set losses = t.losses - 1,
-           lease_until = case when $3::boolean then now() - interval '1 ms' else t.lease_until end
+           lease_until = case when $3::boolean then ${RELEASED} - interval '1 day' else t.lease_until end
     from held where t.id = held.id
     returning t.id`,
 };

@@ -1,0 +1,63 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+
+const CHECK_EVERY_MS = 1_000;
+
+/**
+ * Decides when expired leases may be taken for those of dead workers. After a standstill every lease looks expired although
+ * its worker lives: the process has just started (perhaps together with all others, after an outage), its machine was frozen,
+ * or its clock was set. Live workers then get a heartbeat and a second to renew their leases.
+ */
+@Injectable()
+export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
+  private checks: NodeJS.Timeout | undefined;
+  private last = readClocks();
+  private untilMs: number;
+  private readonly heartbeatMs: number;
+  private readonly listeners: (() => void)[] = [];
+
+  constructor(config: Config) {
+    this.heartbeatMs = config.taskHeartbeatS * 1000;
+    this.untilMs = this.last.monotonicMs + this.pauseMs;
+  }
+
+  onModuleInit(): void {
+    this.last = readClocks();
+    this.untilMs = this.last.monotonicMs + this.pauseMs;
+    this.checks = setInterval(() => this.check(), CHECK_EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.checks);
+  }
+
+  /** @param listener called after a standstill; it should renew the leases of this process at once */
+  onStandstill(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  isOver(): boolean {
+    this.check();
+    return performance.now() >= this.untilMs;
+  }
+
+  /** A frozen machine stops the monotonic clock or not, depending on the system, so both clocks are compared. */
+  private check(): void {
+    const now = readClocks();
+    const elapsedMs = now.monotonicMs - this.last.monotonicMs;
+    const shiftMs = Math.abs(now.wallMs - this.last.wallMs - elapsedMs);
+    this.last = now;
+    if (elapsedMs <= CHECK_EVERY_MS + this.heartbeatMs && shiftMs <= this.heartbeatMs) return;
+    this.untilMs = now.monotonicMs + this.pauseMs;
+    for (const listener of this.listeners) listener();
+  }
+
+  private get pauseMs(): number {
+    return this.heartbeatMs + 1_000;
+  }
+}
+
+const readClocks = (): { wallMs: number; monotonicMs: number } => ({
+  wallMs: Date.now(),
+  monotonicMs: performance.now(),
+});
