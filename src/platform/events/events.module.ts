@@ -1,7 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../config.ts';
+import { Secrets } from '../secrets.ts';
 import { BUS, type Bus } from './bus.ts';
+import { channelOf } from './channel.ts';
 import { PostgresBus } from './postgres.bus.ts';
 
 /** Provides the bus of this process: Redis if EVENTS_URL is set, otherwise PostgreSQL. */
@@ -10,11 +12,12 @@ import { PostgresBus } from './postgres.bus.ts';
   providers: [
     {
       provide: BUS,
-      inject: [Config, DataSource],
-      useFactory: async ({ eventsUrl }: Config, dataSource: DataSource): Promise<Bus> => {
-        if (eventsUrl === null) return new PostgresBus((dataSource.options as { url: string }).url);
+      inject: [Config, Secrets, DataSource],
+      useFactory: async ({ eventsUrl }: Config, secrets: Secrets, dataSource: DataSource): Promise<Bus> => {
+        const channel = channelOf(secrets);
+        if (eventsUrl === null) return new PostgresBus((dataSource.options as { url: string }).url, channel);
         const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
-        return new RedisBus(eventsUrl);
+        return new RedisBus(eventsUrl, channel);
       },
     },
   ],

@@ -3,9 +3,9 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from './bus.ts';
 import { Subscribers } from './subscribers.ts';
+import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
-const CHANNEL = 'darkroom:news';
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Small messages are cheap for Redis; this only batches the events of one burst. */
 const THROTTLE_MS = 5;
@@ -20,6 +20,7 @@ export class RedisBus implements Bus {
   private readonly logger = new Logger('bus');
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_MESSAGE_BYTES);
+  private readonly inbox = new Inbox(this.outbox, this.subscribers);
   private readonly subscriber: Redis;
   private readonly publisher: Redis;
   /** When the subscriber connection last answered; null before its first answer. */
@@ -29,7 +30,10 @@ export class RedisBus implements Bus {
   private stopped = false;
   private pinger: NodeJS.Timeout | undefined;
 
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly channel: string,
+  ) {
     const options: RedisOptions = {
       lazyConnect: true,
       connectTimeout: COMMAND_TIMEOUT_MS,
@@ -61,7 +65,7 @@ export class RedisBus implements Bus {
     const subscribed = Promise.withResolvers<void>();
     const connections = [this.subscriber, this.publisher];
     for (const connection of connections) connection.on('error', () => undefined); // `close` follows
-    this.subscriber.on('message', (_channel, message) => this.receive(message));
+    this.subscriber.on('message', (_channel, message) => this.inbox.receive(message));
     this.subscriber.on('close', () => this.disconnected());
     this.subscriber.on('ready', () => void this.listen(subscribed.resolve));
     this.publisher.on('ready', () => void this.send());
@@ -86,7 +90,7 @@ export class RedisBus implements Bus {
   private async listen(onSubscribed: () => void): Promise<void> {
     const missingSince = this.answeredAt;
     try {
-      await this.subscriber.subscribe(CHANNEL);
+      await this.subscriber.subscribe(this.channel);
     } catch {
       this.subscriber.disconnect(true);
       return;
@@ -132,13 +136,6 @@ export class RedisBus implements Bus {
   }
 
   private sendNext(): Promise<void> {
-    return this.outbox.send(async ([message]) => this.publisher.publish(CHANNEL, message!));
-  }
-
-  private receive(text: string): void {
-    const message = this.outbox.read(text);
-    if (!message) return;
-    this.subscribers.deliver(message.events);
-    if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
+    return this.outbox.send(async ([message]) => this.publisher.publish(this.channel, message!));
   }
 }
