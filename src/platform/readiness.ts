@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 
 /** Resolves if the dependency works; rejects if it does not. */
 type Check = (signal: AbortSignal) => Promise<unknown>;
-type Outcome = 'ok' | 'failed' | 'timeout';
+type Outcome = 'ok' | 'failed' | 'timeout' | 'stopping';
 
 export interface ReadinessReport {
   ready: boolean;
@@ -21,13 +21,21 @@ export class Readiness {
   private readonly checks = new Map<string, Check>();
   private latest: { report: Promise<ReadinessReport>; until: number } | null = null;
 
+  private isStopping = false;
+
   register(name: string, check: Check): void {
     if (this.checks.has(name)) throw new Error(`The readiness check "${name}" is registered twice.`);
     this.checks.set(name, check);
   }
 
+  /** From now on the process reports that it is not ready, so that load balancers send its requests elsewhere. */
+  stop(): void {
+    this.isStopping = true;
+  }
+
   /** Runs all checks in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
+    if (this.isStopping) return Promise.resolve({ ready: false, checks: { process: 'stopping' } });
     if (this.latest === null || performance.now() > this.latest.until) {
       const report = this.runAll();
       this.latest = { report, until: Infinity };

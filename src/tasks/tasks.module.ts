@@ -10,6 +10,7 @@ import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
 import { FollowTasks } from './live/follow.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { OpenWaits } from './live/open-waits.ts';
 import { TaskEventsController } from './live/task-events.controller.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { Purge } from './queue/purge.ts';
@@ -65,6 +66,7 @@ const STATEMENTS = [
     fileLinks,
     FollowTasks,
     OpenStreams,
+    OpenWaits,
     Purge,
     Sweep,
     TaskFeed,
