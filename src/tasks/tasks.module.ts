@@ -9,6 +9,7 @@ import { TaskFiles } from './files/task-files.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
 import { FollowTasks } from './live/follow.ts';
+import { Backlog } from './live/backlog.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { OpenWaits } from './live/open-waits.ts';
 import { TaskEventsController } from './live/task-events.controller.ts';
@@ -65,6 +66,7 @@ const STATEMENTS = [
     ...STATEMENTS,
     fileLinks,
     FollowTasks,
+    Backlog,
     OpenStreams,
     OpenWaits,
     Purge,
