@@ -9,6 +9,7 @@ import { ApiKeysController } from './api-keys/api-keys.controller.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
 import { Authenticator } from './authenticator.ts';
+import { KeyBeforeBody } from './key-before-body.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
 import { RateCount } from './rate-limits/rate-count.entity.ts';
@@ -25,6 +26,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     ApiKeyViews,
     Authenticator,
     Bootstrap,
+    KeyBeforeBody,
     KeyWatch,
     LastUse,
     RateLimits,
