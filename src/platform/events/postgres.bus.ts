@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Subscribers } from './subscribers.ts';
 import { Inbox } from './inbox.ts';
@@ -41,7 +42,7 @@ export class PostgresBus implements Bus {
 
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
-    void this.send();
+    void outsideOfRequests(() => this.send());
   }
 
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void {

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Subscribers } from './subscribers.ts';
 import { Inbox } from './inbox.ts';
@@ -50,7 +51,7 @@ export class RedisBus implements Bus {
 
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
-    void this.send();
+    void outsideOfRequests(() => this.send());
   }
 
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
