@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { Client } from 'pg';
 import { channelOf } from '../../src/platform/events/channel.ts';
 import { Secrets } from '../../src/platform/secrets.ts';
@@ -5,6 +6,7 @@ import { aFailure } from '../support/clients/api.ts';
 import { SECRET_KEY, testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/wait.ts';
 
 const channel = channelOf(new Secrets(Buffer.from(SECRET_KEY, 'hex')));
@@ -50,4 +52,45 @@ describe('the bus', () => {
     await eventually('a log line', async () => running.output().includes('bus.message_failed'));
     expect(running.output().match(/bus\.message_failed/g)!.length).toBeLessThan(10);
   });
+});
+
+describe('an unreachable Redis', () => {
+  let database: TestDatabase;
+  let running: ServiceProcess;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    const eventsUrl = `redis://user:not-in-logs@127.0.0.1:${await freePort()}`;
+    ({ env } = await testEnv(database.url, { LOG_LEVEL: 'warn', EVENTS_URL: eventsUrl }));
+    running = await spawnService(env);
+  }, 90_000);
+  afterAll(async () => {
+    await running.kill('SIGTERM');
+    await database.drop();
+  });
+
+  it('is logged once, and reported by /readyz and /metrics while the service stays ready', async () => {
+    const { status, body } = await running.api.get<{ checks: object }>('/readyz');
+    expect([status, body.checks]).toEqual([200, { database: 'ok', events: 'failed', queue: 'ok', storage: 'ok' }]);
+    expect((await running.api.get('/metrics')).text).toMatch(/^events_bus_connected 0$/m);
+    await eventually('the log line', async () => running.output().includes('bus.disconnected'));
+    expect(running.output().match(/bus\.disconnected/g)).toHaveLength(1);
+    expect(running.output()).not.toContain('not-in-logs');
+  });
+
+  it('is a finding of doctor', async () => {
+    const doctor = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
+    const all = { PATH: process.env.PATH, ...env };
+    const output = await new Promise<string>((resolve) => {
+      execFile(process.execPath, [doctor, 'doctor', '--json'], { env: all, cwd: env.DATA_DIR }, (_error, stdout) =>
+        resolve(stdout),
+      );
+    });
+    expect(JSON.parse(output)).toContainEqual({
+      check: 'events',
+      ok: false,
+      note: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(output).not.toContain('not-in-logs');
+  }, 60_000);
 });

@@ -40,6 +40,10 @@ export class PostgresBus implements Bus {
     private readonly channel: string,
   ) {}
 
+  get isConnected(): boolean {
+    return this.client !== null;
+  }
+
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
     void outsideOfRequests(() => this.send());

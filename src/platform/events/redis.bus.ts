@@ -27,6 +27,9 @@ export class RedisBus implements Bus {
   /** When the subscriber connection last answered; null before its first answer. */
   private answeredAt: number | null = null;
   private isSubscribed = false;
+  /** The outage has been logged. */
+  private isReported = false;
+  private lastError: Error | undefined;
   private sending = false;
   private stopped = false;
   private pinger: NodeJS.Timeout | undefined;
@@ -49,6 +52,10 @@ export class RedisBus implements Bus {
     this.publisher = new Redis(url, { ...options, connectionName: 'darkroom:bus:publisher' });
   }
 
+  get isConnected(): boolean {
+    return this.isSubscribed && this.publisher.status === 'ready';
+  }
+
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
     void outsideOfRequests(() => this.send());
@@ -65,7 +72,7 @@ export class RedisBus implements Bus {
   async start(): Promise<void> {
     const subscribed = Promise.withResolvers<void>();
     const connections = [this.subscriber, this.publisher];
-    for (const connection of connections) connection.on('error', () => undefined); // `close` follows
+    for (const connection of connections) connection.on('error', (error) => (this.lastError = error)); // `close` follows
     this.subscriber.on('message', (_channel, message) => this.inbox.receive(message));
     this.subscriber.on('close', () => this.disconnected());
     this.subscriber.on('ready', () => void this.listen(subscribed.resolve));
@@ -99,16 +106,23 @@ export class RedisBus implements Bus {
     this.answeredAt = performance.now();
     this.isSubscribed = true;
     onSubscribed();
-    if (missingSince === null) return;
+    const wasReported = this.isReported;
+    this.isReported = false;
+    if (missingSince === null) {
+      if (wasReported) this.logger.log({ event: 'bus.connected' });
+      return;
+    }
     const missedS = Math.ceil((performance.now() - missingSince) / 1000);
     this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
     this.subscribers.reportMissed(missedS);
   }
 
-  /** Runs for every failed reconnect as well, but logs only the first. */
+  /** Runs for every failed connection attempt as well, also at the start, but logs an outage once. */
   private disconnected(): void {
-    if (this.isSubscribed && !this.stopped) this.logger.warn({ event: 'bus.disconnected' });
     this.isSubscribed = false;
+    if (this.isReported || this.stopped) return;
+    this.isReported = true;
+    this.logger.warn({ event: 'bus.disconnected', err: this.lastError });
   }
 
   /** A half-open connection looks alive but receives nothing. A failed ping ends it. */
