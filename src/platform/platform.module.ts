@@ -1,9 +1,7 @@
-import { type DynamicModule, Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { Gauge } from 'prom-client';
+import { type DynamicModule, Global, Module, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from './config.ts';
 import { DatabaseModule } from './database/database.module.ts';
-import { BUS, type Bus } from './events/bus.ts';
 import { EventsModule } from './events/events.module.ts';
 import { Metrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
@@ -34,8 +32,6 @@ export class PlatformModule implements OnModuleInit {
     private readonly readiness: Readiness,
     private readonly dataSource: DataSource,
     private readonly storage: Storage,
-    private readonly metrics: Metrics,
-    @Inject(BUS) private readonly bus: Bus,
   ) {}
 
   static forRoot({ config, secrets, databaseUrl }: BootContext): DynamicModule {
@@ -50,21 +46,5 @@ export class PlatformModule implements OnModuleInit {
   onModuleInit(): void {
     this.readiness.register('database', () => this.dataSource.query('select 1'));
     this.readiness.register('storage', () => this.storage.ready(), { ttlMs: STORAGE_TTL_MS });
-    const { bus } = this;
-    this.readiness.register('events', () => assertConnected(bus), { isOptional: true });
-    this.metrics.registry.registerMetric(
-      new Gauge({
-        name: 'events_bus_connected',
-        help: '1 while live events of other processes reach this one, otherwise 0.',
-        registers: [],
-        collect() {
-          this.set(bus.isConnected ? 1 : 0);
-        },
-      }),
-    );
   }
-}
-
-async function assertConnected({ isConnected }: Bus): Promise<void> {
-  if (!isConnected) throw new Error('The bus is not connected.');
 }

@@ -1,6 +1,9 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Config } from '../config.ts';
+import { Metrics } from '../metrics.ts';
+import { Readiness } from '../readiness.ts';
 import { Secrets } from '../secrets.ts';
 import { BUS, type Bus } from './bus.ts';
 import { channelOf } from './channel.ts';
@@ -23,4 +26,30 @@ import { PostgresBus } from './postgres.bus.ts';
   ],
   exports: [BUS],
 })
-export class EventsModule {}
+export class EventsModule implements OnModuleInit {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly readiness: Readiness,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Optional, because polls replace the events: the process works without the bus, only slower. */
+  onModuleInit(): void {
+    const { bus } = this;
+    this.readiness.register('events', () => assertConnected(bus), { isOptional: true });
+    this.metrics.registry.registerMetric(
+      new Gauge({
+        name: 'events_bus_connected',
+        help: '1 while live events of other processes reach this one, otherwise 0.',
+        registers: [],
+        collect() {
+          this.set(bus.isConnected ? 1 : 0);
+        },
+      }),
+    );
+  }
+}
+
+async function assertConnected({ isConnected }: Bus): Promise<void> {
+  if (!isConnected) throw new Error('The bus is not connected.');
+}
