@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.ts';
 import { Bootstrap } from './auth/api-keys/bootstrap.ts';
@@ -8,7 +9,9 @@ import { migrate } from './platform/database/migrate.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp } from './platform/http/http-app.ts';
+import { Readiness } from './platform/readiness.ts';
 import { loadSecretKey, Secrets } from './platform/secrets.ts';
+import { OpenWaits } from './tasks/live/open-waits.ts';
 import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
 export interface Service {
@@ -19,8 +22,14 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Stops the workers first: Nest would close the connections that they still use. */
-async function stop(app: NestFastifyApplication): Promise<void> {
+/**
+ * First lets load balancers notice, then ends waiting requests and stops the workers, and closes connections last: Nest
+ * would close the ones that the workers still use.
+ */
+async function stop(app: NestFastifyApplication, delayS: number): Promise<void> {
+  app.get(Readiness).stop();
+  if (delayS > 0) await sleep(delayS * 1000);
+  app.get(OpenWaits).endAll();
   await Promise.all([app.get(TaskClaimer).stop(), app.get(DeliverWorker).stop()]);
   await app.close();
 }
@@ -44,7 +53,7 @@ export async function startService(config: Config): Promise<Service> {
       serveApiDocs(app);
       const firstKey = await app.get(Bootstrap).run();
       await app.listen(config.port, config.host);
-      return { app, firstKey, stop: () => stop(app).finally(() => database.leave()) };
+      return { app, firstKey, stop: () => stop(app, config.shutdownDelayS).finally(() => database.leave()) };
     } catch (error) {
       await app.close().catch(() => undefined);
       throw error;

@@ -15,6 +15,7 @@ import { AuditResolver } from './audit/audit.resolver.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
 import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './authenticator.ts';
+import { KeyBeforeBody } from './key-before-body.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
 import { RateCount } from './rate-limits/rate-count.entity.ts';
@@ -34,6 +35,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     AuditResolver,
     Authenticator,
     Bootstrap,
+    KeyBeforeBody,
     KeyWatch,
     LastUse,
     RateLimits,

@@ -8,6 +8,7 @@ import { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
 import { limitsInForce } from './api-keys/api-key-limits.ts';
+import { bearerTokenOf } from './bearer-token.ts';
 import type { Caller } from './caller.ts';
 import { findByHashes, type FoundApiKey } from './sql/find-by-hashes.ts';
 import { hashOf } from './api-keys/key-hash.ts';
@@ -58,9 +59,7 @@ export class Authenticator {
    * @throws ApiError missing_api_key, and those of `authenticate`
    */
   authenticateHeader(header: string | undefined): Promise<Caller> | Caller {
-    const token = header === undefined ? null : /^Bearer +([^ ].*)$/i.exec(header);
-    if (!token) throw new ApiError('missing_api_key');
-    return this.authenticate(token[1]!);
+    return this.authenticate(bearerTokenOf(header));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
+import { outsideOfRequests } from '../platform/logging/request-context.ts';
 import { Authenticator } from './authenticator.ts';
 
 /** All connections of a revoked key must be closed within 5 s, so keys are rechecked every 2 s, bypassing the cache. */
@@ -42,7 +43,7 @@ export class KeyWatch implements OnApplicationShutdown {
     const key = this.watched.get(header) ?? { apiKeyId, onRefused: new Set() };
     this.watched.set(header, key);
     key.onRefused.add(onRefused);
-    this.timer ??= setInterval(() => void this.recheckAll(), RECHECK_MS).unref();
+    this.timer ??= outsideOfRequests(() => setInterval(() => void this.recheckAll(), RECHECK_MS).unref());
     return {
       apiKeyId,
       release: () => {

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Sql } from '../platform/database/sql.ts';
+import { outsideOfRequests } from '../platform/logging/request-context.ts';
 import { recordLastUse } from './sql/record-last-use.ts';
 
 const FLUSH_DELAY_MS = 1000;
@@ -15,7 +16,7 @@ export class LastUse implements BeforeApplicationShutdown {
 
   note(apiKeyId: string): void {
     this.pending.add(apiKeyId);
-    this.timer ??= setTimeout(() => void this.flush(), FLUSH_DELAY_MS).unref();
+    this.timer ??= outsideOfRequests(() => setTimeout(() => void this.flush(), FLUSH_DELAY_MS).unref());
   }
 
   /** Never throws. A failed write only leaves `last_used_at` older, and the next use of the key writes it again. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
@@ -5,6 +6,7 @@ import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { MODELS } from '../models/catalog.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
+import { probeRedis } from '../platform/events/redis-probe.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { openStorage } from '../platform/storage/storage.module.ts';
 import { withDatabaseUrl } from './database.ts';
@@ -34,6 +36,7 @@ export async function checkInstallation(): Promise<Finding[]> {
   findings.push(await finding('secret key', () => secretKey(config)));
   findings.push(...(await database(config)));
   findings.push(await finding('storage', () => storage(config)));
+  findings.push(await finding('events', () => events(config)));
   findings.push(...(await models(config)));
   findings.push(await service(config));
   return findings;
@@ -93,8 +96,17 @@ async function database(config: Config): Promise<Finding[]> {
 }
 
 async function storage(config: Config): Promise<string> {
-  await (await openStorage(config)).ready();
+  const storage = await openStorage(config);
+  const folder = `_probe/${randomUUID()}`; // other processes may probe at the same time
+  await storage.put(`${folder}/written`, Buffer.from('ready'), 'text/plain');
+  await storage.deleteAll(folder);
   return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
+}
+
+async function events({ eventsUrl }: Config): Promise<string> {
+  if (eventsUrl === null) return 'LISTEN/NOTIFY of the database';
+  await probeRedis(eventsUrl);
+  return 'Redis responds';
 }
 
 /** The bindings of each model, in order of preference, and whether each credential is set. */

@@ -48,7 +48,9 @@ export class HealthController {
     const { ready, checks } = await this.readiness.report();
     if (ready) return { status: 'ok', checks };
     const failed = Object.keys(checks).filter((name) => checks[name] !== 'ok');
-    const error = new ApiError('service_unavailable', { message: `Not ready: ${failed.join(', ')}.` });
+    const message =
+      checks.process === 'stopping' ? 'The service is shutting down.' : `Not ready: ${failed.join(', ')}.`;
+    const error = new ApiError('service_unavailable', { message });
     void reply.code(error.status).headers(errorHeaders(error));
     return { status: 'unavailable', checks, ...toErrorBody(error, request.id) };
   }

@@ -9,9 +9,9 @@ const statuses = defineChoice('ModelStatus', MODEL_STATUSES, 'The lifecycle stat
 @ObjectType('ModelLifecycle', { description: 'Deprecation and retirement of a model.' })
 export class LifecycleView implements Lifecycle {
   @ApiField.oneOf(statuses, 'a deprecated model still works; a retired one is refused') status: Lifecycle['status'];
-  @ApiField.integer('unix seconds of the deprecation; null for an active model', { nullable: true }) deprecated_at:
+  @ApiField.long('unix seconds of the deprecation; null for an active model', { nullable: true }) deprecated_at:
     number | null;
-  @ApiField.integer('unix seconds of the planned retirement; null when none is announced', { nullable: true })
+  @ApiField.long('unix seconds of the planned retirement; null when none is announced', { nullable: true })
   sunset_at: number | null;
   @ApiField.string('id of the model to use instead', { nullable: true }) replacement: string | null;
 }
@@ -23,7 +23,7 @@ export class ModelView {
   @ApiField.string('always "model"') object: 'model';
   @ApiField.string('who made the model', { example: 'openai' }) owned_by: string;
   @ApiField.oneOf(MediaKindChoice, 'what the model makes') kind: MediaKind;
-  @ApiField.integer('unix seconds at which the model joined this catalogue') created: number;
+  @ApiField.long('unix seconds at which the model joined this catalogue') created: number;
   @ApiField.string('what the model is suited for') description: string;
   @ApiField.json('JSON Schema (2020-12) of a creation request: every allowed value, default and bound')
   parameters: object;

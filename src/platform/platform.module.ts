@@ -17,6 +17,9 @@ export interface BootContext {
   databaseUrl: string;
 }
 
+/** A look at the bucket is a request that providers charge for, and balancers look every few seconds at every process. */
+const STORAGE_TTL_MS = 10_000;
+
 /**
  * What every other module builds on: configuration, database, events, file storage, metrics. It imports none of them.
  * Only its settings (settings.ts), its migrations and the purposes of its secrets (secrets.ts) name concepts of the
@@ -42,6 +45,6 @@ export class PlatformModule implements OnModuleInit {
 
   onModuleInit(): void {
     this.readiness.register('database', () => this.dataSource.query('select 1'));
-    this.readiness.register('storage', () => this.storage.ready());
+    this.readiness.register('storage', () => this.storage.ready(), { ttlMs: STORAGE_TTL_MS });
   }
 }

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 
 /** Resolves if the dependency works; rejects if it does not. */
 type Check = (signal: AbortSignal) => Promise<unknown>;
-type Outcome = 'ok' | 'failed' | 'timeout';
+type Outcome = 'ok' | 'failed' | 'timeout' | 'stopping';
 
 export interface ReadinessReport {
   ready: boolean;
@@ -14,20 +14,41 @@ const CHECK_TIMEOUT_MS = 2_000;
 /** A report is cached for this time: /readyz needs no API key, so frequent requests must not load the database. */
 const REPORT_TTL_MS = 500;
 
+interface CheckOptions {
+  /** A failed check is reported, but the process stays ready: it works without the dependency, only slower. */
+  isOptional?: boolean;
+  /** How long a success counts. For checks that are expensive or paid for. */
+  ttlMs?: number;
+}
+
+interface RegisteredCheck extends CheckOptions {
+  check: Check;
+  /** On the monotonic clock. */
+  okUntil: number;
+}
+
 /** Whether this process can do its work. Modules register a check of each dependency: database, queue, storage. */
 @Injectable()
 export class Readiness {
   private readonly logger = new Logger('health');
-  private readonly checks = new Map<string, Check>();
+  private readonly checks = new Map<string, RegisteredCheck>();
   private latest: { report: Promise<ReadinessReport>; until: number } | null = null;
 
-  register(name: string, check: Check): void {
+  private isStopping = false;
+
+  register(name: string, check: Check, options: CheckOptions = {}): void {
     if (this.checks.has(name)) throw new Error(`The readiness check "${name}" is registered twice.`);
-    this.checks.set(name, check);
+    this.checks.set(name, { ...options, check, okUntil: 0 });
+  }
+
+  /** From now on the process reports that it is not ready, so that load balancers send its requests elsewhere. */
+  stop(): void {
+    this.isStopping = true;
   }
 
   /** Runs all checks in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
+    if (this.isStopping) return Promise.resolve({ ready: false, checks: { process: 'stopping' } });
     if (this.latest === null || performance.now() > this.latest.until) {
       const report = this.runAll();
       this.latest = { report, until: Infinity };
@@ -38,20 +59,22 @@ export class Readiness {
 
   private async runAll(): Promise<ReadinessReport> {
     const outcomes = await Promise.all(
-      [...this.checks].map(async ([name, check]) => [name, await this.run(name, check)]),
+      [...this.checks].map(async ([name, check]) => [name, await this.run(name, check)] as const),
     );
-    const checks = Object.fromEntries(outcomes) as Record<string, Outcome>;
-    return { ready: Object.values(checks).every((outcome) => outcome === 'ok'), checks };
+    const ready = outcomes.every(([name, outcome]) => outcome === 'ok' || this.checks.get(name)!.isOptional);
+    return { ready, checks: Object.fromEntries(outcomes) };
   }
 
-  private async run(name: string, check: Check): Promise<Outcome> {
+  private async run(name: string, registered: RegisteredCheck): Promise<Outcome> {
+    if (performance.now() < registered.okUntil) return 'ok';
     const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     const timeout = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     try {
-      await Promise.race([check(signal), timeout]);
+      await Promise.race([registered.check(signal), timeout]);
+      registered.okUntil = performance.now() + (registered.ttlMs ?? 0);
       return 'ok';
     } catch (err) {
-      this.logger.warn({ event: 'readiness.failed', check: name, err });
+      if (!registered.isOptional) this.logger.warn({ event: 'readiness.failed', check: name, err });
       return signal.aborted ? 'timeout' : 'failed';
     }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 
 /** What a derived key is for. The key of one purpose reveals nothing about the others. */
-export type SecretPurpose = 'api-key-pepper' | 'file-links' | 'webhook-secrets';
+export type SecretPurpose = 'api-key-pepper' | 'events-channel' | 'file-links' | 'webhook-secrets';
 
 const KEY_BYTES = 32;
 

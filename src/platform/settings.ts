@@ -114,6 +114,12 @@ export const SETTINGS = {
   fileRetentionDays: setting('FILE_RETENTION_DAYS', 'retention', decimal(7, 0.00001, 36_500), 'Days.'),
   fileUrlTtlS: setting('FILE_URL_TTL_S', 'retention', integer(3600, 1, YEAR_S), 'Seconds a signed link works.'),
 
+  shutdownDelayS: setting(
+    'SHUTDOWN_DELAY_S',
+    'operation',
+    decimal(0, 0, 3600),
+    'Seconds to go on serving, with /readyz at 503, before anything stops.',
+  ),
   shutdownGraceS: setting('SHUTDOWN_GRACE_S', 'operation', decimal(25, 0, 3600), 'Seconds for running work to end.'),
   apiKeyCacheTtlS: setting('API_KEY_CACHE_TTL_S', 'operation', decimal(5, 0, 5), 'Seconds a key may stay cached.'),
   logLevel: setting(

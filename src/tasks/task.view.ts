@@ -24,10 +24,10 @@ export class TaskOutputView {
     nullable: true,
   })
   url: string | null;
-  @ApiField.integer('unix seconds; read the task again for a new link', { nullable: true })
+  @ApiField.long('unix seconds; read the task again for a new link', { nullable: true })
   url_expires_at: number | null;
   @ApiField.string('media type', { example: 'image/png' }) content_type: string;
-  @ApiField.integer('bytes') size_bytes: number;
+  @ApiField.long('bytes') size_bytes: number;
   @ApiField.integer('pixels') width: number;
   @ApiField.integer('pixels') height: number;
   @ApiField.number('seconds; videos only', { optional: true }) duration?: number;
@@ -37,7 +37,7 @@ export class TaskOutputView {
 @ObjectType('TaskResult', { description: 'The output of a succeeded task.' })
 export class TaskResultView {
   @ApiField.list(() => TaskOutputView, 'the files, in order') outputs: TaskOutputView[];
-  @ApiField.integer('unix seconds; the files are deleted at this time') expires_at: number;
+  @ApiField.long('unix seconds; the files are deleted at this time') expires_at: number;
 }
 
 @ObjectType('TaskError', { description: 'Why a task failed.' })
@@ -66,14 +66,14 @@ export class TaskView {
   @ApiField.string('the requested model') model: string;
   @ApiField.oneOf(TaskStatusChoice, 'status of the task') status: TaskStatus;
   @ApiField.integer('percent; never falls while running', { min: 0, max: 100 }) progress: number;
-  @ApiField.integer('unix seconds') created_at: number;
-  @ApiField.integer('unix seconds; 0 while unfinished') completed_at: number;
+  @ApiField.long('unix seconds') created_at: number;
+  @ApiField.long('unix seconds; 0 while unfinished') completed_at: number;
   @ApiField.object(() => TaskResultView, 'only on a succeeded task', { optional: true }) result?: TaskResultView;
   @ApiField.object(() => TaskErrorView, 'only on a failed task', { optional: true }) error?: TaskErrorView;
   @ApiField.json('the parameters as resolved, defaults filled in') input: Record<string, unknown>;
   @ApiField.map('as given at creation') metadata: Record<string, string>;
-  @ApiField.integer('unix seconds; 0 while queued') started_at: number;
-  @ApiField.integer('unix seconds; the task is deleted at this time') expires_at: number;
+  @ApiField.long('unix seconds; 0 while queued') started_at: number;
+  @ApiField.long('unix seconds; the task is deleted at this time') expires_at: number;
   @ApiField.list(() => TaskApproximationView, 'requested values that the provider could only approximate', {
     optional: true,
   })

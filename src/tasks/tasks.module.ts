@@ -11,7 +11,9 @@ import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
 import { KeyChanges } from './key-changes.ts';
 import { FollowTasks } from './live/follow.ts';
+import { Backlog } from './live/backlog.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { OpenWaits } from './live/open-waits.ts';
 import { TaskEventsController } from './live/task-events.controller.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { Purge } from './queue/purge.ts';
@@ -73,7 +75,9 @@ const STATEMENTS = [
     DatabaseClock,
     FollowTasks,
     KeyChanges,
+    Backlog,
     OpenStreams,
+    OpenWaits,
     Purge,
     Sweep,
     TaskFeed,

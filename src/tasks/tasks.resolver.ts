@@ -1,8 +1,9 @@
-import { Args, Int, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
+import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
+import { LongScalar } from '../platform/schema/long-scalar.ts';
 import type { LiveQueue } from './live/live-queue.ts';
 import { FollowTasks } from './live/follow.ts';
 import { TaskFilter } from './list/task-filter.ts';
@@ -75,7 +76,7 @@ export class TasksResolver {
   tasksUpdated(
     @CurrentCaller() caller: Caller,
     @Args('since', {
-      type: () => Int,
+      type: () => LongScalar,
       nullable: true,
       description: 'unix seconds; first also the tasks that have ended since then, to resume after an interruption',
     })

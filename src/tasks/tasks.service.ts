@@ -20,7 +20,8 @@ import { TaskQueue } from './queue/task-queue.ts';
 import { taskError } from './task-error.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { isFinal } from './task-status.ts';
-import { untilFinal, type WaitOptions } from './live/until-final.ts';
+import { OpenWaits } from './live/open-waits.ts';
+import { untilFinal } from './live/until-final.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
 
 interface TaskRequest {
@@ -55,6 +56,7 @@ export class TasksService {
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
     private readonly clock: DatabaseClock,
+    private readonly waits: OpenWaits,
     @InjectRepository(IdempotencyKey) private readonly idempotencyKeys: Repository<IdempotencyKey>,
   ) {}
 
@@ -106,15 +108,25 @@ export class TasksService {
     return task;
   }
 
-  /** Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up. */
+  /**
+   * Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up. Returns
+   * at once when the key has too many open waits, or when the service stops.
+   */
   async findWhenFinal(
     apiKeyId: string,
     taskId: string,
     seconds: number,
-    options: Omit<WaitOptions, 'seconds'> = {},
+    { changedFrom, gone }: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
   ): Promise<ShownTask> {
-    await this.find(apiKeyId, taskId);
-    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), { seconds, ...options });
+    const current = await this.find(apiKeyId, taskId);
+    const wait = this.waits.start(apiKeyId, gone);
+    if (wait === null) return current;
+    try {
+      const options = { seconds, changedFrom, over: wait.over };
+      return await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
+    } finally {
+      wait.close();
+    }
   }
 
   /** Cancels an unfinished task; a finished one stays unchanged. */

@@ -8,6 +8,8 @@ import { cloneDatabase } from '../support/database.ts';
 import { hasRedis, startRedis } from '../support/servers/redis-server.ts';
 import { eventually } from '../support/wait.ts';
 
+const CHANNEL = 'darkroom_events_test';
+
 interface Ground {
   /** A bus, connected directly or through a `CutLine`. */
   make(line?: CutLine): Bus;
@@ -20,7 +22,7 @@ const drivers: Record<string, () => Promise<Ground>> = {
     const database = await cloneDatabase();
     const { hostname, port } = new URL(database.url);
     return {
-      make: (line) => new PostgresBus(line ? through(database.url, line) : database.url),
+      make: (line) => new PostgresBus(line ? through(database.url, line) : database.url, CHANNEL),
       line: () => CutLine.to(hostname, Number(port)),
       end: () => database.drop(),
     };
@@ -28,7 +30,7 @@ const drivers: Record<string, () => Promise<Ground>> = {
   Redis: async () => {
     const redis = await startRedis();
     return {
-      make: (line) => new RedisBus(line ? through(redis.url, line) : redis.url),
+      make: (line) => new RedisBus(line ? through(redis.url, line) : redis.url, CHANNEL),
       line: () => CutLine.to('127.0.0.1', redis.port),
       end: () => redis.stop(),
     };
@@ -170,7 +172,7 @@ if (hasRedis) {
   it('starts while Redis is away, and connects when Redis is back', async () => {
     const line = await CutLine.to('127.0.0.1', 1);
     await line.close();
-    const bus = new RedisBus(`redis://127.0.0.1:${line.port}`);
+    const bus = new RedisBus(`redis://127.0.0.1:${line.port}`, CHANNEL);
     const startedAt = Date.now();
     await bus.start();
     expect(Date.now() - startedAt).toBeLessThan(30_000);

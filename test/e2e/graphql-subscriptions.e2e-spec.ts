@@ -11,7 +11,7 @@ import { eventually, leastOf } from '../support/wait.ts';
 const ONE =
   'subscription One($id: String!) { taskUpdated(taskId: $id) { taskId status progress completedAt error { code } result { outputs { url } } } }';
 const ALL =
-  'subscription All($filter: TaskFilter, $since: Int) { tasksUpdated(filter: $filter, since: $since) { taskId status progress } }';
+  'subscription All($filter: TaskFilter, $since: Long) { tasksUpdated(filter: $filter, since: $since) { taskId status progress } }';
 interface State {
   taskId: string;
   status: string;

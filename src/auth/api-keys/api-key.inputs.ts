@@ -32,7 +32,7 @@ export class CreateApiKeyInput {
   })
   scopes?: Scope[];
 
-  @ApiField.integer('unix seconds, in the future; the key never expires when left out', {
+  @ApiField.long('unix seconds, in the future; the key never expires when left out', {
     optional: true,
     unpublished: { min: 1, max: MAX_EXPIRES_AT },
   })

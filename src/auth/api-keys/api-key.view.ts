@@ -29,9 +29,9 @@ export class ApiKeyView {
   @ApiField.object(() => ApiKeyLimitsView, 'the effective limits') limits: ApiKeyLimitsView;
   @ApiField.string('the first and last characters of the current secret, to recognise it', { example: 'dr_ab…WXYZ' })
   hint: string;
-  @ApiField.integer('unix seconds') created_at: number;
-  @ApiField.integer('unix seconds; null: never', { nullable: true }) expires_at: number | null;
-  @ApiField.integer('unix seconds, accurate to about a minute; null: not used yet', { nullable: true })
+  @ApiField.long('unix seconds') created_at: number;
+  @ApiField.long('unix seconds; null: never', { nullable: true }) expires_at: number | null;
+  @ApiField.long('unix seconds, accurate to about a minute; null: not used yet', { nullable: true })
   last_used_at: number | null;
   @ApiField.string('the key itself; only in the response to creation or rotation', { optional: true }) key?: string;
 }

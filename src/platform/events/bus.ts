@@ -12,6 +12,8 @@ export interface Bus {
    * @param listener gets the upper bound of how many seconds ago the first missed event was published
    */
   onReconnect(listener: (missedS: number) => void): void;
+  /** Whether events get through; otherwise this process relies on polls. */
+  readonly isConnected: boolean;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

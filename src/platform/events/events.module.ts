@@ -1,7 +1,12 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Config } from '../config.ts';
+import { Metrics } from '../metrics.ts';
+import { Readiness } from '../readiness.ts';
+import { Secrets } from '../secrets.ts';
 import { BUS, type Bus } from './bus.ts';
+import { channelOf } from './channel.ts';
 import { PostgresBus } from './postgres.bus.ts';
 
 /** Provides the bus of this process: Redis if EVENTS_URL is set, otherwise PostgreSQL. */
@@ -10,14 +15,41 @@ import { PostgresBus } from './postgres.bus.ts';
   providers: [
     {
       provide: BUS,
-      inject: [Config, DataSource],
-      useFactory: async ({ eventsUrl }: Config, dataSource: DataSource): Promise<Bus> => {
-        if (eventsUrl === null) return new PostgresBus((dataSource.options as { url: string }).url);
+      inject: [Config, Secrets, DataSource],
+      useFactory: async ({ eventsUrl }: Config, secrets: Secrets, dataSource: DataSource): Promise<Bus> => {
+        const channel = channelOf(secrets);
+        if (eventsUrl === null) return new PostgresBus((dataSource.options as { url: string }).url, channel);
         const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
-        return new RedisBus(eventsUrl);
+        return new RedisBus(eventsUrl, channel);
       },
     },
   ],
   exports: [BUS],
 })
-export class EventsModule {}
+export class EventsModule implements OnModuleInit {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly readiness: Readiness,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Optional, because polls replace the events: the process works without the bus, only slower. */
+  onModuleInit(): void {
+    const { bus } = this;
+    this.readiness.register('events', () => assertConnected(bus), { isOptional: true });
+    this.metrics.registry.registerMetric(
+      new Gauge({
+        name: 'events_bus_connected',
+        help: '1 while live events of other processes reach this one, otherwise 0.',
+        registers: [],
+        collect() {
+          this.set(bus.isConnected ? 1 : 0);
+        },
+      }),
+    );
+  }
+}
+
+async function assertConnected({ isConnected }: Bus): Promise<void> {
+  if (!isConnected) throw new Error('The bus is not connected.');
+}

@@ -1,4 +1,4 @@
-import { Outbox } from './outbox.ts';
+import { MalformedMessage, Outbox } from './outbox.ts';
 
 const reader = new Outbox(1_000);
 
@@ -64,6 +64,23 @@ describe('an outbox', () => {
     const dropped = messages.map((message) => reader.read(message)!.droppedS);
     expect(dropped.length).toBeGreaterThan(1);
     expect(dropped.filter((seconds) => seconds > 0)).toHaveLength(1);
+  });
+
+  it.each([
+    'not json',
+    'null',
+    '7',
+    '{"from":"x"}',
+    '[]',
+    '["zzzzzzzz",[["task",7]],0]',
+    '["zzzzzzzz",[["task"]],0]',
+    '["zzzzzzzz",{},0]',
+    '["zzzzzzzz",[],"0"]',
+    '["zzzzzzzz",[],-1]',
+    '["zzzzzzzz",[],1e300]',
+    '["zzzzzzzz",[],0,"more"]',
+  ])('rejects the message %s', (message) => {
+    expect(() => reader.read(message)).toThrow(MalformedMessage);
   });
 
   it('ignores its own messages', async () => {

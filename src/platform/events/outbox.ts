@@ -8,6 +8,9 @@ const MAX_WAITING = 50_000;
 /** The wire format: the sender, its events, and for how many seconds back it dropped events (0: none). */
 type Payload = [from: string, events: BusEvent[], droppedS: number];
 
+/** Dropped seconds that a message may report; more than any process lives. */
+const MAX_DROPPED_S = 1e9;
+
 /** Upper bound for a payload without events. */
 const FRAME_BYTES = 40;
 
@@ -59,10 +62,15 @@ export class Outbox {
     }
   }
 
-  /** @returns null for a message of this process, which has handled its own events already */
+  /**
+   * @returns null for a message of this process, which has handled its own events already
+   * @throws MalformedMessage
+   */
   read(message: string): { events: BusEvent[]; droppedS: number } | null {
     if (message.startsWith(`["${this.senderId}"`)) return null;
-    const [, events, droppedS] = JSON.parse(message) as Payload;
+    const payload = parse(message);
+    if (!isPayload(payload)) throw new MalformedMessage();
+    const [, events, droppedS] = payload;
     return { events, droppedS };
   }
 
@@ -77,6 +85,32 @@ export class Outbox {
     return this.waiting.splice(0, count);
   }
 }
+
+/**
+ * Any client of the database may NOTIFY and any client of the Redis may PUBLISH, so a message can hold anything: one by
+ * another version of this service, for example.
+ */
+export class MalformedMessage extends Error {}
+
+function parse(message: string): unknown {
+  try {
+    return JSON.parse(message);
+  } catch {
+    throw new MalformedMessage();
+  }
+}
+
+function isPayload(value: unknown): value is Payload {
+  if (!Array.isArray(value) || value.length !== 3) return false;
+  const [from, events, droppedS] = value as unknown[];
+  return typeof from === 'string' && Array.isArray(events) && events.every(isBusEvent) && isSeconds(droppedS);
+}
+
+function isBusEvent(value: unknown): value is BusEvent {
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+}
+
+const isSeconds = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_DROPPED_S;
 
 /** Adds 60 s, because the dropped events had been waiting for a while themselves. */
 const secondsSince = (since: number | null): number =>

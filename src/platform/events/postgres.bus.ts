@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Subscribers } from './subscribers.ts';
+import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
-const CHANNEL = 'darkroom_news';
 /** NOTIFY rejects 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_900;
 /** 16 messages hold some 1,700 task changes. With one message every 20 ms, only 5,000 changes a second got through. */
@@ -25,6 +26,7 @@ export class PostgresBus implements Bus {
   private readonly logger = new Logger('bus');
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
+  private readonly inbox = new Inbox(this.outbox, this.subscribers);
   private client: pg.Client | null = null;
   /** When the connection last answered. If it turns out to be broken, events since then may be lost. */
   private answeredAt = performance.now();
@@ -32,11 +34,19 @@ export class PostgresBus implements Bus {
   private stopped = false;
   private pinger: NodeJS.Timeout | undefined;
 
-  constructor(private readonly databaseUrl: string) {}
+  /** @param channel letters, digits and `_` only */
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly channel: string,
+  ) {}
+
+  get isConnected(): boolean {
+    return this.client !== null;
+  }
 
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
-    void this.send();
+    void outsideOfRequests(() => this.send());
   }
 
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
@@ -60,7 +70,7 @@ export class PostgresBus implements Bus {
     this.client = null;
     if (!client) return;
     try {
-      while (!this.outbox.isEmpty) await this.outbox.send((messages) => notify(client, messages));
+      while (!this.outbox.isEmpty) await this.outbox.send((messages) => this.notify(client, messages));
     } catch {
       // Subscribers also poll from time to time.
     }
@@ -76,12 +86,12 @@ export class PostgresBus implements Bus {
       keepAlive: true,
       options: '-c synchronous_commit=off', // events are ephemeral: their commits need not wait for the disk
     });
-    client.on('notification', ({ payload }) => this.receive(payload ?? ''));
+    client.on('notification', ({ payload }) => this.inbox.receive(payload ?? ''));
     client.on('error', () => this.disconnected(client));
     client.on('end', () => this.disconnected(client));
     try {
       await client.connect();
-      await client.query(`listen ${CHANNEL}`);
+      await client.query(`listen ${this.channel}`);
     } catch (error) {
       client.end().catch(() => undefined);
       throw error;
@@ -139,7 +149,7 @@ export class PostgresBus implements Bus {
     try {
       while (!this.outbox.isEmpty && this.client) {
         const client = this.client;
-        await this.outbox.send((messages) => notify(client, messages)).catch(() => this.disconnected(client));
+        await this.outbox.send((messages) => this.notify(client, messages)).catch(() => this.disconnected(client));
         await sleep(THROTTLE_MS, undefined, { ref: false });
       }
     } finally {
@@ -147,15 +157,8 @@ export class PostgresBus implements Bus {
     }
   }
 
-  private receive(payload: string): void {
-    const message = this.outbox.read(payload);
-    if (!message) return;
-    this.subscribers.deliver(message.events);
-    if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
+  private notify(client: pg.Client, messages: string[]): Promise<unknown> {
+    const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
+    return client.query({ name: 'bus.notify', text, values: [this.channel, messages] });
   }
-}
-
-function notify(client: pg.Client, messages: string[]): Promise<unknown> {
-  const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
-  return client.query({ name: 'bus.notify', text, values: [CHANNEL, messages] });
 }

@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Subscribers } from './subscribers.ts';
+import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
-const CHANNEL = 'darkroom:news';
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Small messages are cheap for Redis; this only batches the events of one burst. */
 const THROTTLE_MS = 5;
@@ -20,16 +21,23 @@ export class RedisBus implements Bus {
   private readonly logger = new Logger('bus');
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_MESSAGE_BYTES);
+  private readonly inbox = new Inbox(this.outbox, this.subscribers);
   private readonly subscriber: Redis;
   private readonly publisher: Redis;
   /** When the subscriber connection last answered; null before its first answer. */
   private answeredAt: number | null = null;
   private isSubscribed = false;
+  /** The outage has been logged. */
+  private isReported = false;
+  private lastError: Error | undefined;
   private sending = false;
   private stopped = false;
   private pinger: NodeJS.Timeout | undefined;
 
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly channel: string,
+  ) {
     const options: RedisOptions = {
       lazyConnect: true,
       connectTimeout: COMMAND_TIMEOUT_MS,
@@ -44,9 +52,13 @@ export class RedisBus implements Bus {
     this.publisher = new Redis(url, { ...options, connectionName: 'darkroom:bus:publisher' });
   }
 
+  get isConnected(): boolean {
+    return this.isSubscribed && this.publisher.status === 'ready';
+  }
+
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
-    void this.send();
+    void outsideOfRequests(() => this.send());
   }
 
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
@@ -60,8 +72,8 @@ export class RedisBus implements Bus {
   async start(): Promise<void> {
     const subscribed = Promise.withResolvers<void>();
     const connections = [this.subscriber, this.publisher];
-    for (const connection of connections) connection.on('error', () => undefined); // `close` follows
-    this.subscriber.on('message', (_channel, message) => this.receive(message));
+    for (const connection of connections) connection.on('error', (error) => (this.lastError = error)); // `close` follows
+    this.subscriber.on('message', (_channel, message) => this.inbox.receive(message));
     this.subscriber.on('close', () => this.disconnected());
     this.subscriber.on('ready', () => void this.listen(subscribed.resolve));
     this.publisher.on('ready', () => void this.send());
@@ -86,7 +98,7 @@ export class RedisBus implements Bus {
   private async listen(onSubscribed: () => void): Promise<void> {
     const missingSince = this.answeredAt;
     try {
-      await this.subscriber.subscribe(CHANNEL);
+      await this.subscriber.subscribe(this.channel);
     } catch {
       this.subscriber.disconnect(true);
       return;
@@ -94,16 +106,23 @@ export class RedisBus implements Bus {
     this.answeredAt = performance.now();
     this.isSubscribed = true;
     onSubscribed();
-    if (missingSince === null) return;
+    const wasReported = this.isReported;
+    this.isReported = false;
+    if (missingSince === null) {
+      if (wasReported) this.logger.log({ event: 'bus.connected' });
+      return;
+    }
     const missedS = Math.ceil((performance.now() - missingSince) / 1000);
     this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
     this.subscribers.reportMissed(missedS);
   }
 
-  /** Runs for every failed reconnect as well, but logs only the first. */
+  /** Runs for every failed connection attempt as well, also at the start, but logs an outage once. */
   private disconnected(): void {
-    if (this.isSubscribed && !this.stopped) this.logger.warn({ event: 'bus.disconnected' });
     this.isSubscribed = false;
+    if (this.isReported || this.stopped) return;
+    this.isReported = true;
+    this.logger.warn({ event: 'bus.disconnected', err: this.lastError });
   }
 
   /** A half-open connection looks alive but receives nothing. A failed ping ends it. */
@@ -132,13 +151,6 @@ export class RedisBus implements Bus {
   }
 
   private sendNext(): Promise<void> {
-    return this.outbox.send(async ([message]) => this.publisher.publish(CHANNEL, message!));
-  }
-
-  private receive(text: string): void {
-    const message = this.outbox.read(text);
-    if (!message) return;
-    this.subscribers.deliver(message.events);
-    if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
+    return this.outbox.send(async ([message]) => this.publisher.publish(this.channel, message!));
   }
 }

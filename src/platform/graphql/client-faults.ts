@@ -15,7 +15,7 @@ const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^Variable "\$(?<param>\w+)" of required type .* was not provided/, 'missing_required_parameter'],
   [/argument "(?<param>\w+)" of (?:required )?type .* (?:was not provided|is required)/i, 'missing_required_parameter'],
   [/does not exist in "\w+" enum|Enum "\w+" cannot represent/, 'invalid_value'],
-  [/cannot represent non 32-bit signed integer/, 'value_out_of_range'],
+  [/cannot represent non (?:32|53)-bit signed integer/, 'value_out_of_range'],
   [/cannot represent|^Expected value of type|must not be null/, 'invalid_type'],
 ];
 /** `Variable "$input" got invalid value 2 at "input.referenceImages[0]"; String cannot represent …` */

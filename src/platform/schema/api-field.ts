@@ -5,6 +5,7 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Choice } from './choice.ts';
 import { type Bounds, checks, type Item, mayBeLeftOut, mayBeNull } from './field-checks.ts';
 import { JsonScalar } from './json-scalar.ts';
+import { LongScalar } from './long-scalar.ts';
 import { TextMap } from './text-map.ts';
 
 interface FieldOptions {
@@ -66,6 +67,13 @@ export const ApiField = {
   integer: (description: string, options: IntegerOptions = {}) =>
     field(description, options, {
       graphql: () => Int,
+      openApi: { type: 'integer', minimum: options.min, maximum: options.max },
+      checks: checks.integer(options),
+    }),
+  /** An integer that can pass 2^31: a time, or a size in bytes. */
+  long: (description: string, options: IntegerOptions = {}) =>
+    field(description, options, {
+      graphql: () => LongScalar,
       openApi: { type: 'integer', minimum: options.min, maximum: options.max },
       checks: checks.integer(options),
     }),

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +66,17 @@ describe('storage in S3', () => {
     await expect(storage.size('task_b/1-1.png')).rejects.toThrow(StoredFileMissing);
     expect(await storage.size('task_bc/1-0.png')).toBe(1);
     await expect(storage.deleteAll('')).rejects.toThrow('Not a storage key');
+  });
+
+  it('probes readiness without writing', async () => {
+    const methods: string[] = [];
+    const recorder = createServer((request, response) => (methods.push(request.method!), response.end()));
+    await once(recorder.listen(0, '127.0.0.1'), 'listening');
+    const { port } = recorder.address() as AddressInfo;
+    await (await S3Storage.connect(`s3://bucket?endpoint=http://127.0.0.1:${port}`)).ready();
+    expect(methods).toEqual(['HEAD']);
+    recorder.closeAllConnections();
+    recorder.close();
   });
 
   it('is ready only when the bucket exists', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -89,9 +88,7 @@ export class S3Storage implements Storage {
   }
 
   async ready(): Promise<void> {
-    const folder = `_probe/${randomUUID()}`;
-    await this.put(`${folder}/written`, Buffer.from('ready'), 'text/plain');
-    await this.deleteAll(folder);
+    await this.client.send(new this.sdk.HeadBucketCommand({ Bucket: this.bucket })); // checks address and credentials
   }
 
   private nameOf(key: string): string {

@@ -22,7 +22,7 @@ export abstract class Storage {
   abstract size(key: string): Promise<number>;
   /** Deletes the folder `prefix` and everything in it. A missing folder is not an error. */
   abstract deleteAll(prefix: string): Promise<void>;
-  /** Readiness probe: writes a small file and deletes it. @throws when that fails */
+  /** Readiness probe; cheap. @throws when the storage cannot be used */
   abstract ready(): Promise<void>;
 }
 

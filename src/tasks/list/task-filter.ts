@@ -5,7 +5,7 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 import type { TaskStatus } from '../task-status.ts';
 import { TaskStatusChoice } from '../task.view.ts';
 
-/** The year 9999, for both edges. GraphQL's Int ends at 2^31 - 1 and refuses larger numbers by itself. */
+/** The year 9999, for both edges. */
 const MAX_UNIX_S = 253_402_300_799;
 
 /** How OpenAPI writes a map in a query string. Swagger spreads it from the property into the parameter. */
@@ -26,10 +26,10 @@ export class TaskFilter {
   @ApiField.string('id of the model', OMITTABLE)
   model?: string | null;
 
-  @ApiField.integer('created after this time, unix seconds', TIME)
+  @ApiField.long('created after this time, unix seconds', TIME)
   created_after?: number | null;
 
-  @ApiField.integer('created before this time, unix seconds', TIME)
+  @ApiField.long('created before this time, unix seconds', TIME)
   created_before?: number | null;
 
   @ApiField.map('key-value pairs that the task carries; in a query string `metadata[key]=value`', OMITTABLE)

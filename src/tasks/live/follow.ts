@@ -4,6 +4,7 @@ import type { TaskFilter } from '../list/task-filter.ts';
 import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { TasksService } from '../tasks.service.ts';
+import { Backlog } from './backlog.ts';
 import { LiveQueue } from './live-queue.ts';
 import { TaskFeed } from './task-feed.ts';
 
@@ -22,6 +23,7 @@ export class FollowTasks {
     private readonly feed: TaskFeed,
     private readonly tasks: TasksService,
     private readonly changed: ChangedTasks,
+    private readonly backlog: Backlog,
   ) {}
 
   /**
@@ -50,6 +52,7 @@ export class FollowTasks {
       read: (ids) => this.read(ids),
       accepts: (task) => matchesFilter(task, filter),
     });
+    this.backlog.add(queue);
     queue.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {
       if (endedSinceMs !== undefined) await this.replay(queue, apiKeyId, endedSinceMs, isKnown);

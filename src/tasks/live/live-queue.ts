@@ -54,7 +54,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     const isLast = isFinal(task.status);
     if (isLast) this.drop(task.id); // final states are sent in the order of arrival, which resuming relies on
     if (!this.waiting.has(task.id) && this.waiting.size >= MAX_WAITING) {
-      if (isLast) this.fail(fellBehind());
+      if (isLast) this.endBehind();
       return; // an unfinished task will change again
     }
     this.put(task.id, this.rows < MAX_ROWS ? task : null);
@@ -78,6 +78,11 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
   endWhenEmpty(): void {
     this.isEnding = true;
     this.wake?.();
+  }
+
+  /** Ends at once because the subscriber has not read for too long. It must connect again and resume. */
+  endBehind(): void {
+    this.fail(fellBehind());
   }
 
   /** Ends at once and drops the queued states. */

@@ -9,12 +9,16 @@ import type { LiveQueue } from './live-queue.ts';
 
 /** Per process. */
 const MAX_STREAMS_PER_KEY = 1_000;
+/** Of all keys together, per process. */
+const MAX_STREAMS = 5_000;
 
-/** The open event streams: limited per key, closed when their key is revoked and when the service stops. */
+/** The open event streams: limited per key and in all, closed when their key is revoked and when the service stops. */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<LiveQueue>();
   private readonly ofKey = new Map<string, number>();
+  /** Also those that are being opened. */
+  private total = 0;
 
   constructor(
     private readonly config: Config,
@@ -36,7 +40,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /**
    * Opens the queue of a stream and keeps track of it until it is closed.
-   * @throws ApiError rate_limit_exceeded; the errors of `start`
+   * @throws ApiError rate_limit_exceeded, service_unavailable; the errors of `start`
    */
   async track(authorization: string | undefined, start: () => Promise<LiveQueue>): Promise<LiveQueue> {
     const stream: { queue?: LiveQueue; isRefused?: true } = {};
@@ -71,6 +75,10 @@ export class OpenStreams implements BeforeApplicationShutdown {
   }
 
   private increment(apiKeyId: string): void {
+    if (this.total >= MAX_STREAMS) {
+      const message = 'The service has too many open event streams; try again.';
+      throw new ApiError('service_unavailable', { message, retryAfterS: 5 });
+    }
     const count = (this.ofKey.get(apiKeyId) ?? 0) + 1;
     if (count > MAX_STREAMS_PER_KEY) {
       throw new ApiError('rate_limit_exceeded', {
@@ -79,9 +87,11 @@ export class OpenStreams implements BeforeApplicationShutdown {
       });
     }
     this.ofKey.set(apiKeyId, count);
+    this.total += 1;
   }
 
   private decrement(apiKeyId: string): void {
+    this.total -= 1;
     const count = (this.ofKey.get(apiKeyId) ?? 0) - 1;
     if (count > 0) this.ofKey.set(apiKeyId, count);
     else this.ofKey.delete(apiKeyId);

@@ -7,6 +7,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { eventStream, type StreamEvent } from './event-stream.ts';
 import type { LiveQueue } from './live-queue.ts';
+import { hangUpWhenUnread } from './unread.ts';
 import { FollowTasks } from './follow.ts';
 import { OpenStreams } from './open-streams.ts';
 import { ResumePoint } from './resume-point.ts';
@@ -106,6 +107,7 @@ export class TaskEventsController {
   private send(reply: FastifyReply, queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent) {
     reply.raw.once('close', () => queue.close()); // also when the client disconnects before the first byte
     if (reply.raw.destroyed) queue.close();
+    hangUpWhenUnread(reply.raw);
     return reply.headers(STREAM_HEADERS).send(eventStream(queue, toEvent));
   }
 }

@@ -9,6 +9,7 @@ const bus: Bus = {
   publish() {},
   subscribe: () => () => undefined,
   onReconnect() {},
+  isConnected: true,
   start: async () => {},
   stop: async () => {},
 };

@@ -10,8 +10,8 @@ export interface WaitOptions {
   seconds: number;
   /** Also return as soon as the sequence differs from this one. */
   changedFrom?: number | undefined;
-  /** Aborts when the client has disconnected, or when its key is refused. */
-  gone?: AbortSignal | undefined;
+  /** Aborts when the wait must end early: the client has disconnected, its key is refused, or the service stops. */
+  over?: AbortSignal | undefined;
 }
 
 /**
@@ -22,7 +22,7 @@ export async function untilFinal(
   feed: TaskFeed,
   taskId: string,
   read: () => Promise<ShownTask>,
-  { seconds, changedFrom, gone }: WaitOptions,
+  { seconds, changedFrom, over }: WaitOptions,
 ): Promise<ShownTask> {
   const done = Promise.withResolvers<void>();
   const isDone = (task: ShownTask) =>
@@ -31,8 +31,8 @@ export async function untilFinal(
     if (isDone(task)) done.resolve();
   });
   const timer = setTimeout(done.resolve, seconds * 1000);
-  gone?.addEventListener('abort', () => done.resolve(), { once: true });
-  if (gone?.aborted) done.resolve(); // before the listener was there
+  over?.addEventListener('abort', () => done.resolve(), { once: true });
+  if (over?.aborted) done.resolve();
   try {
     const current = await read();
     if (isDone(current)) return current;

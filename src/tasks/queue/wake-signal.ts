@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { outsideOfRequests } from '../../platform/logging/request-context.ts';
 
 const TOPIC = 'work';
 
@@ -15,11 +16,13 @@ export class WakeSignal {
   notify(): void {
     if (this.isScheduled) return;
     this.isScheduled = true;
-    setImmediate(() => {
-      this.isScheduled = false;
-      for (const subscriber of this.subscribers) subscriber();
-      this.bus.publish(TOPIC, '');
-    });
+    outsideOfRequests(() =>
+      setImmediate(() => {
+        this.isScheduled = false;
+        for (const subscriber of this.subscribers) subscriber();
+        this.bus.publish(TOPIC, '');
+      }),
+    );
   }
 
   subscribe(subscriber: () => void): void {

@@ -1,7 +1,8 @@
-import { Args, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
+import { LongScalar } from '../../platform/schema/long-scalar.ts';
 import { checkArguments } from '../check-arguments.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
 import { DeliveriesService } from './deliveries.service.ts';
@@ -38,7 +39,7 @@ export class DeliveriesResolver {
   async recoverWebhookEndpoint(
     @CurrentCaller() caller: Caller,
     @EndpointId() id: string,
-    @Args('since', { type: () => Int, description: 'unix seconds' }) since: number,
+    @Args('since', { type: () => LongScalar, description: 'unix seconds' }) since: number,
   ): Promise<WebhookRecoveryView> {
     checkArguments(RecoverWebhookEndpointInput, { since });
     return { events: await this.deliveries.recover(caller.apiKeyId, id, since) };

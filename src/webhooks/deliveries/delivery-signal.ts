@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { outsideOfRequests } from '../../platform/logging/request-context.ts';
 
 const TOPIC = 'deliver';
 
@@ -17,7 +18,8 @@ export class DeliverySignal {
    * leaves is found when the others poll.
    */
   notify(endpointIds: string[]): void {
-    if (this.listener) this.listener(endpointIds);
+    const { listener } = this;
+    if (listener) outsideOfRequests(() => listener(endpointIds));
     else for (const id of endpointIds) this.bus.publish(TOPIC, id);
   }
 

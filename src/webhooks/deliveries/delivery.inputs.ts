@@ -4,7 +4,7 @@ const MAX_UNIX_S = 253_402_300_799; // the year 9999
 const MAX_PAGE = 100;
 
 export class RecoverWebhookEndpointInput {
-  @ApiField.integer('unix seconds: failed events created at that time or later are sent again', {
+  @ApiField.long('unix seconds: failed events created at that time or later are sent again', {
     min: 0,
     max: MAX_UNIX_S,
   })

@@ -19,13 +19,13 @@ export class WebhookDeliveryView {
   @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') event_type: AnyEventType;
   @ApiField.integer('1 for the first attempt of this event') attempt: number;
   @ApiField.oneOf(TriggerChoice, 'why the attempt was made') trigger: DeliveryTrigger;
-  @ApiField.integer('unix seconds', { nullable: true }) attempted_at: number | null;
+  @ApiField.long('unix seconds', { nullable: true }) attempted_at: number | null;
   @ApiField.integer('milliseconds', { nullable: true }) duration_ms: number | null;
   @ApiField.integer('HTTP status of the response; null if none arrived', { nullable: true })
   status_code: number | null;
   @ApiField.oneOf(DeliveryErrorChoice, 'null on success', { nullable: true })
   error: DeliveryError | null;
-  @ApiField.integer('unix seconds; null if no further attempt is scheduled after this one', { nullable: true })
+  @ApiField.long('unix seconds; null if no further attempt is scheduled after this one', { nullable: true })
   next_attempt_at: number | null;
   @ApiField.string('at most the first 4 kB of the response', { nullable: true }) response_snippet: string | null;
 }

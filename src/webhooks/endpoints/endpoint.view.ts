@@ -25,7 +25,7 @@ export class WebhookEndpointView {
   disabled_reason: DisabledReason | null;
   @ApiField.string('the last characters of the current secret, to recognise it', { example: '…x9Qd' })
   secret_hint: string;
-  @ApiField.integer('unix seconds') created_at: number;
+  @ApiField.long('unix seconds') created_at: number;
   @ApiField.string('the signing secret; only in the response to creation or rotation', { optional: true })
   secret?: string;
 }

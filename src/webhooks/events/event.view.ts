@@ -9,7 +9,7 @@ export class WebhookEventView {
   @ApiField.string('identifier', { example: 'evt_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.string('always "event"') object: 'event';
   @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') type: AnyEventType;
-  @ApiField.integer('unix seconds') created_at: number;
+  @ApiField.long('unix seconds') created_at: number;
   @ApiField.integer('number of endpoints that receive it') endpoints: number;
 }
 

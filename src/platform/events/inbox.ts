@@ -1,0 +1,46 @@
+import { Logger } from '@nestjs/common';
+import type { Outbox } from './outbox.ts';
+import type { Subscribers } from './subscribers.ts';
+
+/** At most one report and one log line of malformed messages in this time: each report makes this process re-read. */
+const REPORT_EVERY_MS = 5_000;
+/** How far back a malformed message counts as missed: its events were published moments ago. */
+const MISSED_S = 10;
+
+/**
+ * Incoming messages of a bus. A malformed message must not end the process: it counts as missed events, so the
+ * subscribers read the current state instead.
+ */
+export class Inbox {
+  private readonly logger = new Logger('bus');
+  private failed = 0;
+  private pause: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly subscribers: Subscribers,
+  ) {}
+
+  receive(text: string): void {
+    try {
+      const message = this.outbox.read(text);
+      if (!message) return;
+      this.subscribers.deliver(message.events);
+      if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
+    } catch (err) {
+      this.failed += 1;
+      if (this.pause === undefined) this.report(err);
+    }
+  }
+
+  /** The first message is reported at once, those that follow together. */
+  private report(err?: unknown): void {
+    this.logger.warn({ event: 'bus.message_failed', messages: this.failed, err });
+    this.failed = 0;
+    this.pause = setTimeout(() => {
+      this.pause = undefined;
+      if (this.failed > 0) this.report();
+    }, REPORT_EVERY_MS).unref();
+    this.subscribers.reportMissed(MISSED_S);
+  }
+}
