@@ -47,9 +47,10 @@ export class TaskQueue {
    * Claims waiting tasks for this process.
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired
+   * @param exceptKeys claim at most one task a key, and none of these keys; null: any task
    */
-  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
-    const claim = await this.claims.claim(limit, includeExpired);
+  async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null = null): Promise<Claim> {
+    const claim = await this.claims.claim(limit, includeExpired, exceptKeys);
     this.feed.publish(claim.tasks);
     return claim;
   }

@@ -11,16 +11,16 @@ import { WORKER_ID } from '../queue/worker-id.ts';
  * in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
  * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them.
  */
-const CLAIM: Statement = {
-  name: 'tasks.claim',
+const claim = (name: string, lapsed: string, waiting: string): Statement => ({
+  name,
   text: `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where $5 and lease_until < now() and losses + 1 < $4 and ${hidden('tasks.status')} = 'running'
+      where ${lapsed}
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks
-      where status = 'queued' and not parked
+      where ${waiting}
       order by priority, id limit $1 - (select count(*) from lapsed) for update skip locked
     ), ready as (
       select * from lapsed union all select * from waiting
@@ -49,7 +49,27 @@ const CLAIM: Statement = {
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
     order by c.priority, c.id`,
-};
+});
+
+const LAPSED = `$5 and lease_until < now() and losses + 1 < $4 and ${hidden('tasks.status')} = 'running'`;
+
+const CLAIM = claim('tasks.claim', LAPSED, `status = 'queued' and not parked`);
+
+/** Tasks at the head of the queue that a claim of reserved places looks at: it must not read the whole backlog of a busy key. */
+const LOOKAHEAD = 200;
+
+/** For places that are reserved for keys other than $6: one task of each such key. */
+const CLAIM_RESERVED = claim(
+  'tasks.claim_reserved',
+  `${LAPSED} and id in (
+        select distinct on (api_key_id) id from tasks where ${LAPSED} and api_key_id <> all($6::text[])
+        order by api_key_id, lease_until)`,
+  `${hidden('tasks.status')} = 'queued' and not parked and id = any(array(
+        select distinct on (api_key_id) id
+        from (select id, api_key_id, priority from tasks where status = 'queued' and not parked
+              order by priority, id limit ${LOOKAHEAD}) head
+        where api_key_id <> all($6::text[]) order by api_key_id, priority, id))`,
+);
 
 type Row = (ClaimedTask | { id: null }) & { candidates: number };
 
@@ -64,10 +84,14 @@ export class ClaimTasks {
   /**
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired
+   * @param exceptKeys claim at most one task a key, and none of these keys; null: any task
    */
-  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
+  async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
-    const rows = await this.sql.run<Row>(CLAIM, [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired]);
+    const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired];
+    const rows = exceptKeys
+      ? await this.sql.run<Row>(CLAIM_RESERVED, [...values, exceptKeys])
+      : await this.sql.run<Row>(CLAIM, values);
     return {
       tasks: rows.filter((row): row is ClaimedTask & { candidates: number } => row.id !== null),
       full: (rows[0]?.candidates ?? 0) >= limit,
