@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -43,6 +46,35 @@ describe('one key', () => {
     expect(started).toHaveLength(3);
     expect(Math.max(...started)).toBeLessThanOrEqual(1.2 * Math.min(...started));
   }, 120_000);
+});
+
+describe('reference images', () => {
+  it('take little memory, however large they are and however slowly they arrive', async () => {
+    const piece = Buffer.alloc(18 * 2 ** 20, 1);
+    const server = createServer((_request, response) => void response.write(piece)).listen(0, '127.0.0.1'); // never ends
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const service = await startApp({ WORKER_CONCURRENCY: '50' });
+    try {
+      await service.api.create(aFailure, { prefer: 'wait=20' });
+      const before = process.memoryUsage.rss();
+      let highest = before;
+      const sampler = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 20);
+      const made = [];
+      for (let at = 0; at < 12; at += 1) {
+        const urls = Array.from({ length: 16 }, (_, index) => `http://127.0.0.1:${port}/${at}-${index}.png`);
+        made.push(await service.api.create({ model: 'gpt-image-2', prompt: 'x', reference_images: urls }));
+      }
+      await sleep(8_000);
+      clearInterval(sampler);
+      for (const task of made) await service.api.cancel(task.body.task_id);
+      expect((highest - before) / 2 ** 20).toBeLessThan(512);
+    } finally {
+      await service.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  }, 60_000);
 });
 
 describe('a binding that is full', () => {

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { rm } from 'node:fs/promises';
 import { findModel } from '../../models/catalog.ts';
-import { imageUrlsOf } from '../../models/image-urls.ts';
-import type { Model } from '../../models/model.ts';
+import { type ImageUrl, imageUrlsOf } from '../../models/image-urls.ts';
 import { ProviderError, type ProviderRequest, type StopReason } from '../../providers/provider.ts';
 import type { Ending } from '../../tasks/queue/ending.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
@@ -11,6 +11,7 @@ import { type TaskError, taskError } from '../../tasks/task-error.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { type Lease, LeaseLost, RunningTasks } from './running-tasks.ts';
+import { makeScratch } from './scratch.ts';
 import { ServeGeneration } from './serve-generation.ts';
 import { StoreOutputs } from './store-outputs.ts';
 import { withoutPrompt } from './without-prompt.ts';
@@ -63,17 +64,25 @@ export class GenerateWorker {
   private async generate(task: ClaimedTask, lease: Lease): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
-    return this.serving.serve(
-      task,
-      lease,
-      () => this.fetchImages(task, model, lease.signal),
-      (outputs) => this.outputs.store(lease, outputs),
-    );
+    const fields = imageUrlsOf(model, task.input);
+    const folder = fields.length > 0 ? makeScratch() : null;
+    try {
+      return await this.serving.serve(
+        task,
+        lease,
+        () => this.fetchImages(fields, { apiKeyId: task.api_key_id, folder, signal: lease.signal }),
+        (outputs) => this.outputs.store(lease, outputs),
+      );
+    } finally {
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    }
   }
 
-  private async fetchImages(task: ClaimedTask, model: Model, signal: AbortSignal): Promise<ProviderRequest['images']> {
-    const fields = imageUrlsOf(model, task.input);
-    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
+  private async fetchImages(
+    fields: ImageUrl[],
+    { folder, ...options }: { apiKeyId: string; folder: string | null; signal: AbortSignal },
+  ): Promise<ProviderRequest['images']> {
+    const images = folder === null ? [] : await this.referenceImages.fetchAll(fields, { ...options, folder });
     const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
     return {
       references: images.filter((_, at) => at !== firstFrameAt),
