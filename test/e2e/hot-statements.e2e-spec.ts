@@ -16,6 +16,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.claim_reserved': ['tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.record_progress': ['tasks_pkey'],
   'tasks.record_submit_intent': ['tasks_pkey', 'tasks_at_provider'],
+  'tasks.is_provider_full': ['tasks_at_provider'],
   'tasks.renew_leases': ['tasks_pkey'],
   'tasks.end': ['tasks_pkey', 'key_load_pkey'],
   'tasks.wake_parked': ['key_load_pkey', 'tasks_parked_of_key', 'tasks_pkey'],
@@ -97,6 +98,7 @@ describe('the statements of the hot path', () => {
     const place = { provider: 'openai', url: '', model: '', credential: null, approximations: [], concurrency: null };
     await service.app.get(ClaimTasks).claim(1, true, ['none']); // sent only by a busy worker
     await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, place); // the sandbox is free and records none
+    await service.app.get(RecordSubmit).isFull({ id: 'none', attempt: 1 }, { ...place, concurrency: 1 });
     for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
   });
   afterAll(async () => {

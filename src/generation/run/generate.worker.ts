@@ -9,6 +9,7 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { type TaskError, taskError } from '../../tasks/task-error.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
+import { MustWait } from './must-wait.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { type Lease, LeaseLost, RunningTasks } from './running-tasks.ts';
 import { makeScratch } from './scratch.ts';
@@ -35,18 +36,20 @@ export class GenerateWorker {
   async work(task: ClaimedTask, shutdown: AbortSignal): Promise<void> {
     await this.running.run(task, shutdown, async (lease) => {
       const outcome = await this.outcomeOf(task, lease);
-      if (outcome) await this.end(task, lease, outcome);
+      if (outcome instanceof MustWait) await this.postpone(lease, outcome);
+      else if (outcome) await this.end(task, lease, outcome);
       if (lease.signal.reason === 'shutdown') await this.release(lease);
     });
   }
 
   /** @returns null when this claim has nothing to record: the task was cancelled, taken over or is about to be released */
-  private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | null> {
+  private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | MustWait | null> {
     try {
       return { status: 'succeeded', result: await this.generate(task, lease) };
     } catch (error) {
       if (lease.signal.aborted) return afterStop(lease.signal.reason as StopReason);
       if (error instanceof LeaseLost) return null;
+      if (error instanceof MustWait) return error;
       const failure = failureOf(error);
       this.logger[failure.code === 'internal_error' ? 'error' : 'warn']({
         event: 'task.run_failed',
@@ -95,8 +98,16 @@ export class GenerateWorker {
    * call is in flight: the successor could not find its job yet and would pay for a second one.
    */
   private async release(lease: Lease): Promise<void> {
-    const released = await this.queue.release(lease, !lease.isCalling);
+    const released = await this.queue.release(lease, lease.isCalling ? null : 0);
     if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
+  }
+
+  /** Gives the task back until its provider may be free: meanwhile it has no place, no memory and no lease. */
+  private async postpone(lease: Lease, { seconds }: MustWait): Promise<void> {
+    await retryWhileDatabaseDown(
+      () => !lease.signal.aborted,
+      () => this.queue.release(lease, seconds),
+    );
   }
 
   private async end(task: ClaimedTask, lease: Lease, outcome: Outcome): Promise<void> {

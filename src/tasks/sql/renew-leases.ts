@@ -15,7 +15,10 @@ const RENEW: Statement = {
     returning t.id`,
 };
 
-/** Lowers `losses`, because the claim that follows will count this one as lost although the shutdown was orderly. */
+/**
+ * Lowers `losses`, because the claim that follows will count this one as lost although it was given back in order. The time
+ * from which another worker may claim the task is its `lease_until`: a lease that is not renewed and expires then.
+ */
 const RELEASE: Statement = {
   name: 'tasks.release',
   text: `
@@ -24,10 +27,13 @@ const RELEASE: Statement = {
       where ${hidden('t.status')} = 'running' order by t.id for update of t
     )
     update tasks t set losses = t.losses - 1,
-           lease_until = case when $3::boolean then now() - interval '1 ms' else t.lease_until end
+           lease_until = coalesce(now() + make_interval(secs => $3::float8), t.lease_until)
     from held where t.id = held.id
     returning t.id`,
 };
+
+/** A lease has expired when it lies in the past, so not in this millisecond. */
+const NOW_S = -0.001;
 
 /** Raw SQL because each heartbeat renews all leases of a process in one statement, with rows locked in id order. */
 @Injectable()
@@ -44,11 +50,11 @@ export class RenewLeases {
   }
 
   /**
-   * @param immediately another worker may claim the tasks now; otherwise when the leases expire
+   * @param afterS seconds until another worker may claim the tasks; null: when the leases expire
    * @returns the ids whose lease still held
    */
-  async release(leases: LeaseRef[], immediately: boolean): Promise<string[]> {
-    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(leases), immediately]);
+  async release(leases: LeaseRef[], afterS: number | null): Promise<string[]> {
+    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(leases), afterS === 0 ? NOW_S : afterS]);
     return rows.map(({ id }) => id);
   }
 }
