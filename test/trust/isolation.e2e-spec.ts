@@ -4,9 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { Client } from 'pg';
-import { aFailure, aHang, Api } from '../support/clients/api.ts';
+import { Storage } from '../../src/platform/storage/storage.ts';
+import { SandboxProvider } from '../../src/providers/sandbox/sandbox.provider.ts';
+import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/wait.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 
 async function keyWith(service: TestApp, limits: object = {}): Promise<Api> {
@@ -73,6 +77,31 @@ describe('reference images', () => {
       await service.close();
       server.closeAllConnections();
       server.close();
+    }
+  }, 60_000);
+});
+
+describe('a storage that is away', () => {
+  it('loses no result, and nothing more is generated meanwhile', async () => {
+    const service = await startApp();
+    const storage = service.app.get(Storage);
+    const provider = jest.spyOn(SandboxProvider.prototype, 'prepare');
+    const put = jest.spyOn(storage, 'put').mockRejectedValue(new Error('The storage is away.'));
+    try {
+      const first = await service.api.create(aCat);
+      await eventually('the first failure', async () => put.mock.calls.length > 0);
+      const made = [first];
+      for (let at = 0; at < 5; at += 1) made.push(await service.api.create(aCat));
+      await sleep(3_000);
+      expect(provider).toHaveBeenCalledTimes(1);
+      put.mockRestore();
+      for (const { body } of made) {
+        const { body: task } = await service.api.get<TaskBody>(`/v1/tasks/${body.task_id}?wait=20`);
+        expect(task.status).toBe('succeeded');
+      }
+    } finally {
+      jest.restoreAllMocks();
+      await service.close();
     }
   }, 60_000);
 });

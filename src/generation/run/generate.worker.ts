@@ -9,7 +9,7 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { type TaskError, taskError } from '../../tasks/task-error.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
-import { MustWait } from './must-wait.ts';
+import { MustWait, waitForProvider } from './must-wait.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { type Lease, LeaseLost, RunningTasks } from './running-tasks.ts';
 import { makeScratch } from './scratch.ts';
@@ -67,6 +67,7 @@ export class GenerateWorker {
   private async generate(task: ClaimedTask, lease: Lease): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
+    if (task.submitted_at === null && this.outputs.isFailing) throw waitForProvider(task, undefined);
     const fields = imageUrlsOf(model, task.input);
     const folder = fields.length > 0 ? makeScratch() : null;
     try {
