@@ -40,7 +40,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     const createTasks = new CreateTasks(sql, { open: async () => undefined });
     await createTasks.create({ api_key_id: 'key_pgbench' });
   });
-  const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true, []));
+  const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true, [], null));
   const end = await statementOf((sql) => new EndTasks(sql, {}).end({ id: '', attempt: 1, outcome: {} }));
 
   const bench = await Bench.open();

@@ -15,14 +15,19 @@ const isDown = (error: ProviderError): boolean =>
 export class Circuit {
   private failures = 0;
   private openUntil = -Infinity;
-  private isOpen = false;
+  private wasOpen = false;
 
   /** @param onChange called when the circuit opens (true) and when it closes */
   constructor(private readonly onChange: (open: boolean) => void) {}
 
+  /** Calls are refused now. */
+  get isOpen(): boolean {
+    return performance.now() < this.openUntil;
+  }
+
   /** @throws ProviderError provider_unavailable, not billed, while the circuit is open; otherwise the error of `call` */
   async execute<Result>(call: () => Promise<Result>): Promise<Result> {
-    if (performance.now() < this.openUntil) {
+    if (this.isOpen) {
       throw new ProviderError('provider_unavailable', { billing: 'none', cause: 'The circuit is open.' });
     }
     try {
@@ -52,8 +57,8 @@ export class Circuit {
   }
 
   private setOpen(open: boolean): void {
-    if (open === this.isOpen) return;
-    this.isOpen = open;
+    if (open === this.wasOpen) return;
+    this.wasOpen = open;
     this.onChange(open);
   }
 }

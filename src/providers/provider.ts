@@ -2,9 +2,15 @@ import type { MediaKind } from '../models/media-kind.ts';
 import { TASK_ERRORS, type TaskErrorCode } from '../tasks/task-error.ts';
 import type { Approximation } from '../tasks/task.entity.ts';
 
-/** A reference image that we have fetched and checked: a still JPEG, PNG or WebP. */
+/**
+ * A reference image that we have fetched and checked: a still JPEG, PNG or WebP. It stays in its file, because the images of
+ * one request may have 320 MB: adapters read it while they send it.
+ */
 export interface InputImage {
-  bytes: Buffer;
+  /** Of its file, which exists until the run of the task ends. */
+  path: string;
+  /** Bytes. */
+  size: number;
   contentType: 'image/jpeg' | 'image/png' | 'image/webp';
   /** Pixels after the EXIF orientation is applied. */
   width: number;

@@ -47,7 +47,7 @@ async function decode(
   resize: { width: number; height: number; fit: 'cover' | 'inside' },
 ): Promise<Canvas> {
   try {
-    const { data, info } = await sharp(image.bytes, { failOn: 'error' })
+    const { data, info } = await sharp(image.path, { failOn: 'error' })
       .autoOrient()
       .resize(resize)
       .toColourspace('srgb')

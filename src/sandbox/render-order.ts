@@ -2,7 +2,8 @@
 
 /** An image of the client's. */
 export interface SourceImage {
-  bytes: Uint8Array;
+  /** Of its file. */
+  path: string;
   /** The request field it came from, for the error when it cannot be decoded. */
   param: string;
 }

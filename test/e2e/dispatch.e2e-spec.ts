@@ -7,6 +7,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/wait.ts';
 
+/** For one API key: a worker of four places reserves one for other keys. */
 const PLACES = 3;
 
 describe('waiting tasks', () => {
@@ -15,7 +16,7 @@ describe('waiting tasks', () => {
   let database: Client;
 
   beforeAll(async () => {
-    api = await startApp({ ROLE: 'api', WORKER_CONCURRENCY: String(PLACES), MAX_RUNNING_PER_KEY: '0' });
+    api = await startApp({ ROLE: 'api', WORKER_CONCURRENCY: String(PLACES + 1), MAX_RUNNING_PER_KEY: '0' });
     database = new Client({ connectionString: api.database.url });
     await database.connect();
   });

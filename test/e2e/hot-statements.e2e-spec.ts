@@ -1,5 +1,6 @@
 import { Client, type Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { aCat, aFailure, aHang, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -12,8 +13,10 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.create_keyed': ['key_load_pkey'],
   'tasks.read': ['tasks_pkey'],
   'tasks.claim': ['tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.claim_reserved': ['tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.record_progress': ['tasks_pkey'],
   'tasks.record_submit_intent': ['tasks_pkey', 'tasks_at_provider'],
+  'tasks.is_provider_full': ['tasks_at_provider'],
   'tasks.renew_leases': ['tasks_pkey'],
   'tasks.end': ['tasks_pkey', 'key_load_pkey'],
   'tasks.wake_parked': ['key_load_pkey', 'tasks_parked_of_key', 'tasks_pkey'],
@@ -96,7 +99,9 @@ describe('the statements of the hot path', () => {
     await service.api.call('POST', `/v1/webhook_endpoints/${endpoint.id}/recover`, { since: 1 });
     await eventually('the sweep', async () => sent.has('tasks.worn_out'));
     const place = { provider: 'openai', url: '', model: '', credential: null, approximations: [], concurrency: null };
+    await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
     await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, place); // the sandbox is free and records none
+    await service.app.get(RecordSubmit).isFull({ id: 'none', attempt: 1 }, { ...place, concurrency: 1 });
     for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
   });
   afterAll(async () => {

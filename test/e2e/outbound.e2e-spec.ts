@@ -117,6 +117,8 @@ const HOSTILE_NAMES =
     .split(/\s+/)
     .map((name) => `${name}.test`);
 
+const fetching = () => ({ apiKeyId: 'key_a', folder: '/nonexistent', signal: AbortSignal.timeout(5000) });
+
 describe('the attack list', () => {
   it('reaches the canary if every address is allowed', async () => {
     const free = outbound({ OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0', OUTBOUND_ALLOW_HTTP: 'true' });
@@ -146,7 +148,7 @@ describe('the attack list', () => {
         url,
         expect.stringMatching(/^(blocked_address|dns_failure)$/),
       ]);
-      const fetched = images.fetchAll([{ param: 'reference_images[0]', url }], AbortSignal.timeout(5000));
+      const fetched = images.fetchAll([{ param: 'reference_images[0]', url }], fetching());
       await expect(fetched).rejects.toMatchObject({
         code: 'reference_image_fetch_failed',
         param: 'reference_images[0]',
@@ -171,7 +173,7 @@ describe('the attack list', () => {
         expect.stringMatching(/^(blocked_address|dns_failure)$/),
       ]);
       expect(await outcome(open, url, webhook)).toBe(status);
-      const fetched = images.fetchAll([{ param: 'first_frame_image_url', url }], AbortSignal.timeout(5000));
+      const fetched = images.fetchAll([{ param: 'first_frame_image_url', url }], fetching());
       await expect(fetched).rejects.toMatchObject({
         code: 'reference_image_fetch_failed',
         param: 'first_frame_image_url',

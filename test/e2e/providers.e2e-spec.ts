@@ -12,6 +12,7 @@ import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { eventually } from '../support/wait.ts';
 
+const BUSY = { reply: { status: 429, body: { error: { message: 'busy', type: 'requests' } } } };
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 
 describe('models behind real providers', () => {
@@ -97,6 +98,12 @@ describe('models behind real providers', () => {
     const startedAt = Date.now();
     expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
     expect(Date.now() - startedAt).toBeGreaterThan(1_400);
+  });
+
+  it('waits for a provider that is away, longer than five rounds of retries took', async () => {
+    const service = await start(withOpenai);
+    openai.plan(/images\/generations/, ...Array.from({ length: 5 }, () => BUSY));
+    expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
   });
 
   it('does not send refused content to the next provider', async () => {

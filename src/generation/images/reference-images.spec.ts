@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import sharp from 'sharp';
+import type { ImageUrl } from '../../models/image-urls.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { NameResolver } from '../../platform/outbound/name-resolver.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
@@ -12,6 +16,11 @@ const never = new AbortController().signal;
 const images = new ReferenceImages(
   new Outbound(loadConfig({ OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32' }), new NameResolver()),
 );
+
+const folders = mkdtempSync(join(tmpdir(), 'darkroom-spec-'));
+afterAll(() => rmSync(folders, { recursive: true }));
+const fetchAll = (fields: ImageUrl[], signal: AbortSignal, apiKeyId = 'key_a') =>
+  images.fetchAll(fields, { apiKeyId, signal, folder: mkdtempSync(join(folders, 'task-')) });
 
 /** Requested paths, in order. */
 let requested: string[] = [];
@@ -45,7 +54,7 @@ const field = (path: string, i = 0) => ({ param: `reference_images[${i}]`, url: 
 
 /** @returns code, param and message as a client would see them */
 async function failure(path: string, signal = never): Promise<string[]> {
-  const error = await images.fetchAll([field('/a.png'), field(path, 1)], signal).then(
+  const error = await fetchAll([field('/a.png'), field(path, 1)], signal).then(
     () => ({ code: 'none', param: '', message: '' }),
     (error: { code: string; param: string; message: string }) => error,
   );
@@ -57,18 +66,19 @@ const NOT_FETCHED = ['reference_image_fetch_failed', 'reference_images[1]', 'A r
 it('returns the images in the order of the fields, not of their arrival', async () => {
   const webp = await sharp(png).resize(8, 8).webp().toBuffer();
   answers['/slow.webp'] = (response) => setTimeout(() => response.end(webp), 100);
-  const got = await images.fetchAll([field('/slow.webp'), field('/a.png')], never);
-  expect(got).toEqual([
-    { bytes: webp, contentType: 'image/webp', width: 8, height: 8 },
-    { bytes: png, contentType: 'image/png', width: 16, height: 9 },
+  const got = await fetchAll([field('/slow.webp'), field('/a.png')], never);
+  expect(got).toMatchObject([
+    { size: webp.length, contentType: 'image/webp', width: 8, height: 8 },
+    { size: png.length, contentType: 'image/png', width: 16, height: 9 },
   ]);
-  expect(await images.fetchAll([], never)).toEqual([]);
+  expect(got.map(({ path }) => readFileSync(path))).toEqual([webp, png]);
+  expect(await fetchAll([], never)).toEqual([]);
 });
 
 it('fetches a repeated URL once', async () => {
   const fields = [field('/a.png'), field('/a.png', 1), { param: 'first_frame_image_url', url: `${base}/a.png` }];
-  const got = await images.fetchAll(fields, never);
-  expect(got.map(({ bytes }) => bytes.equals(png))).toEqual([true, true, true]);
+  const got = await fetchAll(fields, never);
+  expect(got.map(({ path }) => readFileSync(path).equals(png))).toEqual([true, true, true]);
   expect(requested).toEqual(['/a.png']);
 });
 
@@ -84,7 +94,7 @@ it('fetches at most four at once', async () => {
     };
   }
   expect(
-    await images.fetchAll(
+    await fetchAll(
       Array.from({ length: 16 }, (_, i) => field(`/${i}`, i)),
       never,
     ),
@@ -111,7 +121,7 @@ it.each<[string, (response: ServerResponse) => unknown]>([
 it('fails with fetch_failed for a name without address and a closed port', async () => {
   const urls = ['http://name.invalid/', 'http://127.0.0.1:1/', 'http://169.254.169.254/', 'https://localhost:22/'];
   for (const url of urls) {
-    const fetched = images.fetchAll([{ param: 'reference_images[1]', url }], never);
+    const fetched = fetchAll([{ param: 'reference_images[1]', url }], never);
     await expect(fetched).rejects.toMatchObject({
       code: NOT_FETCHED[0],
       param: NOT_FETCHED[1],
@@ -121,7 +131,7 @@ it('fails with fetch_failed for a name without address and a closed port', async
 });
 
 it('keeps the cause for the log', async () => {
-  const fetched = images.fetchAll([field('/missing')], never);
+  const fetched = fetchAll([field('/missing')], never);
   await expect(fetched).rejects.toMatchObject({ cause: { kind: 'http_status', message: 'status 404' } });
 });
 
@@ -142,14 +152,14 @@ it.each<[string, () => Buffer]>([
 
 it('accepts 20 MB', async () => {
   answers['/x'] = (response) => response.end(Buffer.concat([png, Buffer.alloc(20_000_000 - png.length)]));
-  expect(await images.fetchAll([field('/x')], never)).toHaveLength(1);
+  expect(await fetchAll([field('/x')], never)).toHaveLength(1);
 });
 
 it('aborts the other downloads at the first failure', async () => {
   const closed = Promise.withResolvers<void>();
   answers['/hangs'] = (response) => response.socket!.once('close', closed.resolve);
   const fields = ['/hangs', '/missing', ...Array.from({ length: 9 }, (_, i) => `/${i}`)].map(field);
-  await expect(images.fetchAll(fields, never)).rejects.toMatchObject({ param: 'reference_images[1]' });
+  await expect(fetchAll(fields, never)).rejects.toMatchObject({ param: 'reference_images[1]' });
   await closed.promise;
   expect(requested.length).toBeLessThan(6);
 });
@@ -158,8 +168,8 @@ it('ends at once when the task is aborted, with its reason', async () => {
   const task = new AbortController();
   const reason = new Error('cancelled');
   answers['/hangs'] = () => task.abort(reason);
-  await expect(images.fetchAll([field('/hangs')], task.signal)).rejects.toBe(reason);
-  await expect(images.fetchAll([field('/a.png')], task.signal)).rejects.toBe(reason);
+  await expect(fetchAll([field('/hangs')], task.signal)).rejects.toBe(reason);
+  await expect(fetchAll([field('/a.png')], task.signal)).rejects.toBe(reason);
 });
 
 it('limits all the images of a task to 60 s together', async () => {
@@ -168,7 +178,7 @@ it('limits all the images of a task to 60 s together', async () => {
     const arrived = Promise.withResolvers<void>();
     answers['/hangs'] = () => arrived.resolve();
     let ended: unknown = null;
-    const fetched = images.fetchAll([field('/hangs', 1)], never).catch((error) => (ended = error));
+    const fetched = fetchAll([field('/hangs', 1)], never).catch((error) => (ended = error));
     await arrived.promise;
     await jest.advanceTimersByTimeAsync(59_900);
     expect(ended).toBeNull();

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { ImageUrl } from '../../models/image-urls.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
@@ -5,16 +7,30 @@ import { Outbound } from '../../platform/outbound/outbound.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError, type InputImage } from '../../providers/provider.ts';
 import { NotAStillImage, readStillImage } from './still-image.ts';
+import { Turns } from './turns.ts';
 
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
-/** For all the images of one task together. */
+/** For downloading all the images of one task. The wait for the check does not count: it depends on other tasks. */
 const TIMEOUT_MS = 60_000;
 
-/** Downloads the images of a request and checks that they are images. */
+interface Fetch {
+  /** Whose turn the checks of these images take. */
+  apiKeyId: string;
+  /** Where the images are written. */
+  folder: string;
+  signal: AbortSignal;
+}
+
+/**
+ * Downloads the images of a request and checks that they are images. They are written to files as they arrive: a request may
+ * have 320 MB of them. Only the one image in this process that is being checked is in memory.
+ */
 @Injectable()
 export class ReferenceImages {
+  private readonly checks = new Turns();
+
   constructor(private readonly outbound: Outbound) {}
 
   /**
@@ -24,51 +40,72 @@ export class ReferenceImages {
    *   failed fetch has one message for every cause, so that it reveals nothing about the network around this service.
    * @throws the signal's reason
    */
-  async fetchAll(fields: readonly ImageUrl[], signal: AbortSignal): Promise<InputImage[]> {
+  async fetchAll(fields: readonly ImageUrl[], { apiKeyId, folder, signal }: Fetch): Promise<InputImage[]> {
     signal.throwIfAborted();
     const paramOf = new Map(fields.toReversed().map(({ param, url }) => [url, param]));
     const queue = fields.map(({ url }) => url).filter((url, i, all) => all.indexOf(url) === i);
-    const images = new Map<string, InputImage>();
+    const images = new Map<string, Promise<InputImage>>();
     const deadline = Date.now() + TIMEOUT_MS;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
 
     const fetchFromQueue = async () => {
       for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
-        images.set(url, await this.fetchOne({ param: paramOf.get(url)!, url }, deadline, either));
+        const param = paramOf.get(url)!;
+        const path = join(folder, `image-${images.size}`);
+        const fetched = withParam(param, either, () => this.fetch(url, path, deadline, either));
+        const checked = fetched.then(() =>
+          this.checks.take(apiKeyId, either, () => withParam(param, either, () => check(path))),
+        );
+        checked.catch((error: unknown) => failed.abort(error)); // stops the other downloads at once
+        images.set(url, checked);
+        await fetched;
       }
     };
     try {
       await Promise.all(Array.from({ length: MAX_CONCURRENT }, fetchFromQueue));
+      return await Promise.all(fields.map(({ url }) => images.get(url)!));
     } catch (error) {
       failed.abort(error);
-      throw error;
+      signal.throwIfAborted();
+      throw failed.signal.reason; // the first failure; the others are its consequence
+    } finally {
+      await Promise.allSettled(images.values()); // they no longer write to the folder
     }
-    return fields.map(({ url }) => images.get(url)!);
   }
 
-  private async fetchOne({ param, url }: ImageUrl, deadline: number, signal: AbortSignal): Promise<InputImage> {
-    try {
-      return await withTimeout(Math.max(1, deadline - Date.now()), signal, async (fetching) => {
-        const { status, body } = await this.outbound.request(url, {
-          purpose: 'image',
-          method: 'GET',
-          headers: { accept: 'image/jpeg, image/png, image/webp' },
-          timeoutMs: TIMEOUT_MS,
-          maxResponseBytes: MAX_BYTES,
-          maxRedirects: MAX_REDIRECTS,
-          signal: fetching,
-        });
-        if (status < 200 || status > 299) throw new OutboundError('http_status', `status ${status}`);
-        return readStillImage(body, fetching);
+  private async fetch(url: string, path: string, deadline: number, signal: AbortSignal): Promise<void> {
+    await withTimeout(Math.max(1, deadline - Date.now()), signal, async (fetching) => {
+      const { status } = await this.outbound.request(url, {
+        purpose: 'image',
+        method: 'GET',
+        headers: { accept: 'image/jpeg, image/png, image/webp' },
+        timeoutMs: TIMEOUT_MS,
+        maxResponseBytes: MAX_BYTES,
+        maxRedirects: MAX_REDIRECTS,
+        saveTo: path,
+        signal: fetching,
       });
-    } catch (cause) {
-      signal.throwIfAborted();
-      if (cause instanceof NotAStillImage || (cause instanceof OutboundError && cause.kind === 'too_large')) {
-        throw new ProviderError('reference_image_invalid', { param, cause });
-      }
-      if (cause instanceof OutboundError) throw new ProviderError('reference_image_fetch_failed', { param, cause });
-      throw cause;
+      if (status < 200 || status > 299) throw new OutboundError('http_status', `status ${status}`);
+    });
+  }
+}
+
+async function check(path: string): Promise<InputImage> {
+  const bytes = await readFile(path);
+  return { path, size: bytes.length, ...(await readStillImage(bytes)) };
+}
+
+/** Translates a failure of the image in this field. */
+async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof NotAStillImage || (cause instanceof OutboundError && cause.kind === 'too_large')) {
+      throw new ProviderError('reference_image_invalid', { param, cause });
     }
+    if (cause instanceof OutboundError) throw new ProviderError('reference_image_fetch_failed', { param, cause });
+    throw cause;
   }
 }

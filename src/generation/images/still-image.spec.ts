@@ -3,15 +3,13 @@ import sharp from 'sharp';
 import { countJpegScans } from './image-structure.ts';
 import { NotAStillImage, readStillImage } from './still-image.ts';
 
-const never = new AbortController().signal;
-
 const picture = (width: number, height: number, channels: 3 | 4 = 3) =>
   sharp({ create: { width, height, channels, background: { r: 200, g: 100, b: 50, alpha: 0.5 } } });
 
 /** 33.495 megapixels, just within the limit. */
 const largest = (channels: 3 | 4 = 3) => picture(5790, 5785, channels);
 
-const read = (bytes: Buffer) => readStillImage(bytes, never);
+const read = (bytes: Buffer) => readStillImage(bytes);
 
 /** Peak memory above the start, and processor time. */
 async function costOf(work: () => Promise<unknown>): Promise<{ bytes: number; seconds: number }> {
@@ -70,7 +68,7 @@ async function largeCmyk(): Promise<Buffer> {
 describe('still images', () => {
   it.each(['jpeg', 'png', 'webp'] as const)('accepts %s, and returns its size', async (format) => {
     const bytes = await picture(64, 48).toFormat(format).toBuffer();
-    expect(await read(bytes)).toEqual({ bytes, contentType: `image/${format}`, width: 64, height: 48 });
+    expect(await read(bytes)).toEqual({ contentType: `image/${format}`, width: 64, height: 48 });
   });
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('applies EXIF orientation %i to width and height', async (orientation) => {
@@ -139,20 +137,19 @@ describe('bytes that are not a still image', () => {
     expect(await read(await jpegOfScans(64))).toMatchObject({ width: 800, height: 600 });
   });
 
-  it('does not decode after an abort', async () => {
-    const reason = new Error('cancelled');
-    const bytes = await picture(30, 20).png().toBuffer();
-    await expect(readStillImage(bytes, AbortSignal.abort(reason))).rejects.toBe(reason);
-  });
-
-  it('decodes the most expensive pictures one by one, within 256 MB and 2 s each', async () => {
+  it('decodes the most expensive pictures within 256 MB and 2 s each', async () => {
     const costly = [
       await largest(4).png({ progressive: true }).toBuffer(),
       await largest().jpeg({ progressive: true, chromaSubsampling: '4:4:4' }).toBuffer(),
     ];
     // Other work in this process can only add to the figures, so the best of three counts.
     const measured: { bytes: number; seconds: number }[] = [];
-    do measured.push(await costOf(() => Promise.all(costly.map(read))));
+    do
+      measured.push(
+        await costOf(async () => {
+          for (const each of costly) await read(each);
+        }),
+      );
     while (measured.length < 3 && (measured.at(-1)?.bytes ?? 0) >= 256e6);
     expect(Math.min(...measured.map(({ bytes }) => bytes))).toBeLessThan(256e6);
     expect(Math.min(...measured.map(({ seconds }) => seconds)) / costly.length).toBeLessThan(2);

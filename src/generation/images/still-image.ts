@@ -18,18 +18,21 @@ const MAX_DECODER_BYTES = 210_000_000;
  */
 const MAX_JPEG_SCANS = 64;
 
+/** A decode counts from its turn. */
+const DECODE_TIMEOUT_S = 60;
+
+export type StillImage = Omit<InputImage, 'path' | 'size'>;
+
 /** The bytes are not a still JPEG, PNG or WebP that can be decoded within the limits. */
 export class NotAStillImage extends Error {}
 
 /**
  * Checks an image by its bytes; its declared type is ignored. Format, animation, dimensions and cost are checked first. Then the
- * image is decoded in full, one image at a time in this process. The most expensive image that passes the checks (a progressive
- * JPEG) takes about 205 MB and 1.3 s.
- * @param signal cancels the decode while it is queued
+ * image is decoded in full. The most expensive image that passes the checks (a progressive JPEG) takes about 205 MB and 1.3 s, so
+ * call it for one image at a time.
  * @throws NotAStillImage
- * @throws the signal's reason
  */
-export async function readStillImage(bytes: Buffer, signal: AbortSignal): Promise<InputImage> {
+export async function readStillImage(bytes: Buffer): Promise<StillImage> {
   const format = imageFormat(bytes);
   if (!format) throw new NotAStillImage('not a JPEG, PNG or WebP');
   if (isAnimated(bytes, format)) throw new NotAStillImage('animated');
@@ -40,11 +43,11 @@ export async function readStillImage(bytes: Buffer, signal: AbortSignal): Promis
     if (metadata.format !== format || (metadata.pages ?? 1) > 1)
       throw new NotAStillImage('not the format of its first bytes');
     if (decoderBytes(metadata, scans) > MAX_DECODER_BYTES) throw new NotAStillImage('too expensive to decode');
-    await decodeInTurn(bytes, signal);
+    await decode(bytes);
     const { width, height } = metadata.autoOrient;
-    return { bytes, contentType: `image/${format}`, width, height };
+    return { contentType: `image/${format}`, width, height };
   } catch (error) {
-    if (error instanceof NotAStillImage || signal.aborted) throw error;
+    if (error instanceof NotAStillImage) throw error;
     throw new NotAStillImage('cannot be decoded', { cause: error });
   }
 }
@@ -54,15 +57,8 @@ function decoderBytes({ isProgressive, width, height, channels, depth }: Metadat
   return width * height * channels * (jpegScans > 0 || depth === 'ushort' ? 2 : 1);
 }
 
-let lastDecode: Promise<unknown> = Promise.resolve();
-
 /** Decodes every pixel and discards the result. */
-async function decodeInTurn(bytes: Buffer, signal: AbortSignal): Promise<void> {
-  const turn = lastDecode.then(() => {
-    signal.throwIfAborted();
-    const image = sharp(bytes, { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'error' });
-    return image.resize(8, 8).raw().toBuffer();
-  });
-  lastDecode = turn.catch(() => {});
-  await turn;
+async function decode(bytes: Buffer): Promise<void> {
+  const image = sharp(bytes, { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'error' });
+  await image.timeout({ seconds: DECODE_TIMEOUT_S }).resize(8, 8).raw().toBuffer();
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { rm } from 'node:fs/promises';
 import { findModel } from '../../models/catalog.ts';
-import { imageUrlsOf } from '../../models/image-urls.ts';
-import type { Model } from '../../models/model.ts';
+import { type ImageUrl, imageUrlsOf } from '../../models/image-urls.ts';
 import { ProviderError, type ProviderRequest, type StopReason } from '../../providers/provider.ts';
 import type { Ending } from '../../tasks/queue/ending.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
@@ -9,8 +9,10 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { type TaskError, taskError } from '../../tasks/task-error.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
+import { MustWait, waitForProvider } from './must-wait.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { type Lease, LeaseLost, RunningTasks } from './running-tasks.ts';
+import { makeScratch } from './scratch.ts';
 import { ServeGeneration } from './serve-generation.ts';
 import { StoreOutputs } from './store-outputs.ts';
 import { withoutPrompt } from './without-prompt.ts';
@@ -34,18 +36,20 @@ export class GenerateWorker {
   async work(task: ClaimedTask, shutdown: AbortSignal): Promise<void> {
     await this.running.run(task, shutdown, async (lease) => {
       const outcome = await this.outcomeOf(task, lease);
-      if (outcome) await this.end(task, lease, outcome);
+      if (outcome instanceof MustWait) await this.postpone(lease, outcome);
+      else if (outcome) await this.end(task, lease, outcome);
       if (lease.signal.reason === 'shutdown') await this.release(lease);
     });
   }
 
   /** @returns null when this claim has nothing to record: the task was cancelled, taken over or is about to be released */
-  private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | null> {
+  private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | MustWait | null> {
     try {
       return { status: 'succeeded', result: await this.generate(task, lease) };
     } catch (error) {
       if (lease.signal.aborted) return afterStop(lease.signal.reason as StopReason);
       if (error instanceof LeaseLost) return null;
+      if (error instanceof MustWait) return error;
       const failure = failureOf(error);
       this.logger[failure.code === 'internal_error' ? 'error' : 'warn']({
         event: 'task.run_failed',
@@ -63,17 +67,26 @@ export class GenerateWorker {
   private async generate(task: ClaimedTask, lease: Lease): Promise<StoredOutput[]> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
-    return this.serving.serve(
-      task,
-      lease,
-      () => this.fetchImages(task, model, lease.signal),
-      (outputs) => this.outputs.store(lease, outputs),
-    );
+    if (task.submitted_at === null && this.outputs.isFailing) throw waitForProvider(task, undefined);
+    const fields = imageUrlsOf(model, task.input);
+    const folder = fields.length > 0 ? makeScratch() : null;
+    try {
+      return await this.serving.serve(
+        task,
+        lease,
+        () => this.fetchImages(fields, { apiKeyId: task.api_key_id, folder, signal: lease.signal }),
+        (outputs) => this.outputs.store(lease, outputs),
+      );
+    } finally {
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    }
   }
 
-  private async fetchImages(task: ClaimedTask, model: Model, signal: AbortSignal): Promise<ProviderRequest['images']> {
-    const fields = imageUrlsOf(model, task.input);
-    const images = fields.length > 0 ? await this.referenceImages.fetchAll(fields, signal) : [];
+  private async fetchImages(
+    fields: ImageUrl[],
+    { folder, ...options }: { apiKeyId: string; folder: string | null; signal: AbortSignal },
+  ): Promise<ProviderRequest['images']> {
+    const images = folder === null ? [] : await this.referenceImages.fetchAll(fields, { ...options, folder });
     const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
     return {
       references: images.filter((_, at) => at !== firstFrameAt),
@@ -86,8 +99,16 @@ export class GenerateWorker {
    * call is in flight: the successor could not find its job yet and would pay for a second one.
    */
   private async release(lease: Lease): Promise<void> {
-    const released = await this.queue.release(lease, !lease.isCalling);
+    const released = await this.queue.release(lease, lease.isCalling ? null : 0);
     if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
+  }
+
+  /** Gives the task back until its provider may be free: meanwhile it has no place, no memory and no lease. */
+  private async postpone(lease: Lease, { seconds }: MustWait): Promise<void> {
+    await retryWhileDatabaseDown(
+      () => !lease.signal.aborted,
+      () => this.queue.release(lease, seconds),
+    );
   }
 
   private async end(task: ClaimedTask, lease: Lease, outcome: Outcome): Promise<void> {

@@ -1,17 +1,15 @@
 import { rm } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run } from '../../providers/provider.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import type { Submission } from '../../tasks/queue/submission.ts';
 import type { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import type { Lease } from './running-tasks.ts';
+import { waitForPlace } from './must-wait.ts';
 import { makeScratch } from './scratch.ts';
 
 /** Throttles progress writes to four a second and task. */
 const PROGRESS_MS = 250;
-/** Between attempts to get a place at a provider that is at its concurrency limit. */
-const FULL_RETRY_MS = 300;
 
 /** One claim's run of a task at one provider. Its writes name the claim, so a late run changes nothing. */
 export class ProviderRun implements Run {
@@ -55,17 +53,12 @@ export class ProviderRun implements Run {
   }
 
   async submitting(): Promise<void> {
-    for (;;) {
-      const intent = await this.write(() => this.queue.submitIntent(this.lease, this.submission));
-      if (intent === 'lost') throw await this.lease.whyRevoked();
-      if (intent === 'committed') {
-        this.task.provider = this.submission.provider;
-        this.task.credential = this.submission.credential;
-        this.lease.isCalling = true;
-        return;
-      }
-      await sleep(FULL_RETRY_MS, undefined, { signal: this.signal });
-    }
+    const intent = await this.write(() => this.queue.submitIntent(this.lease, this.submission));
+    if (intent === 'lost') throw await this.lease.whyRevoked();
+    if (intent === 'full') throw waitForPlace(this.task);
+    this.task.provider = this.submission.provider;
+    this.task.credential = this.submission.credential;
+    this.lease.isCalling = true;
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   isResultUnwanted,
   ProviderError,
@@ -15,6 +14,7 @@ import type { Submission } from '../../tasks/queue/submission.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { canTryNext, pickFailure } from './failover.ts';
+import { waitForPlace, waitForProvider } from './must-wait.ts';
 import { ProviderRun } from './provider-run.ts';
 import type { Lease } from './running-tasks.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
@@ -33,11 +33,6 @@ interface Work<Kept> {
 
 const NO_IMAGES: Images = { references: [], firstFrame: null };
 
-/** Rounds through the bindings while all of them are busy or unreachable, with exponential backoff between rounds. */
-const ROUNDS = 5;
-const FIRST_WAIT_MS = 500;
-/** Upper bound of an upstream's Retry-After. */
-const MAX_WAIT_MS = 60_000;
 /** Time limit for cancelling a job upstream. */
 const CANCEL_MS = 5_000;
 
@@ -57,13 +52,16 @@ export class ServeGeneration {
   /**
    * @param images fetches the request's reference images; called only when a new job may be submitted
    * @param keep stores the outputs; called before the files of the run are deleted
-   * @throws ProviderError, or the signal's reason
+   * @throws MustWait when all bindings are full or away; ProviderError, or the signal's reason
    */
   async serve<Kept>(task: ClaimedTask, lease: Lease, images: () => Promise<Images>, keep: Keep<Kept>): Promise<Kept> {
     const bindings = this.providers.bindingsOf(task.model);
     const input = requestOf(task);
     const work = async () => ({ task, lease, request: { ...input, images: await images() }, keep });
-    if (task.submitted_at === null) return this.tryInTurn(bindings, await work());
+    if (task.submitted_at === null) {
+      await this.assertNotWaiting(bindings, task, lease);
+      return this.tryInTurn(bindings, await work());
+    }
 
     const called = bindingCalled(bindings, task);
     if (!called) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was called is gone.' });
@@ -98,23 +96,31 @@ export class ServeGeneration {
   }
 
   private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Kept> {
-    let waitMs = FIRST_WAIT_MS;
-    for (let round = 1; ; round += 1) {
-      const failures: (ProviderError | UnsupportedRequest)[] = [];
-      for (const binding of bindings) {
-        try {
-          return await this.runOn(binding, work);
-        } catch (error) {
-          if (!canTryNext(error)) throw error;
-          this.logSkipped(work.task, binding, error);
-          failures.push(error);
-        }
+    const failures: (ProviderError | UnsupportedRequest)[] = [];
+    for (const binding of bindings) {
+      try {
+        return await this.runOn(binding, work);
+      } catch (error) {
+        if (!canTryNext(error)) throw error;
+        this.logSkipped(work.task, binding, error);
+        failures.push(error);
       }
-      const failure = pickFailure(failures);
-      if (failure.code !== 'provider_unavailable' || round === ROUNDS) throw failure;
-      await sleep(Math.min(failure.retryAfterMs ?? waitMs, MAX_WAIT_MS), undefined, { signal: work.lease.signal });
-      waitMs *= 2;
     }
+    const failure = pickFailure(failures);
+    // Nothing was accepted, so the task waits for its provider until its deadline.
+    if (failure.code === 'provider_unavailable') throw waitForProvider(work.task, failure.retryAfterMs);
+    throw failure;
+  }
+
+  /** Before the reference images are fetched: they would be fetched in vain at every claim. @throws MustWait */
+  private async assertNotWaiting(bindings: ReadyBinding[], task: ClaimedTask, lease: Lease): Promise<void> {
+    const closed = bindings.filter(({ circuit }) => !circuit.isOpen);
+    if (closed.length === 0 && bindings.length > 0) throw waitForProvider(task, undefined);
+    for (const binding of closed) {
+      const isFull = () => this.queue.isFull(lease, submissionTo(binding, []));
+      if (!(await whileDatabaseDown(lease, isFull))) return;
+    }
+    if (closed.length > 0) throw waitForPlace(task);
   }
 
   private async runOn<Kept>(binding: ReadyBinding, { task, lease, keep, ...work }: Work<Kept>): Promise<Kept> {

@@ -1,21 +1,38 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Storage } from '../../platform/storage/storage.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { fileIdOf } from '../../tasks/task-id.ts';
 import { probe } from './probe.ts';
-import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
+import type { ProviderOutput } from '../../providers/provider.ts';
 import type { Lease } from './running-tasks.ts';
+
+/** Between attempts to store a file; doubles from the first to the last. */
+const FIRST_PAUSE_MS = 500;
+const LAST_PAUSE_MS = 15_000;
 
 /** Stores a provider's outputs. Each claim writes under its own names, so a late claim overwrites nothing. */
 @Injectable()
 export class StoreOutputs {
+  private readonly logger = new Logger('outputs');
+  /** Files that wait for the storage to work again. */
+  private waiting = 0;
+
   constructor(private readonly storage: Storage) {}
 
-  /** @throws ProviderError result_storage_failed; internal_error when an output is neither an image nor a video */
+  /** Nothing should be bought now: its result could not be stored. */
+  get isFailing(): boolean {
+    return this.waiting > 0;
+  }
+
+  /**
+   * Retries until the task's deadline: the result is paid for.
+   * @throws ProviderError internal_error when an output is neither an image nor a video; the signal's reason
+   */
   async store(lease: Lease, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
     return Promise.all(outputs.map((output, index) => this.storeOne(lease, output, index)));
   }
@@ -23,11 +40,7 @@ export class StoreOutputs {
   private async storeOne(lease: Lease, output: ProviderOutput, index: number): Promise<StoredOutput> {
     const media = await probe(output);
     const key = `${lease.id}/${lease.attempt}-${index}.${media.extension}`;
-    try {
-      await this.storage.put(key, output, media.contentType);
-    } catch (error) {
-      throw new ProviderError('result_storage_failed', { cause: error });
-    }
+    await this.put(lease, key, () => this.storage.put(key, output, media.contentType));
     return {
       id: fileIdOf(lease.id, index),
       index,
@@ -41,7 +54,25 @@ export class StoreOutputs {
       sha256: await sha256(output),
     };
   }
+
+  private async put({ id, signal }: Lease, key: string, put: () => Promise<void>): Promise<void> {
+    const firstFailure = await put().then(() => null, toError);
+    if (!firstFailure) return;
+    this.logger.error({ event: 'storage.failed', task_id: id, key, err: firstFailure });
+    this.waiting += 1;
+    try {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
+        await sleep(pauseMs, undefined, { signal });
+        if (!(await put().then(() => null, toError))) break;
+      }
+      this.logger.log({ event: 'storage.recovered', task_id: id, key });
+    } finally {
+      this.waiting -= 1;
+    }
+  }
 }
+
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 async function sha256(output: ProviderOutput): Promise<string> {
   const hash = createHash('sha256');

@@ -18,6 +18,10 @@ import { removeAbandonedScratch } from './scratch.ts';
 const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
+/** One place in five is reserved for API keys that run nothing in this process, so that no key takes them all. */
+const RESERVED_PART = 5;
+/** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
+const RESERVED_CLAIM_MS = 100;
 /** From stopping the running tasks until they are abandoned. */
 const SETTLE_MS = 5_000;
 
@@ -28,9 +32,13 @@ const SETTLE_MS = 5_000;
 @Injectable()
 export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('claimer');
-  private readonly running = new Set<Promise<void>>();
+  /** The API key of each run. */
+  private readonly running = new Map<Promise<void>, string>();
   private readonly shutdown = new AbortController();
+  private readonly reserved: number;
   private timer: NodeJS.Timeout | undefined;
+  private reservedTimer: NodeJS.Timeout | undefined;
+  private nextReservedClaimMs = 0;
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
   private stopped: Promise<void> | null = null;
@@ -43,7 +51,10 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly queue: TaskQueue,
     private readonly worker: GenerateWorker,
     private readonly readiness: Readiness,
-  ) {}
+  ) {
+    const { workerConcurrency } = config;
+    this.reserved = workerConcurrency === 1 ? 0 : Math.max(1, Math.floor(workerConcurrency / RESERVED_PART));
+  }
 
   onModuleInit(): void {
     this.readiness.register('queue', async () => {
@@ -71,6 +82,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async drain(graceMs: number): Promise<void> {
     clearInterval(this.timer);
+    clearTimeout(this.reservedTimer);
     await this.claiming;
     await this.settled(graceMs);
     this.shutdown.abort();
@@ -80,7 +92,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private async settled(withinMs: number): Promise<void> {
     const over = new AbortController();
     const timeUp = sleep(withinMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
-    await Promise.race([Promise.all(this.running), timeUp]);
+    await Promise.race([Promise.all(this.running.keys()), timeUp]);
     over.abort();
   }
 
@@ -96,17 +108,36 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private async claimAll(): Promise<void> {
     while (this.pollAgain && !this.stopped) {
       this.pollAgain = false;
-      const places = Math.min(this.config.workerConcurrency - this.running.size, MAX_CLAIM);
-      if (places <= 0) return; // the next task to end polls again
-      const { tasks, full } = await this.claim(places);
+      const free = this.config.workerConcurrency - this.running.size;
+      if (free <= 0) return; // the next task to end polls again
+      const isReserved = free <= this.reserved;
+      if (isReserved && this.isTooEarly()) return;
+      const { tasks, full } = await (isReserved
+        ? this.claim(free, [...new Set(this.running.values())])
+        : this.claim(free - this.reserved, null));
       for (const task of tasks) this.run(task);
       if (full) this.pollAgain = true;
     }
   }
 
-  private async claim(places: number): Promise<Claim> {
+  /** Throttles the claims of reserved places; polls again when the next one is allowed. */
+  private isTooEarly(): boolean {
+    const waitMs = this.nextReservedClaimMs - performance.now();
+    if (waitMs <= 0) {
+      this.nextReservedClaimMs = performance.now() + RESERVED_CLAIM_MS;
+      return false;
+    }
+    this.reservedTimer ??= setTimeout(() => {
+      this.reservedTimer = undefined;
+      this.poll();
+    }, waitMs).unref();
+    return true;
+  }
+
+  private async claim(places: number, exceptKeys: string[] | null): Promise<Claim> {
+    const limit = Math.min(places, MAX_CLAIM);
     try {
-      const claim = await this.queue.claim(places, performance.now() >= this.includeExpiredFromMs);
+      const claim = await this.queue.claim(limit, performance.now() >= this.includeExpiredFromMs, exceptKeys);
       this.lastClaimSucceeded = true;
       return claim;
     } catch (err) {
@@ -128,6 +159,6 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
         this.running.delete(run);
         this.poll();
       });
-    this.running.add(run);
+    this.running.set(run, task.api_key_id);
   }
 }

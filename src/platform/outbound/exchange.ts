@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import type { Dispatcher } from 'undici';
 import type { Connection } from './connection.ts';
 import { OutboundError } from './outbound-error.ts';
@@ -9,6 +10,8 @@ export interface Exchange {
   maxResponseBytes: number;
   /** Whether an answer longer than `maxResponseBytes` is truncated there or fails. Reading stops in both cases. */
   tooLarge: 'truncate' | 'fail';
+  /** Writes the body of a 2xx answer to this new file, not to memory; `body` is then empty. */
+  saveTo?: string;
   /** Called once the head of the answer has arrived, for callers that do not need the body. */
   onHead?: (head: Omit<Answer, 'body'>) => void;
 }
@@ -53,13 +56,15 @@ export async function exchange(
 
 async function readBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  { maxResponseBytes, tooLarge }: Exchange,
+  { maxResponseBytes, tooLarge, saveTo }: Exchange,
 ): Promise<{ body: Buffer; isWhole: boolean }> {
   body.on('error', () => {}); // a body that is not read to its end emits an error; a reader gets it from the iterator
   const nothing = { body: Buffer.alloc(0), isWhole: false };
   if (statusCode >= 300 && statusCode < 400) return nothing;
   if (tooLarge === 'fail' && Number(headers['content-length']) > maxResponseBytes) throw tooMuch(maxResponseBytes);
 
+  if (saveTo !== undefined && statusCode < 300)
+    return { ...nothing, isWhole: await save(body, saveTo, maxResponseBytes) };
   const chunks: Buffer[] = [];
   let room = maxResponseBytes;
   if (room === 0 && tooLarge === 'truncate') return nothing;
@@ -70,6 +75,22 @@ async function readBody(
     if (room <= 0 && tooLarge === 'truncate') return { body: Buffer.concat(chunks), isWhole: false };
   }
   return { body: Buffer.concat(chunks), isWhole: true };
+}
+
+/** @returns true: a file is always read to its end, or the exchange fails */
+async function save(body: AsyncIterable<Buffer>, path: string, maxBytes: number): Promise<true> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let room = maxBytes;
+    for await (const chunk of body) {
+      room -= chunk.length;
+      if (room < 0) throw tooMuch(maxBytes);
+      await file.writeFile(chunk);
+    }
+    return true;
+  } finally {
+    await file.close();
+  }
 }
 
 function tooMuch(bytes: number): OutboundError {

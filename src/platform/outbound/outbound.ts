@@ -35,6 +35,8 @@ export interface OutboundRequest {
   maxRedirects?: number;
   /** Aborts early; its reason is then thrown unchanged. */
   signal?: AbortSignal;
+  /** See `Exchange`; only with `tooLarge: 'fail'`, thus for images. */
+  saveTo?: string;
   /** See `Exchange`. */
   onHead?: Exchange['onHead'];
 }

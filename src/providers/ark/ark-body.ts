@@ -1,6 +1,6 @@
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { seedanceShot, type SeedanceShot } from '../families/seedance.ts';
-import { dataUrl, encodedBytes } from '../wire/data-url.ts';
+import { dataUrl, encodedBytes } from '../wire/inline-image.ts';
 
 /** Limits of an input image: width to height, pixels per side, bytes per file. */
 const IMAGE = { ratio: [0.4, 2.5], side: [300, 6000], bytes: 30_000_000 } as const;
@@ -12,7 +12,7 @@ export function arkPlan(request: ProviderRequest) {
   const shot = seedanceShot(request, (n) => `@image${n}`);
   for (const image of shot.images) {
     const param = image === request.images.firstFrame ? 'first_frame_image_url' : 'reference_image_url';
-    const { width, height, bytes } = image;
+    const { width, height, size } = image;
     const ratio = width / height;
     if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1]) {
       throw new UnsupportedRequest(param, 'Ark accepts images of 2:5 to 5:2.');
@@ -20,7 +20,7 @@ export function arkPlan(request: ProviderRequest) {
     if (Math.min(width, height) < IMAGE.side[0] || Math.max(width, height) > IMAGE.side[1]) {
       throw new UnsupportedRequest(param, 'Ark accepts images of 300 to 6000 pixels per side.');
     }
-    if (bytes.length >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark accepts images of less than 30 MB.');
+    if (size >= IMAGE.bytes) throw new UnsupportedRequest(param, 'Ark accepts images of less than 30 MB.');
   }
   if (encodedBytes(shot.images) > MAX_REQUEST_BYTES) {
     throw new UnsupportedRequest('reference_image_url', 'Ark accepts 64 MB per request.');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ArkStub, type ArkEnding } from '../../../test/support/stubs/ark.stub.ts';
 import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
@@ -150,7 +151,7 @@ describe('images', () => {
     if (wanted.length === 2) expect(sent().content[0]?.text).toMatch(/@image1 is the opening frame/);
     if ('first_frame_image_url' in urls)
       expect(sent().content[1]).toMatchObject({
-        image_url: { url: `data:image/jpeg;base64,${image.bytes.toString('base64')}` },
+        image_url: { url: `data:image/jpeg;base64,${readFileSync(image.path, 'base64')}` },
       });
   });
 

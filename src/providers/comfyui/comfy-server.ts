@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { File } from 'node:buffer';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../provider.ts';
 import { pollOptions } from '../jobs/job-adapter.ts';
@@ -87,10 +88,12 @@ export async function isSubmitted(request: ProviderRequest, id: string, signal: 
  * @throws ProviderError; an upload is free
  */
 export async function uploadImage(request: ProviderRequest, image: InputImage, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256').update(image.bytes).digest('hex').slice(0, 32);
+  const content = createHash('sha256');
+  await pipeline(createReadStream(image.path), content);
+  const hash = content.digest('hex').slice(0, 32);
   const form = new FormData();
   const type = image.contentType;
-  form.append('image', new File([new Uint8Array(image.bytes)], `${hash}.${EXTENSIONS[type]}`, { type }));
+  form.append('image', await openAsBlob(image.path, { type }), `${hash}.${EXTENSIONS[type]}`);
   form.append('type', 'input');
   form.append('subfolder', UPLOAD_FOLDER);
   const reply = await comfyFetch(request, '/upload/image', { method: 'POST', body: form, signal }).catch(

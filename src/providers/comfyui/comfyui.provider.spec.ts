@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
 import { MODELS } from '../../models/catalog.ts';
 import { ComfyuiStub, type Fault } from '../../../test/support/stubs/comfyui.stub.ts';
 import { eventually } from '../../../test/support/wait.ts';
@@ -93,7 +94,7 @@ async function anImage(color: string): Promise<InputImage> {
   const bytes = await sharp({ create: { width: 40, height: 20, channels: 3, background: color } })
     .png()
     .toBuffer();
-  return { bytes, contentType: 'image/png', width: 40, height: 20 };
+  return imageFile(bytes, { contentType: 'image/png', width: 40, height: 20 });
 }
 
 /** The graph of the k-th submission. */
@@ -192,7 +193,7 @@ describe('images', () => {
         ({ class_type }) => class_type === 'LoadImage',
       );
       const sent = loads.map(({ inputs }) => stub.uploads.get(String(inputs.image)));
-      expect(sent).toEqual(references.map(({ bytes }) => bytes));
+      expect(sent).toEqual(references.map(({ path }) => readFileSync(path)));
     }
     expect(stub.uploads.size).toBe(2);
   });
@@ -289,8 +290,8 @@ describe('videos', () => {
     expect(comfyui.prepare(request).approximations).toEqual([]);
     await comfyui.prepare(request).generate(aRun());
     const { image, other } = graphAt(0).latent?.inputs ?? {};
-    expect(stub.uploads.get(String(image))).toEqual(images.firstFrame.bytes);
-    expect(stub.uploads.get(String(other))).toEqual(images.references[0]?.bytes);
+    expect(stub.uploads.get(String(image))).toEqual(readFileSync(images.firstFrame.path));
+    expect(stub.uploads.get(String(other))).toEqual(readFileSync(images.references[0]!.path));
     expect(comfyui.prepare(aVideo(both, { workflows: [near], frames_per_second: 24 })).approximations).toHaveLength(1);
   });
 

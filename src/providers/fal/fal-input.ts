@@ -1,7 +1,7 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
-import { dataUrl, encodedBytes } from '../wire/data-url.ts';
+import { dataUrl, encodedBytes, type InlineImage } from '../wire/inline-image.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The queue requests of one generation. */
@@ -10,7 +10,7 @@ export interface FalPlan {
   endpoint: string;
   /** Number of requests. */
   count: number;
-  /** The input of the request of this index. Encodes the images, so call it only to send it. */
+  /** The input of the request of this index. */
   input: (index: number) => object;
   approximations: Approximation[];
 }
@@ -18,7 +18,7 @@ export interface FalPlan {
 /** Most images that one request makes. */
 const MAX_IMAGES = 4;
 
-/** A limit of our own: the request contains the images and is held in memory as a whole. */
+/** A limit of our own: the request contains the images, and an upload must end within the time limit of the call. */
 const MAX_REQUEST_BYTES = 100 * 1024 * 1024;
 
 const NANO_BANANA = {
@@ -94,7 +94,7 @@ function seedance(request: ProviderRequest): FalPlan {
     seed: shot.seed,
     generate_audio: true,
   };
-  const planFor = (mode: string, more: (urls: string[]) => object): FalPlan => ({
+  const planFor = (mode: string, more: (urls: InlineImage[]) => object): FalPlan => ({
     endpoint: `${request.upstream.model}/${mode}`,
     count: 1,
     input: () => ({ ...input, ...more(images.map(dataUrl)) }),

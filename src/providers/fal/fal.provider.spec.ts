@@ -144,7 +144,7 @@ describe('images', () => {
     expect(
       () =>
         fal.prepare(
-          withReferences(picture, [{ bytes: Buffer.alloc(80_000_000), contentType: 'image/png', width: 9, height: 9 }]),
+          withReferences(picture, [{ path: '/none', size: 80_000_000, contentType: 'image/png', width: 9, height: 9 }]),
         ).approximations,
     ).toThrow(UnsupportedRequest);
     const references = await Promise.all(many);

@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import sharp from 'sharp';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockedBy, finishedBy, GEMINI_FAULTS, GeminiStub } from '../../../test/support/stubs/gemini.stub.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
-import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { failureOf, imageFile, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import { nanoBanana2 } from '../../models/catalog/nano-banana-2.ts';
 import { nanoBananaPro } from '../../models/catalog/nano-banana-pro.ts';
@@ -87,6 +92,8 @@ it('refuses what it cannot express before it sends anything', async () => {
   unfit({ input: { resolution: '720p' } }, 'resolution');
   unfit({ images: { references: tooMany, firstFrame: null } }, 'reference_images');
   unfit({ kind: 'video' }, 'model');
+  const large: InputImage = { path: '/none', size: 20_000_000, contentType: 'image/png', width: 9, height: 9 };
+  unfit({ images: { references: Array.from({ length: 14 }, () => large), firstFrame: null } }, 'reference_images');
 });
 
 it('sends reference images as inline data, in order', async () => {
@@ -95,10 +102,52 @@ it('sends reference images as inline data, in order', async () => {
   const [{ fields }] = stub.requests;
   const { contents } = fields as { contents: { parts: object[] }[] };
   expect(contents[0]?.parts.slice(1)).toEqual(
-    references.map(({ bytes, contentType }) => ({
-      inlineData: { mimeType: contentType, data: bytes.toString('base64') },
+    references.map(({ path, contentType }) => ({
+      inlineData: { mimeType: contentType, data: readFileSync(path, 'base64') },
     })),
   );
+});
+
+it('sends the largest request four times in little memory, without blocking the event loop', async () => {
+  const half = imageFile(randomBytes(7_300_000), { contentType: 'image/png', width: 9, height: 9 });
+  const picture = (await sharp({ create: { width: 8, height: 8, channels: 3, background: '#000' } }).png().toBuffer()).toString('base64'); // prettier-ignore
+  const received: number[] = [];
+  const server = createServer(async (message, response) => {
+    let bytes = 0;
+    for await (const chunk of message) bytes += (chunk as Buffer).length;
+    received.push(bytes);
+    const parts = [{ inlineData: { mimeType: 'image/png', data: picture } }];
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ candidates: [{ content: { parts } }] }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const request = requestFor(aCat, {
+    input: { n: 4 },
+    images: { references: [half, half], firstFrame: null },
+    upstream: { baseUrl },
+  });
+  await provider.prepare(requestFor(aCat, { upstream: { baseUrl } })).generate(new RecordedRun()); // loads the code
+
+  const before = process.memoryUsage.rss();
+  let highest = before;
+  const sampler = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 5);
+  // Other work on this machine can only add to the delay, so the best of three counts.
+  const longest: number[] = [];
+  do {
+    const delays = monitorEventLoopDelay({ resolution: 5 });
+    delays.enable();
+    expect(await provider.prepare(request).generate(new RecordedRun())).toHaveLength(4);
+    delays.disable();
+    longest.push(delays.max / 1e6);
+  } while (longest.length < 3 && (longest.at(-1) ?? 0) >= 100);
+  clearInterval(sampler);
+  server.close();
+  expect(received.slice(1)).toEqual(received.slice(1).map(() => received[1]));
+  expect(received[1]).toBeGreaterThan(19_400_000);
+  expect(Math.min(...longest)).toBeLessThan(100);
+  expect((highest - before) / 2 ** 20).toBeLessThan(100);
 });
 
 it('returns the picture and not the draft among the thoughts', async () => {

@@ -10,6 +10,7 @@ import {
   type ProviderRequest,
   type Run,
 } from '../provider.ts';
+import { encodedBytes, InlineImage } from '../wire/inline-image.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { allOrNone } from './all-or-none.ts';
@@ -19,6 +20,8 @@ import { geminiFailure } from './gemini-errors.ts';
 const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
 const RESOLUTIONS = new Set(['1K', '2K', '4K']);
 const MAX_REFERENCES = 14;
+/** Gemini accepts 20 MB per request with inline images; 0.5 MB of it is left for the text. */
+const MAX_INLINE_BYTES = 19_500_000;
 
 /** For one whole call. */
 const CALL_TIMEOUT_MS = 300_000;
@@ -31,6 +34,7 @@ interface Call {
   apiKey: string;
   baseUrl: string;
   parameters: GenerateContentParameters;
+  images: InlineImage[];
 }
 
 /** Google's image models by generateContent. A call makes one picture; there is no job to poll, find or cancel. */
@@ -54,7 +58,8 @@ export class GeminiProvider implements Provider {
       const cause = operatorCause('gemini', null, { message: 'no API key is set' });
       throw new ProviderError('provider_rejected', { billing: 'none', cause });
     }
-    const call = { apiKey, baseUrl, parameters: parametersOf(request) };
+    const images = request.images.references.map((image) => new InlineImage(image));
+    const call = { apiKey, baseUrl, parameters: parametersOf(request, images), images };
     await run.submitting();
     return withClockProgress(run, TYPICAL_MS, () =>
       allOrNone(request.input.n ?? 1, (signal) => this.makeOne(call, signal), run.signal),
@@ -72,7 +77,12 @@ export class GeminiProvider implements Provider {
   }
 
   private async callOnce(call: Call, signal: AbortSignal): Promise<Buffer> {
-    const watched = new WatchedCall({ signal, timeoutMs: this.callTimeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES });
+    const watched = new WatchedCall({
+      signal,
+      timeoutMs: this.callTimeoutMs,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      images: call.images,
+    });
     const answer = await clientFor(call, watched)
       .models.generateContent(call.parameters)
       .catch((error: unknown) => {
@@ -96,6 +106,9 @@ function assertSupported({ kind, input, images }: ProviderRequest): void {
   if (images.references.length > MAX_REFERENCES) {
     throw new UnsupportedRequest('reference_images', `Gemini takes at most ${MAX_REFERENCES} pictures.`);
   }
+  if (encodedBytes(images.references) > MAX_INLINE_BYTES) {
+    throw new UnsupportedRequest('reference_images', 'Gemini takes 20 MB per request.');
+  }
 }
 
 /** Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once. */
@@ -105,10 +118,9 @@ function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): GoogleGenAI
   return new GoogleGenAI({ enterprise: false, apiKey, apiVersion: 'v1', httpOptions });
 }
 
-function parametersOf({ input, images, upstream }: ProviderRequest): GenerateContentParameters {
-  const references = images.references.map(({ bytes, contentType }) => ({
-    inlineData: { mimeType: contentType, data: bytes.toString('base64') },
-  }));
+/** Contains the tokens of the images, so that the SDK encodes and copies little; the images are read as the body is sent. */
+function parametersOf({ input, upstream }: ProviderRequest, images: InlineImage[]): GenerateContentParameters {
+  const references = images.map(({ image, token }) => ({ inlineData: { mimeType: image.contentType, data: token } }));
   // Without a ratio, Gemini takes that of the first reference, or chooses one.
   const ratio = input.aspect_ratio === 'auto' ? {} : { aspectRatio: input.aspect_ratio };
   return {

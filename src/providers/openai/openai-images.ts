@@ -1,3 +1,4 @@
+import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
@@ -65,6 +66,7 @@ export async function makePictures(
   const { input, images, upstream } = request;
   const count = input.n ?? 1;
   const body = { model: upstream.model, prompt: input.prompt, n: count, size };
+  const files = await Promise.all(images.references.map(asFile));
   await run.submitting();
   const watched = new WatchedCall({
     signal: run.signal,
@@ -75,9 +77,7 @@ export async function makePictures(
   const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
       // Always a list, and thus the field `image[]`: some servers accept no other name.
-      return images.references.length === 0
-        ? await api.generate(body)
-        : await api.edit({ ...body, image: images.references.map(asFile) });
+      return files.length === 0 ? await api.generate(body) : await api.edit({ ...body, image: files });
     } catch (error) {
       run.signal.throwIfAborted();
       throw openaiFailure(error, watched, upstream, false);
@@ -96,9 +96,9 @@ function presetSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input'
   return size;
 }
 
-function asFile({ bytes, contentType }: InputImage, index: number): File {
+async function asFile({ path, contentType }: InputImage, index: number): Promise<File> {
   const extension = contentType.slice('image/'.length).replace('jpeg', 'jpg');
-  return new File([new Uint8Array(bytes)], `reference-${index + 1}.${extension}`, { type: contentType });
+  return new File([await openAsBlob(path)], `reference-${index + 1}.${extension}`, { type: contentType });
 }
 
 // The SDK's types do not hold for other servers: the reply may be text, or a list may be missing.

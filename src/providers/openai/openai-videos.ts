@@ -88,8 +88,8 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
 }
 
 /** sora refuses an image of another size than the video, so the image is cropped to it. */
-async function croppedTo({ width, height }: Size, { bytes, contentType }: InputImage): Promise<File> {
-  const image = sharp(bytes).autoOrient().resize(width, height, { fit: 'cover' });
+async function croppedTo({ width, height }: Size, { path, contentType }: InputImage): Promise<File> {
+  const image = sharp(path).autoOrient().resize(width, height, { fit: 'cover' });
   const isLossless = contentType === 'image/png';
   const encoded = await (isLossless ? image.png() : image.jpeg({ quality: 95 })).toBuffer();
   const [name, type] = isLossless ? ['first-frame.png', 'image/png'] : ['first-frame.jpg', 'image/jpeg'];

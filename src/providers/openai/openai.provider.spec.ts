@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
@@ -85,7 +86,7 @@ describe('images', () => {
       ['image[]', 'image/jpeg', 'reference-2.jpg'],
       ['image[]', 'image/webp', 'reference-3.webp'],
     ]);
-    expect(files.map(({ bytes }, i) => bytes.equals(references[i].bytes))).toEqual([true, true, true]);
+    expect(files.map(({ bytes }, i) => bytes.equals(readFileSync(references[i].path)))).toEqual([true, true, true]);
     expect(fields).toEqual({ model: 'gpt-image-2', prompt: 'a cat', n: '2', size: '1024x1024' });
   });
 

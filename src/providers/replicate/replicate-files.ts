@@ -1,6 +1,7 @@
+import { openAsBlob } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../provider.ts';
-import { dataUrl } from '../wire/data-url.ts';
 import { networkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
@@ -29,16 +30,19 @@ export async function uploadInputs(
 ): Promise<string[]> {
   const urls: string[] = [];
   for (const image of images) {
-    const isSmall = image.bytes.length <= MAX_DATA_URL_BYTES;
-    urls.push(isSmall ? dataUrl(image) : await upload(request, image, signal));
+    const isSmall = image.size <= MAX_DATA_URL_BYTES;
+    urls.push(isSmall ? await dataUrl(image) : await upload(request, image, signal));
   }
   return urls;
 }
 
+const dataUrl = async ({ contentType, path }: InputImage): Promise<string> =>
+  `data:${contentType};base64,${await readFile(path, 'base64')}`;
+
 async function upload(request: ProviderRequest, image: InputImage, signal: AbortSignal): Promise<string> {
   const body = new FormData();
   const extension = image.contentType.slice('image/'.length);
-  body.append('content', new Blob([new Uint8Array(image.bytes)], { type: image.contentType }), `image.${extension}`);
+  body.append('content', await openAsBlob(image.path, { type: image.contentType }), `image.${extension}`);
   const call = { method: 'POST', body, timeoutMs: UPLOAD_TIMEOUT_MS, signal } as const;
   const reply = await callReplicate(request, '/files', call).catch((error: unknown) => {
     if (!(error instanceof UpstreamFailure)) throw error;

@@ -1,5 +1,11 @@
 import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
-import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import {
+  failureOf,
+  imageFile,
+  inputImage,
+  type RecordedRun,
+  requestFor,
+} from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
 import { findModel } from '../../models/catalog.ts';
@@ -100,10 +106,11 @@ describe('gpt-image-2', () => {
   });
 
   it('uploads large images before the intent to pay is recorded', async () => {
-    const large: InputImage = { bytes: Buffer.alloc(300_000, 7), contentType: 'image/webp', width: 9, height: 9 };
+    const bytes = Buffer.alloc(300_000, 7);
+    const large = imageFile(bytes, { contentType: 'image/webp', width: 9, height: 9 });
     await ground.made(withReferences(picture, [await inputImage(9, 9), large]));
     const [, address] = inputs()[0]!.input_images as string[];
-    expect(stub.uploads.get(address!)).toEqual({ type: 'image/webp', bytes: large.bytes });
+    expect(stub.uploads.get(address!)).toEqual({ type: 'image/webp', bytes });
     expect(stub.requests.map(({ path }) => path).slice(0, 2)).toEqual([
       '/v1/files',
       '/v1/models/openai/gpt-image-2/predictions',
@@ -118,7 +125,7 @@ describe('gpt-image-2', () => {
     ['junk', { reply: { status: 200, body: '<html>' } }, 'provider_unavailable'],
   ])('an upload that fails with %s is not billed', async (_what, fault, code) => {
     stub.plan(/files$/, fault);
-    const large: InputImage = { bytes: Buffer.alloc(300_000), contentType: 'image/png', width: 9, height: 9 };
+    const large = imageFile(Buffer.alloc(300_000), { contentType: 'image/png', width: 9, height: 9 });
     expect(await failureOf(replicate.prepare(withReferences(picture, [large])).generate(run))).toMatchObject({
       code,
       billing: 'none',

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 import sharp from 'sharp';
+import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
 import { type InputImage, type ProviderRequest, type ResolvedInput, type Run } from '../provider.ts';
 import { SandboxProvider } from './sandbox.provider.ts';
 
@@ -65,7 +67,7 @@ async function flat(color: string, width = 60, height = 40): Promise<InputImage>
   const bytes = await sharp({ create: { width, height, channels: 3, background: color } })
     .png()
     .toBuffer();
-  return { bytes, contentType: 'image/png', width, height };
+  return imageFile(bytes, { contentType: 'image/png', width, height });
 }
 
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -128,7 +130,7 @@ describe('pictures', () => {
       .withMetadata({ orientation: 6 })
       .jpeg()
       .toBuffer();
-    const [png] = await pictures(picture({}, [{ bytes, contentType: 'image/jpeg', width: 40, height: 80 }]));
+    const [png] = await pictures(picture({}, [imageFile(bytes, { contentType: 'image/jpeg', width: 40, height: 80 })]));
     const { data, info } = await sharp(png!).raw().toBuffer({ resolveWithObject: true });
     const rows: number[] = [];
     for (let i = 0; i < data.length; i += info.channels) {
@@ -151,7 +153,11 @@ describe('pictures', () => {
 
   it('fail with reference_image_invalid and the field when an image cannot be decoded', async () => {
     const good = await flat('#fff');
-    const broken = { ...good, bytes: good.bytes.subarray(0, 40) };
+    const broken = imageFile(readFileSync(good.path).subarray(0, 40), {
+      contentType: 'image/png',
+      width: 60,
+      height: 40,
+    });
     await expect(sandbox.prepare(picture({}, [good, broken])).generate(run())).rejects.toMatchObject({
       code: 'reference_image_invalid',
       param: 'reference_images[1]',

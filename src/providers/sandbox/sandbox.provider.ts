@@ -109,6 +109,6 @@ async function applyDirectives({ delaySeconds, hang, fail }: Directives, signal:
   if (fail) throw new ProviderError(fail);
 }
 
-function source({ bytes }: InputImage, param: string): SourceImage {
-  return { bytes, param };
+function source({ path }: InputImage, param: string): SourceImage {
+  return { path, param };
 }

@@ -2,6 +2,7 @@ import { Agent, request, type FormData } from 'undici';
 import { clientOnFreshConnection, upstreamConnector } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
+import { streamJson } from './stream-body.ts';
 
 /** Job APIs answer at once, but a request with reference images takes time to upload. */
 const TIMEOUT_MS = 60_000;
@@ -13,7 +14,7 @@ export interface UpstreamCall {
   /** GET when absent. Any other method uses a fresh connection, see `UpstreamFailure.sent`. */
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   headers?: Record<string, string>;
-  /** Sent as JSON. */
+  /** Sent as JSON; may contain `InlineImage`s. */
   json?: unknown;
   /** Sent unchanged, if there is no `json`. */
   body?: Buffer | FormData;
@@ -57,14 +58,18 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
   const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal } = call;
   let sent = method === 'GET';
   const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
-  const headers = { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers };
+  const streamed = json === undefined ? null : streamJson(json);
+  const headers = {
+    ...(streamed && { 'content-type': 'application/json', 'content-length': String(streamed.length) }),
+    ...call.headers,
+  };
   try {
     return await withTimeout(timeoutMs, signal, async (signal) => {
       const response = await request(url, {
         dispatcher: fresh ?? readAgent,
         method,
         headers: { accept: 'application/json', ...headers },
-        body: json === undefined ? body : JSON.stringify(json),
+        body: streamed?.stream ?? body,
         signal,
       });
       return await toReply(response);

@@ -2,6 +2,8 @@ import { type Client, request, type Dispatcher } from 'undici';
 import { clientOnFreshConnection } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
+import type { InlineImage } from './inline-image.ts';
+import { type StreamedBody, streamForm, streamText } from './stream-body.ts';
 
 /** Statuses that must not have a body. */
 const BODILESS = new Set([204, 205, 304]);
@@ -12,6 +14,8 @@ interface Limits {
   maxAnswerBytes: number;
   /** Aborts early; absent for a job's create call, which is never interrupted. */
   signal?: AbortSignal;
+  /** Their tokens in the body are replaced by the images. */
+  images?: readonly InlineImage[];
 }
 
 /**
@@ -55,13 +59,12 @@ export class WatchedCall {
   };
 
   private async send(client: Client, url: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
-    // undici does not accept a form of Node's own FormData. As bytes it is accepted and declares its length.
-    const encoded = new Response(init.body);
     const headers = new Headers(init.headers);
-    const type = encoded.headers.get('content-type');
-    if (type && !headers.has('content-type')) headers.set('content-type', type);
-    const body = init.body ? Buffer.from(await encoded.arrayBuffer()) : undefined;
+    const streamed = this.streamed(init.body);
+    if (streamed) headers.set('content-length', String(streamed.length));
+    if (streamed?.contentType) headers.set('content-type', streamed.contentType);
     const method = (init.method ?? 'GET') as Dispatcher.HttpMethod;
+    const body = streamed?.stream;
     const answer = await request(url, { dispatcher: client, method, headers: [...headers].flat(), body, signal });
     this.status = answer.statusCode;
     for (const [name, value] of Object.entries(answer.headers)) this.headers[name] = String([value].flat()[0]);
@@ -69,6 +72,14 @@ export class WatchedCall {
     this.whole = true;
     const { status } = this;
     return new Response(BODILESS.has(status) ? null : bytes, { status, headers: this.headers });
+  }
+
+  /** The SDKs send text or a form. */
+  private streamed(body: unknown): (StreamedBody & { contentType?: string }) | null {
+    if (typeof body === 'string') return streamText(body, this.limits.images ?? []);
+    if (body instanceof FormData) return streamForm(body);
+    if (body) throw new Error('The SDK sends a body of an unexpected kind.');
+    return null;
   }
 
   private async read(body: AsyncIterable<Buffer>): Promise<Blob> {

@@ -47,7 +47,7 @@ describe('the queue of tasks', () => {
     isHeld = false;
     await queue.recordProgress(lease, 10);
     expect(await end('key_1')).toBeNull();
-    expect(await queue.release(lease, true)).toBe(false);
+    expect(await queue.release(lease, 0)).toBe(false);
     expect([published, wakes, notified]).toEqual([[], [], 0]);
   });
 
@@ -60,9 +60,9 @@ describe('the queue of tasks', () => {
   });
 
   it('notifies workers of a released task only if they may claim it at once', async () => {
-    await queue.release(lease, false);
+    await queue.release(lease, null);
     expect(notified).toBe(0);
-    await queue.release(lease, true);
+    await queue.release(lease, 0);
     expect(notified).toBe(1);
   });
 });

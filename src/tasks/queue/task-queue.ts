@@ -52,9 +52,10 @@ export class TaskQueue {
    * Claims waiting tasks for this process.
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired, unless live workers may be late with their renewals
+   * @param exceptKeys claim at most one task a key, and none of these keys; null: any task
    */
-  async claim(limit: number, includeExpired: boolean): Promise<Claim> {
-    const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held]);
+  async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null = null): Promise<Claim> {
+    const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held], exceptKeys);
     this.feed.publish(claim.tasks);
     return claim;
   }
@@ -76,20 +77,26 @@ export class TaskQueue {
   }
 
   /**
-   * Gives a task back without counting a lost worker, because this process is shutting down.
-   * @param immediately let another worker claim it now; otherwise when the lease expires
+   * Gives a task back without counting a lost worker, because this process is shutting down or the task has to wait. Clients
+   * see no change: the task stays `running`.
+   * @param afterS seconds until a worker may claim it; null: when the lease expires
    * @returns whether the lease still held
    */
-  async release(lease: LeaseRef, immediately: boolean): Promise<boolean> {
-    const released = await this.leases.release([lease], immediately);
+  async release(lease: LeaseRef, afterS: number | null): Promise<boolean> {
+    const released = await this.leases.release([lease], afterS);
     if (released.length === 0) return false;
-    if (immediately) this.wakeSignal.notify();
+    if (afterS === 0) this.wakeSignal.notify();
     return true;
   }
 
   /** Records which provider will run the task, before the paid call. */
   submitIntent(lease: LeaseRef, submission: Submission): Promise<SubmitIntent> {
     return this.submits.intent(lease, submission);
+  }
+
+  /** Whether the provider is at its concurrency limit. Only the intent to submit decides; this saves work before it. */
+  isFull(lease: LeaseRef, submission: Submission): Promise<boolean> {
+    return this.submits.isFull(lease, submission);
   }
 
   /** Records the upstream's job id, before the first poll. @returns whether the lease still holds */

@@ -13,15 +13,16 @@ import { RELEASED } from './renew-leases.ts';
  * in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
  * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them.
  */
-const claimText = (andWaiting = ''): string => `
+const claim = (name: string, lapsed: string, waiting: string): Statement => ({
+  name,
+  text: `
     with lapsed as (
       select id, api_key_id, status from tasks
-      where lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4
-        and ${hidden('tasks.status')} = 'running'
+      where ${lapsed}
       order by lease_until limit $1 for update skip locked
     ), waiting as (
       select id, api_key_id, status from tasks
-      where status = 'queued' and not parked ${andWaiting}
+      where ${waiting}
       order by priority, id limit $1 - (select count(*) from lapsed) for update skip locked
     ), ready as (
       select * from lapsed union all select * from waiting
@@ -50,15 +51,41 @@ const claimText = (andWaiting = ''): string => `
       where t.id = r.id and r.id not in (select id from granted)
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
-    order by c.priority, c.id`;
+    order by c.priority, c.id`,
+});
 
-const CLAIM: Statement = { name: 'tasks.claim', text: claimText() };
+/** $5: not only released tasks, but any whose lease has expired. */
+const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4
+        and ${hidden('tasks.status')} = 'running'`;
 
 /** Passes over the tasks of API keys whose counters row is locked, for the time in which one stays locked. */
-const CLAIM_UNLOCKED: Statement = {
-  name: 'tasks.claim_unlocked',
-  text: claimText('and exists (select 1 from key_load l where l.api_key_id = tasks.api_key_id for update skip locked)'),
-};
+const UNLOCKED = 'and exists (select 1 from key_load l where l.api_key_id = tasks.api_key_id for update skip locked)';
+
+const WAITING = `status = 'queued' and not parked`;
+
+const CLAIM = claim('tasks.claim', LAPSED, WAITING);
+const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', LAPSED, `${WAITING} ${UNLOCKED}`);
+
+/** Tasks at the head of the queue that a claim of reserved places looks at: it must not read the whole backlog of a busy key. */
+const LOOKAHEAD = 200;
+
+/** One task of each key but $7. */
+const LAPSED_OF_OTHERS = `${LAPSED} and id in (
+        select distinct on (api_key_id) id from tasks where ${LAPSED} and api_key_id <> all($7::text[])
+        order by api_key_id, lease_until)`;
+const WAITING_OF_OTHERS = `${hidden('tasks.status')} = 'queued' and not parked and id = any(array(
+        select distinct on (api_key_id) id
+        from (select id, api_key_id, priority from tasks where ${WAITING}
+              order by priority, id limit ${LOOKAHEAD}) head
+        where api_key_id <> all($7::text[]) order by api_key_id, priority, id))`;
+
+/** For places that are reserved for keys other than $7. */
+const CLAIM_RESERVED = claim('tasks.claim_reserved', LAPSED_OF_OTHERS, WAITING_OF_OTHERS);
+const CLAIM_RESERVED_UNLOCKED = claim(
+  'tasks.claim_reserved_unlocked',
+  LAPSED_OF_OTHERS,
+  `${WAITING_OF_OTHERS} ${UNLOCKED}`,
+);
 
 /** Not always, because a busy key's row is locked most of the time, though never for long. */
 const UNLOCKED_FOR_MS = 5_000;
@@ -80,24 +107,29 @@ export class ClaimTasks {
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired, not only released ones
    * @param held tasks that this process still runs; it never claims them, however late its renewals are
+   * @param exceptKeys claim at most one task a key, and none of these keys; null: any task
    */
-  async claim(limit: number, includeExpired: boolean, held: string[]): Promise<Claim> {
+  async claim(limit: number, includeExpired: boolean, held: string[], exceptKeys: string[] | null): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
-    const rows = await this.run([limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held]);
+    const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held];
+    const rows = exceptKeys
+      ? await this.run(CLAIM_RESERVED, CLAIM_RESERVED_UNLOCKED, [...values, exceptKeys])
+      : await this.run(CLAIM, CLAIM_UNLOCKED, values);
     return {
       tasks: rows.filter((row): row is ClaimedTask & { candidates: number } => row.id !== null),
       full: (rows[0]?.candidates ?? 0) >= limit,
     };
   }
 
-  private async run(values: unknown[]): Promise<Row[]> {
-    if (performance.now() < this.unlockedUntilMs) return this.sql.run<Row>(CLAIM_UNLOCKED, values);
+  /** @param whileLocked runs instead for a while after `statement` failed because of a locked row */
+  private async run(statement: Statement, whileLocked: Statement, values: unknown[]): Promise<Row[]> {
+    if (performance.now() < this.unlockedUntilMs) return this.sql.run<Row>(whileLocked, values);
     try {
-      return await this.sql.run<Row>(CLAIM, values);
+      return await this.sql.run<Row>(statement, values);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       this.unlockedUntilMs = performance.now() + UNLOCKED_FOR_MS;
-      return this.sql.run<Row>(CLAIM_UNLOCKED, values);
+      return this.sql.run<Row>(whileLocked, values);
     }
   }
 }

@@ -13,6 +13,14 @@ const GATE: Statement = {
 };
 
 /** A task counts against the provider's concurrency until it ends, even between claims: the upstream is working on it. */
+const FULL: Statement = {
+  name: 'tasks.is_provider_full',
+  text: `
+    select count(*)::int as tasks from tasks
+    where status = 'running' and submitted_at is not null
+      and provider = $2 and credential is not distinct from $3 and provider_url = $4 and id <> $1`,
+};
+
 const INTENT: Statement = {
   name: 'tasks.record_submit_intent',
   text: `
@@ -63,6 +71,12 @@ export class RecordSubmit {
           });
     if (row?.noted === 1) return 'committed';
     return row?.held ? 'full' : 'lost';
+  }
+
+  async isFull({ id }: LeaseRef, { provider, url, credential, concurrency }: Submission): Promise<boolean> {
+    if (concurrency === null) return false;
+    const [busy] = await this.sql.run<{ tasks: number }>(FULL, [id, provider, credential, url]);
+    return (busy?.tasks ?? 0) >= concurrency;
   }
 
   /** @returns whether the lease still holds; if not, the caller must stop */

@@ -18,7 +18,10 @@ const RENEW: Statement = {
 /** SQL: later than the lease of a released task, earlier than any other. A released task needs no wait for its worker. */
 export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 
-/** Lowers `losses`, because the claim that follows will count this one as lost although the shutdown was orderly. */
+/**
+ * Lowers `losses`, because the claim that follows will count this one as lost although it was given back in order. The time
+ * from which another worker may claim the task is its `lease_until`: a lease that is not renewed and expires then.
+ */
 const RELEASE: Statement = {
   name: 'tasks.release',
   text: `
@@ -27,7 +30,8 @@ const RELEASE: Statement = {
       where ${hidden('t.status')} = 'running' order by t.id for update of t
     )
     update tasks t set losses = t.losses - 1,
-           lease_until = case when $3::boolean then ${RELEASED} - interval '1 day' else t.lease_until end
+           lease_until = case when $3::float8 = 0 then ${RELEASED} - interval '1 day'
+                              else coalesce(now() + make_interval(secs => $3::float8), t.lease_until) end
     from held where t.id = held.id
     returning t.id`,
 };
@@ -47,11 +51,11 @@ export class RenewLeases {
   }
 
   /**
-   * @param immediately another worker may claim the tasks now; otherwise when the leases expire
+   * @param afterS seconds until another worker may claim the tasks; null: when the leases expire
    * @returns the ids whose lease still held
    */
-  async release(leases: LeaseRef[], immediately: boolean): Promise<string[]> {
-    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(leases), immediately]);
+  async release(leases: LeaseRef[], afterS: number | null): Promise<string[]> {
+    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(leases), afterS]);
     return rows.map(({ id }) => id);
   }
 }

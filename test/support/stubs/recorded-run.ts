@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/providers/provider.ts';
+import { TEST_FOLDER } from '../test-context.ts';
 
 /** A run that records the calls of a provider and stores nothing. */
 export class RecordedRun implements Run {
@@ -51,7 +53,17 @@ export async function inputImage(
   format: 'png' | 'jpeg' | 'webp' = 'png',
 ): Promise<InputImage> {
   const canvas = sharp({ create: { width, height, channels: 3, background: '#3366aa' } });
-  return { bytes: await canvas.toFormat(format).toBuffer(), contentType: `image/${format}`, width, height };
+  return imageFile(await canvas.toFormat(format).toBuffer(), { contentType: `image/${format}`, width, height });
+}
+
+let folder: string | undefined;
+
+/** Any bytes as a reference picture. */
+export function imageFile(bytes: Buffer, facts: Omit<InputImage, 'path' | 'size'>): InputImage {
+  folder ??= mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'images-'));
+  const path = join(folder, randomUUID());
+  writeFileSync(path, bytes);
+  return { path, size: bytes.length, ...facts };
 }
 
 type Changes = Partial<Omit<ProviderRequest, 'input' | 'upstream'>> & {

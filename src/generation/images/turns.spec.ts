@@ -1,0 +1,35 @@
+import { Turns } from './turns.ts';
+
+const never = new AbortController().signal;
+const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+it('runs one piece of work at a time, and gives each owner its turn', async () => {
+  const turns = new Turns();
+  const done: string[] = [];
+  let running = 0;
+  const work = (name: string) => async () => {
+    expect(++running).toBe(1);
+    await pause();
+    running -= 1;
+    done.push(name);
+  };
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => turns.take(name[0] as string, never, work(name)));
+  await Promise.all(all);
+  expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+});
+
+it('leaves the line on an abort, and goes on after a failure', async () => {
+  const turns = new Turns();
+  const abort = new AbortController();
+  const failing = turns.take('a', never, async () => {
+    await pause();
+    throw new Error('broken');
+  });
+  const leaving = turns.take('a', abort.signal, async () => 'never');
+  const staying = turns.take('b', never, async () => 'done');
+  abort.abort(new Error('left'));
+  await expect(leaving).rejects.toThrow('left');
+  await expect(failing).rejects.toThrow('broken');
+  expect(await staying).toBe('done');
+  expect(await turns.take('a', never, async () => 'free')).toBe('free');
+});

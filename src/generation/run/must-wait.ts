@@ -1,0 +1,35 @@
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+
+/** A full provider is asked again after 0.5 to 5 s, one that is away after 0.5 to 30 s. */
+const MIN_WAIT_S = 0.5;
+const MAX_PLACE_WAIT_S = 5;
+const MAX_AWAY_WAIT_S = 30;
+/** Upper bound of an upstream's Retry-After. */
+const MAX_RETRY_AFTER_S = 60;
+
+/** The run can only wait for its provider. The task is given back, and a worker claims it again when the time is over. */
+export class MustWait extends Error {
+  override name = 'MustWait';
+
+  constructor(readonly seconds: number) {
+    super(`The task waits ${seconds} s for its provider.`);
+  }
+}
+
+/** The provider is at its concurrency limit. */
+export function waitForPlace(task: ClaimedTask): MustWait {
+  return new MustWait(pauseOf(task, MAX_PLACE_WAIT_S));
+}
+
+/** @param retryAfterMs what the upstream asked for */
+export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefined): MustWait {
+  if (retryAfterMs === undefined) return new MustWait(pauseOf(task, MAX_AWAY_WAIT_S));
+  return new MustWait(Math.min(Math.max(retryAfterMs / 1000, MIN_WAIT_S), MAX_RETRY_AFTER_S));
+}
+
+/** Grows with the time since the task's first start, so that a long line of waiting tasks costs little; with jitter of 20 %. */
+function pauseOf({ started_at: startedAt }: ClaimedTask, maxS: number): number {
+  const ageS = startedAt ? (Date.now() - startedAt.getTime()) / 1000 : 0;
+  const seconds = Math.min(Math.max(ageS / 10, MIN_WAIT_S), maxS);
+  return seconds * (0.8 + 0.4 * Math.random());
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import type { InputImage } from '../provider.ts';
+
+/** An image inside a JSON body, as base64. The JSON contains a token, which `streamJson` replaces while the body is sent. */
+export class InlineImage {
+  /** Unguessable, so no text of a client can contain it. */
+  readonly token = `inline-image-${randomUUID()}`;
+
+  constructor(
+    readonly image: InputImage,
+    readonly prefix = '',
+  ) {}
+}
+
+/** The image as part of the request: the upstream neither sees the client's URL nor has to reach this service. */
+export function dataUrl(image: InputImage): InlineImage {
+  return new InlineImage(image, `data:${image.contentType};base64,`);
+}
+
+/** Size of the images as base64, in bytes. */
+export function encodedBytes(images: readonly InputImage[]): number {
+  return images.reduce((sum, { size }) => sum + Math.ceil(size / 3) * 4, 0);
+}
