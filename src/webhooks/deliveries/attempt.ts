@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound, type OutboundAnswer } from '../../platform/outbound/outbound.ts';
@@ -23,6 +23,8 @@ type Result = Pick<FinishedDelivery, 'outcome' | 'status_code' | 'error' | 'resp
 /** Makes one HTTP attempt, signed with the current secrets. Writes nothing to the database. */
 @Injectable()
 export class Attempt {
+  private readonly logger = new Logger('webhooks');
+
   constructor(
     private readonly config: Config,
     private readonly outbound: Outbound,
@@ -48,7 +50,11 @@ export class Attempt {
     };
   }
 
-  /** The status decides. A body that breaks off after the status does not change the outcome. */
+  /**
+   * The status decides. A body that breaks off after the status does not change the outcome. An attempt that cannot be made,
+   * for example because the secret cannot be decrypted, is a failure of the schedule: if it threw, the lease would lapse and
+   * the sweep would make the dispatch due at once, without end.
+   */
   private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<Result> {
     const { event_id, url, body } = claimed;
     let head: Head | undefined;
@@ -69,7 +75,10 @@ export class Attempt {
       const noResponse = { status_code: null, response_snippet: null };
       if (error instanceof OutboundError) return { outcome: 'failed', error: errorOf(error), ...noResponse };
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
-      throw error;
+      const { endpoint_id } = claimed;
+      this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
+      // Clients see the nearest of the published classes: no connection was made. The log has the reason.
+      return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }
   }
 
