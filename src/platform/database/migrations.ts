@@ -10,6 +10,7 @@ import { WaitingTasks1700000000008 } from './migrations/0008-waiting-tasks.ts';
 import { GivenUpDeliveries1700000000009 } from './migrations/0009-given-up-deliveries.ts';
 import { AuditEvents1700000000010 } from './migrations/0010-audit-events.ts';
 import { PurgeLeases1700000000011 } from './migrations/0011-purge-leases.ts';
+import { StorageMarker1700000000012 } from './migrations/0012-storage-marker.ts';
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   GivenUpDeliveries1700000000009,
   AuditEvents1700000000010,
   PurgeLeases1700000000011,
+  StorageMarker1700000000012,
 ];

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config.ts';
 import { DiskStorage } from './disk.storage.ts';
 import { S3Storage } from './s3.storage.ts';
+import { StorageCheck } from './storage-check.ts';
+import { StorageMarker } from './storage-marker.entity.ts';
 import { Storage } from './storage.ts';
 
 /** S3 if STORAGE_URL is set, otherwise the disk. */
@@ -11,7 +14,8 @@ export async function openStorage({ storageUrl, dataDir }: Pick<Config, 'storage
 }
 
 @Module({
-  providers: [{ provide: Storage, inject: [Config], useFactory: openStorage }],
+  imports: [TypeOrmModule.forFeature([StorageMarker])],
+  providers: [StorageCheck, { provide: Storage, inject: [Config], useFactory: openStorage }],
   exports: [Storage],
 })
 export class StorageModule {}

@@ -58,7 +58,9 @@ export class FilesController {
       return reply.code(304).send();
     }
     const range = isRangeCurrent(headers['if-range'], etag) ? parseRange(headers.range, file.sizeBytes) : null;
-    const bytes = await this.storage.open(file.storageKey, range ?? undefined).catch(throwExpired);
+    const bytes = await this.storage
+      .open(file.storageKey, range ?? undefined)
+      .catch((error) => throwMissing(error, file));
 
     setHeaders(reply, id, file, query);
     if (range) {
@@ -75,10 +77,17 @@ export class FilesController {
   }
 }
 
-/** The purge may delete a file between the read of the record and the opening of the file. */
-function throwExpired(error?: unknown): never {
-  if (error !== undefined && !(error instanceof StoredFileMissing)) throw error;
-  throw new ApiError('file_expired', { cause: error });
+function throwExpired(): never {
+  throw new ApiError('file_expired');
+}
+
+/**
+ * The purge may delete a file between the read of the record and the opening of the file. Before that time the file is lost,
+ * or this process uses another storage than the worker: `internal_error`, which the error filter logs with the key.
+ */
+function throwMissing(error: unknown, { expiresAt }: StoredFile): never {
+  if (error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now()) throwExpired();
+  throw error;
 }
 
 const etagOf = (file: StoredFile) => `"${file.sha256}"`;

@@ -10,6 +10,8 @@ export interface StoredFile {
   sizeBytes: number;
   /** Hex. */
   sha256: string;
+  /** Until then its absence from storage is an error. */
+  expiresAt: Date;
 }
 
 /** Finds files of tasks by their public id. */
@@ -21,7 +23,7 @@ export class TaskFiles {
   async find(fileId: string): Promise<StoredFile | null> {
     const parsed = parseFileId(fileId);
     const task = parsed && (await this.tasks.read(parsed.taskId));
-    if (!task || !filesPresent(task)) return null;
+    if (!parsed || !task?.files_expire_at || !filesPresent(task)) return null;
     const output = task.result?.[parsed.index];
     if (!output) return null;
     return {
@@ -29,6 +31,7 @@ export class TaskFiles {
       contentType: output.content_type,
       sizeBytes: output.size_bytes,
       sha256: output.sha256,
+      expiresAt: task.files_expire_at,
     };
   }
 }

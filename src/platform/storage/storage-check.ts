@@ -1,0 +1,58 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Repository } from 'typeorm';
+import { Storage, StoredFileMissing } from './storage.ts';
+import { StorageMarker } from './storage-marker.entity.ts';
+
+const KEY = '_marker/id';
+
+/**
+ * Whether the storage is the one that this database was used with before. It is another one if hosts do not share DATA_DIR
+ * or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. Each of these looks like lost files.
+ */
+@Injectable()
+export class StorageCheck implements OnApplicationBootstrap {
+  private readonly logger = new Logger('storage');
+
+  constructor(
+    private readonly storage: Storage,
+    @InjectRepository(StorageMarker) private readonly markers: Repository<StorageMarker>,
+  ) {}
+
+  /** Not awaited, because a storage that does not respond must not delay the start: readiness reports it. */
+  onApplicationBootstrap(): void {
+    void this.warnOfAnother();
+  }
+
+  private async warnOfAnother(): Promise<void> {
+    try {
+      if (await this.isKnown()) return;
+      const msg =
+        'The storage lacks the marker of this database, so it is not the storage that was used before. Links to earlier ' +
+        'files return 500. Check DATA_DIR, STORAGE_URL and mounted volumes. After an intended change, run ' +
+        '"update storage_marker set written_at = null" and restart.';
+      this.logger.warn({ event: 'storage.changed', msg });
+    } catch (error) {
+      this.logger.warn({ event: 'storage.check_failed', err: error });
+    }
+  }
+
+  /** Writes the marker if no process has done so. Several processes may, because they all write the same one. */
+  async isKnown(): Promise<boolean> {
+    const [marker] = await this.markers.find();
+    if (!marker) throw new Error('The table storage_marker is empty.');
+    if (marker.written_at !== null) return (await this.read()) === marker.id;
+    await this.storage.put(KEY, Buffer.from(marker.id), 'text/plain');
+    await this.markers.update({ id: marker.id, written_at: IsNull() }, { written_at: () => 'now()' });
+    return true;
+  }
+
+  private async read(): Promise<string | null> {
+    try {
+      return Buffer.concat(await (await this.storage.open(KEY)).toArray()).toString();
+    } catch (error) {
+      if (error instanceof StoredFileMissing) return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp, type TestApp, testEnv } from '../support/app.ts';
+import { aCat, type ErrorBody } from '../support/clients/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { spawnService } from '../support/process.ts';
+import { eventually } from '../support/wait.ts';
+
+describe('a file that is lost before its retention ends', () => {
+  let service: TestApp;
+  beforeAll(async () => (service = await startApp()));
+  afterAll(() => service.close());
+
+  it('is an error of the service, not an expiry', async () => {
+    const { body } = await service.api.create(aCat);
+    const task = await service.api.untilFinal(body.task_id);
+    rmSync(join(service.env.DATA_DIR as string, 'files'), { recursive: true });
+    const answer = await fetch(task.result?.outputs[0]?.url as string);
+    const { error } = (await answer.json()) as ErrorBody;
+    expect([answer.status, error.code]).toEqual([500, 'internal_error']);
+  }, 60_000);
+});
+
+describe('a start with another storage', () => {
+  it('is a warning, and with the same storage it is none', async () => {
+    const database = await cloneDatabase();
+    const { env, dataDir } = await testEnv(database.url, { LOG_LEVEL: 'warn' });
+    const elsewhere = mkdtempSync(join(tmpdir(), 'darkroom-elsewhere-'));
+    try {
+      const outputs: string[] = [];
+      for (const folder of [dataDir, dataDir, elsewhere]) {
+        const running = await spawnService({ ...env, DATA_DIR: folder });
+        try {
+          if (folder === elsewhere) {
+            await eventually('the warning', async () => running.output().includes('storage.changed'), 20_000);
+          }
+        } finally {
+          await running.kill('SIGTERM');
+        }
+        outputs.push(running.output());
+      }
+      expect(outputs.map((output) => output.includes('storage.changed'))).toEqual([false, false, true]);
+    } finally {
+      await database.drop();
+      for (const folder of [dataDir, elsewhere]) rmSync(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
+});
