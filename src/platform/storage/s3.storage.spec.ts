@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,3 +87,48 @@ describe('storage in S3', () => {
     await expect(elsewhere.open('task_a/1-0.png')).rejects.not.toThrow(StoredFileMissing);
   });
 });
+
+/** Milliseconds. */
+const SILENCE = 200;
+
+describe('storage in an S3 that does not respond', () => {
+  it.each<[string, (silent: S3Storage, path: string) => Promise<unknown>]>([
+    ['a put of bytes', (silent) => silent.put('task_s/1-0.png', Buffer.from('x'), 'image/png')],
+    ['a put of a file', (silent, path) => silent.put('task_s/1-0.mp4', { path }, 'video/mp4')],
+    ['a read', (silent) => silent.open('task_s/1-0.png')],
+    ['a look-up', (silent) => silent.size('task_s/1-0.png')],
+    ['a deletion', (silent) => silent.deleteAll('task_s')],
+  ])('ends %s with an error', async (_, call) => {
+    await withServer('', async (silent) => {
+      const path = join(folder, 'upload');
+      await writeFile(path, Buffer.alloc(9_000_000, 'v'));
+      await expect(call(silent, path)).rejects.toThrow(/timed out|TimeoutError|socket hang up|aborted/);
+    });
+  });
+
+  it('ends a download that stalls, with an error', async () => {
+    await withServer('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nthe start', async (silent) => {
+      await expect((await silent.open('task_s/1-0.png')).toArray()).rejects.toThrow(/timed out|aborted/);
+    });
+  });
+});
+
+/** Runs `work` with a server that reads what arrives, and sends at most this. */
+async function withServer(reply: string, work: (silent: S3Storage) => Promise<void>): Promise<void> {
+  const sockets = new Set<import('node:net').Socket>();
+  const silent = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket
+      .on('error', () => undefined)
+      .once('data', () => socket.write(reply))
+      .resume();
+  }).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  try {
+    const { port } = silent.address() as AddressInfo;
+    await work(await S3Storage.connect(`s3://results?endpoint=http://127.0.0.1:${port}`, SILENCE));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+}

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -8,6 +9,12 @@ type Sdk = typeof import('@aws-sdk/client-s3');
 
 /** For uploads from a file. The SDK itself retries uploads from memory, but it cannot rewind a stream. */
 const UPLOAD_ATTEMPTS = 3;
+
+/**
+ * A connection on which no byte moves for so long is cut, and its request fails. Silence and not the whole time is limited,
+ * because a large video on a slow line takes longer. The SDK makes three attempts, so a put fails after 90 s.
+ */
+const SILENCE_MS = 30_000;
 
 /** Objects in a bucket of S3 or an S3-compatible server. */
 export class S3Storage implements Storage {
@@ -23,7 +30,7 @@ export class S3Storage implements Storage {
    * Loads the SDK, which takes 100 ms that a service with files on disk saves. Credentials come from the AWS environment.
    * @param url `s3://bucket?endpoint=…&region=…&prefix=…`
    */
-  static async connect(url: string): Promise<S3Storage> {
+  static async connect(url: string, silenceMs = SILENCE_MS): Promise<S3Storage> {
     const { hostname: bucket, searchParams: options } = new URL(url);
     const endpoint = options.get('endpoint') ?? undefined;
     const prefix = options.get('prefix');
@@ -36,7 +43,8 @@ export class S3Storage implements Storage {
       // Many S3-compatible servers do not support the newer checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000 },
+      logger: SDK_LOGGER,
+      requestHandler: { connectionTimeout: 5_000, socketTimeout: silenceMs, logger: SDK_LOGGER },
     });
     return new S3Storage(sdk, client, bucket, prefix ? `${checkPrefix(prefix)}/` : '');
   }
@@ -95,6 +103,18 @@ export class S3Storage implements Storage {
     return this.prefix + checkKey(key);
   }
 }
+
+const logger = new Logger('storage');
+const ignore = (): void => undefined;
+
+/** The SDK's warnings. Without this it prints them as plain text. It throws its errors, so their callers log them. */
+const SDK_LOGGER = {
+  trace: ignore,
+  debug: ignore,
+  info: ignore, // each request with its input
+  warn: (msg: unknown) => logger.warn({ event: 'storage.sdk_warned', msg: String(msg) }),
+  error: ignore,
+};
 
 /** A missing bucket is a configuration error, not a missing file. */
 function missing(key: string, error: { name: string; $metadata?: { httpStatusCode?: number } }): never {
