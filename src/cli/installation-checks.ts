@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
@@ -33,6 +34,7 @@ export async function checkInstallation(): Promise<Finding[]> {
   } catch (error) {
     return [...findings, ...faultsOf(error).map((note) => ({ check: 'configuration', ok: false, note }))];
   }
+  findings.push(await finding('DATA_DIR', async () => dataDirMode(config)));
   findings.push(await finding('secret key', () => secretKey(config)));
   findings.push(...(await database(config)));
   findings.push(await finding('storage', () => storage(config)));
@@ -57,6 +59,19 @@ function nodeVersion(): string {
   const { node } = process.versions;
   if (Number.parseInt(node) < MIN_NODE) throw new Error(`${node}; at least ${MIN_NODE} is needed`);
   return node;
+}
+
+/** As root the folder is 0711, so that the user of the embedded PostgreSQL can pass through it. */
+const OTHERS_READ_OR_WRITE = 0o066;
+
+function dataDirMode({ dataDir }: Config): string {
+  const found = statSync(dataDir, { throwIfNoEntry: false });
+  if (!found) return 'created at the first start';
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  if (process.platform !== 'win32' && (found.mode & OTHERS_READ_OR_WRITE) !== 0) {
+    throw new Error(`${dataDir} has mode ${mode}, so other users can read or change its list of files; run chmod 0711`);
+  }
+  return `mode ${mode}`;
 }
 
 async function secretKey(config: Config): Promise<string> {

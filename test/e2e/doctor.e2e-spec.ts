@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testEnv } from '../support/app.ts';
@@ -56,6 +56,15 @@ describe('darkroom doctor', () => {
     expect(findings).toContainEqual({ check: 'model', ok: false, note: 'seedance-2: ark (NOT_THERE is not set)' });
     expect(findings).toContainEqual({ check: 'model', ok: true, note: 'nano-banana-2: sandbox' });
     expect(code).toBe(1); // no provider can serve seedance-2
+  }, 60_000);
+
+  it('names a DATA_DIR that other users can read', async () => {
+    chmodSync(env.DATA_DIR as string, 0o755);
+    const { findings } = await examine('models: {}');
+    const note = expect.stringContaining('has mode 0755');
+    expect(findings).toContainEqual({ check: 'DATA_DIR', ok: false, note });
+    chmodSync(env.DATA_DIR as string, 0o711);
+    expect((await examine('models: {}')).findings).toContainEqual({ check: 'DATA_DIR', ok: true, note: 'mode 0711' });
   }, 60_000);
 
   it.each([

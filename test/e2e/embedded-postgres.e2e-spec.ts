@@ -74,6 +74,7 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
     expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);
     expect(statSync(join(dataDir, 'postgres-password')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(dataDir, 'postgres.lock')).mode & 0o777).toBe(0o600);
     await expect(ask(url.replace(/:[0-9a-f]+@/, ':wrong@'), 'select 1')).rejects.toThrow('password authentication');
     await expect(ask(url.replace('//darkroom:', '//postgres:'), 'select 1')).rejects.toThrow('no pg_hba.conf entry');
     await leave();

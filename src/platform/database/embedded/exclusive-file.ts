@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -26,11 +27,22 @@ export async function withExclusiveFile<T>(path: string, waitMs: number, work: (
 
 function open(path: string): DatabaseSync {
   try {
+    restrict(path);
     return new DatabaseSync(path, { timeout: 0 });
   } catch (cause) {
     throw new Error(`${path} cannot be opened; its folder must be writable for the user that runs Darkroom.`, {
       cause,
     });
+  }
+}
+
+/** SQLite would create it with mode 0644, and then any local user could hold a read lock on it and so prevent the start. */
+function restrict(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
+  try {
+    chmodSync(path, 0o600); // one of an earlier release
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error; // of another user; being able to lock it is enough
   }
 }
 
