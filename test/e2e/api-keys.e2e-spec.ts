@@ -30,9 +30,6 @@ beforeAll(async () => {
   database = await cloneDatabase();
   service = await start({ BOOTSTRAP_API_KEY: '' });
   admin = service.firstKey!;
-  // A key grants no more than its own limits, and some tests need keys without any.
-  const unlimited = { creates_per_minute: 0, reads_per_minute: 0, max_running: 0, max_queued: 0 };
-  await service.app.get(DataSource).query('update api_keys set limits = $1', [unlimited]);
 });
 afterAll(async () => {
   await service.close();

@@ -19,6 +19,12 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
   };
 }
 
+/** The limits set on the key itself, by the names of the code. */
+export function ownLimits(own: ApiKeyLimits): Partial<CallerLimits> {
+  const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [key, own[name]] as const);
+  return Object.fromEntries(limits.filter(([, limit]) => limit !== undefined));
+}
+
 /** null removes an own limit. */
 export type LimitChanges = { [Name in keyof ApiKeyLimits]?: number | null };
 

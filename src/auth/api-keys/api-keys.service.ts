@@ -72,7 +72,7 @@ export class ApiKeysService {
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
     return this.audit.transaction(by, async (tx, record) => {
-      const { grantor } = await lockKeys(tx, by, this.config);
+      const { grantor } = await lockKeys(tx, by);
       if (grantor) {
         const limits = limitsInForce(input.limits ?? {}, this.config);
         assertMayGrant(grantor, { scopes, limits, expiresAt: input.expiresAt ?? null });
@@ -131,7 +131,7 @@ export class ApiKeysService {
    */
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
-      const { target, grantor } = await lockTarget(tx, id, by, this.config);
+      const { target, grantor } = await lockTarget(tx, id, by);
       const { name, scopes, expiresAt } = changes;
       const limits = changes.limits === undefined ? undefined : changedLimits(target.limits, changes.limits);
       const inForce = limits && limitsInForce(limits, this.config);
@@ -173,7 +173,7 @@ export class ApiKeysService {
     const key = newApiKey();
     const hint = hintOf(key);
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
-      const { target } = await lockTarget(tx, id, by, this.config);
+      const { target } = await lockTarget(tx, id, by);
       await expireSecrets(tx, id, overlapHours);
       await addSecret(tx, id, hashOf(key, this.secrets));
       await tx.update(ApiKey, { id }, { hint });
@@ -195,7 +195,7 @@ export class ApiKeysService {
    */
   async revoke(id: string, { keepTasks }: { keepTasks: boolean }, by: Actor): Promise<void> {
     await this.audit.transaction(by, async (tx, record) => {
-      const { target } = await lockTarget(tx, id, by, this.config);
+      const { target } = await lockTarget(tx, id, by);
       await tx.update(ApiKey, { id }, { revoked_at: () => 'now()' });
       const after = { keep_tasks: keepTasks };
       await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });

@@ -6,8 +6,8 @@ import { LIMIT_NAMES } from './api-key-limits.ts';
 /** The API key that acts on another one, as the database has it now. */
 export interface Grantor {
   scopes: readonly Scope[];
-  /** In force: its own, and the configured ones for the rest. */
-  limits: CallerLimits;
+  /** Set on the key itself. A configured default is no limit on what the key may grant. */
+  limits: Partial<CallerLimits>;
   expiresAt: Date | null;
 }
 
@@ -29,9 +29,10 @@ export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, expiresA
   if (missing.length > 0) refuse('scopes', `This API key lacks ${quoted(missing)}, so it cannot grant such a key.`);
 
   for (const [name, limit] of Object.entries(limits) as [keyof CallerLimits, number][]) {
-    if (orUnlimited(limit) <= orUnlimited(by.limits[name])) continue;
+    const own = by.limits[name];
+    if (own === undefined || orUnlimited(limit) <= orUnlimited(own)) continue;
     const param = `limits.${LIMIT_NAMES[name]}`;
-    refuse(param, `This API key has the limit ${by.limits[name]}, so it cannot grant ${param} ${shown(limit)}.`);
+    refuse(param, `This API key has the limit ${own}, so it cannot grant ${param} ${shown(limit)}.`);
   }
 
   const endMs = expiresAt?.getTime() ?? Infinity;

@@ -1,9 +1,8 @@
 import { type EntityManager, In } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
-import type { Config } from '../../platform/config.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import type { Actor } from '../audit/actor.ts';
-import { limitsInForce } from './api-key-limits.ts';
+import { ownLimits } from './api-key-limits.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { assertCovers, type Grantor } from './grants.ts';
 
@@ -20,12 +19,7 @@ export const isApiKeyId = typeIdTest('key');
  * key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create another one.
  * @throws ApiError api_key_revoked: the acting key
  */
-export async function lockKeys(
-  tx: EntityManager,
-  { caller }: Actor,
-  config: Config,
-  targetId?: string,
-): Promise<LockedKeys> {
+export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: string): Promise<LockedKeys> {
   const ids = [caller?.apiKeyId, targetId].filter((id): id is string => id !== undefined && isApiKeyId(id));
   const keys = await tx.find(ApiKey, {
     where: { id: In(ids) },
@@ -36,18 +30,12 @@ export async function lockKeys(
   if (!caller) return { target, grantor: null };
   const own = keys.find(({ id }) => id === caller.apiKeyId);
   if (!own || own.revoked_at) throw new ApiError('api_key_revoked');
-  const limits = limitsInForce(own.limits, config);
-  return { target, grantor: { scopes: own.scopes, limits, expiresAt: own.expires_at } };
+  return { target, grantor: { scopes: own.scopes, limits: ownLimits(own.limits), expiresAt: own.expires_at } };
 }
 
 /** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */
-export async function lockTarget(
-  tx: EntityManager,
-  id: string,
-  by: Actor,
-  config: Config,
-): Promise<LockedKeys & { target: ApiKey }> {
-  const { target, grantor } = await lockKeys(tx, by, config, id);
+export async function lockTarget(tx: EntityManager, id: string, by: Actor): Promise<LockedKeys & { target: ApiKey }> {
+  const { target, grantor } = await lockKeys(tx, by, id);
   if (!target || target.revoked_at) notFound();
   if (grantor) assertCovers(grantor, target.scopes);
   return { target, grantor };
