@@ -61,6 +61,12 @@ describe('configuration', () => {
     });
   });
 
+  it('requires PUBLIC_URL for a worker, whose webhooks carry links to files that it does not serve', () => {
+    expect(faultsOf({ ROLE: 'worker' })).toEqual([expect.stringMatching(/^PUBLIC_URL is required/)]);
+    expect(loadConfig({ ROLE: 'worker', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
+    expect(loadConfig({ ROLE: 'api' }).publicUrl).toBe('http://127.0.0.1:3000');
+  });
+
   it('requires a SECRET_KEY with a DATABASE_URL, because all processes must share it', () => {
     expect(faultsOf({ DATABASE_URL: 'postgres://db/darkroom' })).toEqual([
       'SECRET_KEY is required when DATABASE_URL is set',

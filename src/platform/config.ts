@@ -47,6 +47,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   );
   const secretKey = textOf(env, 'SECRET_KEY');
   check(!textOf(env, 'DATABASE_URL') || secretKey !== undefined, 'SECRET_KEY is required when DATABASE_URL is set');
+  check(
+    settings.role !== 'worker' || settings.publicUrl !== null,
+    'PUBLIC_URL is required when ROLE is worker: webhooks carry links to files, which only the other processes serve',
+  );
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { host, port, dataDir, publicUrl, graphqlIntrospection } = settings;
