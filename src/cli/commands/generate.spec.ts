@@ -48,7 +48,8 @@ const json =
 const bytes: Answer = (_, response) => response.end(IMAGE);
 const drop: Answer = (request) => request.socket.destroy();
 
-const task = (status: string, more: object = {}) => ({ task_id: 'task_1', status, progress: 0, ...more });
+const ID = 'task_01jd8e5t9kf3qs7m2v4xw6yzab';
+const task = (status: string, more: object = {}) => ({ task_id: ID, status, progress: 0, ...more });
 const succeeded = (count = 1, sha256 = SHA256) =>
   task('succeeded', {
     result: {
@@ -63,21 +64,31 @@ const succeeded = (count = 1, sha256 = SHA256) =>
 const generate = (out: string) => run({ model: 'm', prompt: 'p' }, { url: `${url}/`, key: 'dr_test', out });
 
 describe('generate', () => {
+  it.each([
+    ['task id', { task_id: '../../task_1' }],
+    ['task id', { task_id: undefined }],
+    ['index', { result: { outputs: [{ index: '/../../x', url: 'http://127.0.0.1', content_type: '', sha256: '' }] } }],
+  ])('refuses an answer whose %s could lead outside of the folder', async (what, answer) => {
+    answers = [json({ ...succeeded(), ...answer }, 201)];
+    await expect(generate(folder)).rejects.toThrow(`an invalid ${what}`);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('creates a task, polls until it is final, saves each output in the folder and prints the file names', async () => {
     answers = [json(task('queued'), 201), json(task('running')), json(succeeded(2)), bytes, bytes];
     const out = join(folder, 'new', 'folder');
     await generate(out);
     expect(requests.map(({ line }) => line)).toEqual([
       'POST /v1/generations',
-      'GET /v1/tasks/task_1?wait=30',
-      'GET /v1/tasks/task_1?wait=30',
+      `GET /v1/tasks/${ID}?wait=30`,
+      `GET /v1/tasks/${ID}?wait=30`,
       'GET /file/0',
       'GET /file/1',
     ]);
     expect(JSON.parse(requests[0]!.body)).toEqual({ model: 'm', prompt: 'p' });
-    expect(await readdir(out)).toEqual(['task_1-0.png', 'task_1-1.png']);
-    expect(await readFile(join(out, 'task_1-0.png'))).toEqual(IMAGE);
-    expect(jest.mocked(console.log).mock.calls.flat()).toEqual([join(out, 'task_1-0.png'), join(out, 'task_1-1.png')]);
+    expect(await readdir(out)).toEqual([`${ID}-0.png`, `${ID}-1.png`]);
+    expect(await readFile(join(out, `${ID}-0.png`))).toEqual(IMAGE);
+    expect(jest.mocked(console.log).mock.calls.flat()).toEqual([join(out, `${ID}-0.png`), join(out, `${ID}-1.png`)]);
   });
 
   it('sends the API key to the API only, not with the signed link', async () => {

@@ -5,6 +5,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { findModel, MODELS } from '../../models/catalog.ts';
+import { isTaskId } from '../../tasks/task-id.ts';
 import { ServiceClient } from '../client/service-client.ts';
 import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 import { number, wholeNumber } from '../options.ts';
@@ -99,6 +100,8 @@ export async function run(
   const service = new ServiceClient(url, requireKey(key));
   // The idempotency key lets the client retry the creation without a second task, which could cost a second time.
   const created = await service.call<Task>('POST', '/v1/generations', parameters, { 'idempotency-key': randomUUID() });
+  // It becomes part of a file name, so a hostile service could write outside of the folder.
+  if (!isTaskId(created.task_id)) throw new Error('The service answered with an invalid task id.');
   console.error(created.task_id);
   const task = await follow(service, created);
   if (json) console.log(JSON.stringify(task, null, 2));
@@ -106,7 +109,8 @@ export async function run(
 
   const outputs = task.result?.outputs ?? [];
   for (const output of outputs) {
-    const file = await fileFor(output, task.task_id, out, outputs.length);
+    if (!Number.isInteger(output.index)) throw new Error('The service answered with an invalid index of an output.');
+    const file = await fileFor(output, created.task_id, out, outputs.length);
     await download(output, file);
     if (!json) console.log(file);
   }
