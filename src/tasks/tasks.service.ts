@@ -31,7 +31,7 @@ interface TaskRequest {
   metadata: Record<string, string>;
 }
 
-/** Prompts may be long, so the cache is also bounded by characters: some 64 MB. */
+/** Inputs may be long, so the cache is also bounded by characters: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
 
 /** The tasks as clients use them: create, find, cancel. */
@@ -44,7 +44,7 @@ export class TasksService {
   private readonly finals = new LRUCache<string, ShownTask>({
     max: 5_000,
     maxSize: CACHED_CHARACTERS,
-    sizeCalculation: (task) => 1_000 + String(task.input.prompt ?? '').length + (task.result?.length ?? 0) * 400,
+    sizeCalculation: charactersOf,
   });
 
   constructor(
@@ -179,4 +179,9 @@ export class TasksService {
       files_expire_at: null,
     };
   }
+}
+
+/** Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can outweigh the prompt. */
+export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input' | 'metadata' | 'result'>): number {
+  return 1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400;
 }
