@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.ts';
 import { Bootstrap } from './auth/api-keys/bootstrap.ts';
 import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
+import { createDataSource } from './platform/database/data-source.ts';
 import { startEmbeddedPostgres } from './platform/database/embedded/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
@@ -44,9 +46,15 @@ export async function startService(config: Config): Promise<Service> {
   const database = config.databaseUrl
     ? { url: config.databaseUrl, leave: async () => undefined }
     : await startEmbeddedPostgres(config.dataDir);
+  let dataSource: DataSource | undefined;
   try {
     await migrate(database.url);
-    const app = await createHttpApp(AppModule.forRoot({ config, secrets, databaseUrl: database.url }), config);
+    // Before Nest, which closes nothing if one of its providers cannot be made.
+    dataSource = await createDataSource(database.url).initialize();
+    const app = await createHttpApp(
+      AppModule.forRoot({ config, secrets, databaseUrl: database.url, dataSource }),
+      config,
+    );
     if (config.role === 'worker') serveHealthOnly(app.getHttpAdapter().getInstance());
     try {
       await app.init();
@@ -59,6 +67,8 @@ export async function startService(config: Config): Promise<Service> {
       throw error;
     }
   } catch (error) {
+    // The embedded server goes on for as long as it has a client.
+    if (dataSource?.isInitialized) await dataSource.destroy().catch(() => undefined);
     await database.leave();
     throw error;
   }

@@ -15,6 +15,8 @@ export interface BootContext {
   secrets: Secrets;
   /** Of a running, migrated database. */
   databaseUrl: string;
+  /** Connected to it. The caller closes it if the application cannot be built. */
+  dataSource?: DataSource;
 }
 
 /** A look at the bucket is a request that providers charge for, and balancers look every few seconds at every process. */
@@ -34,10 +36,10 @@ export class PlatformModule implements OnModuleInit {
     private readonly storage: Storage,
   ) {}
 
-  static forRoot({ config, secrets, databaseUrl }: BootContext): DynamicModule {
+  static forRoot({ config, secrets, databaseUrl, dataSource }: BootContext): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [DatabaseModule.connect(databaseUrl), EventsModule, StorageModule],
+      imports: [DatabaseModule.connect(databaseUrl, dataSource), EventsModule, StorageModule],
       providers: [{ provide: Config, useValue: config }, { provide: Secrets, useValue: secrets }, Metrics, Readiness],
       exports: [Config, Secrets, Metrics, Readiness, StorageModule],
     };

@@ -27,7 +27,7 @@ const POOL: pg.PoolConfig = {
 };
 
 /**
- * Makes a data source outside Nest: for the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
+ * Makes a data source for the service, the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
  * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module above it.
  * @param pool overrides the pool's settings
  */

@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { dataSourceOptions } from './data-source.ts';
+import type { DataSource } from 'typeorm';
+import { createDataSource } from './data-source.ts';
 import { Sql } from './sql.ts';
 
 /**
@@ -10,10 +11,15 @@ import { Sql } from './sql.ts';
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** @param url of a database that is already running and migrated, because the embedded server must start before Nest */
-  static connect(url: string): DynamicModule {
+  /**
+   * @param url of a database that is already running and migrated, because the embedded server must start before Nest
+   * @param connected a data source of the caller, who closes it if Nest cannot build the application: Nest does not
+   */
+  static connect(url: string, connected?: DataSource): DynamicModule {
     const typeOrm = TypeOrmModule.forRootAsync({
-      useFactory: () => ({ ...dataSourceOptions(url), autoLoadEntities: true, retryAttempts: 0 }),
+      useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
+      // Runs after every module file has been imported, and with it every entity: autoLoadEntities would add nothing.
+      dataSourceFactory: async () => connected ?? createDataSource(url).initialize(),
     });
     return { module: DatabaseModule, imports: [typeOrm], providers: [Sql], exports: [typeOrm, Sql] };
   }
