@@ -161,7 +161,9 @@ describe('600 MiB of incomplete bodies, sent to the real program', () => {
     await ordinary();
     const before = await service.rss();
     const body = Buffer.alloc(1024 * 1024 - 1, 'x');
-    const head = `POST /v1/generations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
+    // With a key: a request without one is refused before its body is received.
+    const authorization = `Authorization: Bearer ${service.api.key}\r\n`;
+    const head = `POST /v1/generations HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
     let refused = 0;
     const sockets = Array.from({ length: BODIES }, () => {
       const socket = connect(service.port, '127.0.0.1');
