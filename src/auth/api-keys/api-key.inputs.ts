@@ -29,6 +29,7 @@ export class CreateApiKeyInput {
   @ApiField.list(ScopeChoice, 'what the key may do; everything but keys:manage when left out', {
     optional: true,
     min: 1,
+    unique: true,
   })
   scopes?: Scope[];
 

@@ -29,23 +29,34 @@ export interface Bounds {
   max?: number;
 }
 
+/** Own texts, because some of class-validator's are clumsy ("All events's elements must be unique"). */
+const AN_INTEGER = '$property must be an integer';
+const A_NUMBER = '$property must be a number';
+const oneOf = ({ values }: Choice): string => `$property must be one of: ${values.join(', ')}`;
+const PLURALS = { character: 'characters', entry: 'entries' };
+const count = (n: number, noun: keyof typeof PLURALS): string => `${n} ${n === 1 ? noun : PLURALS[noun]}`;
+
 /** The class-validator rules of one kind of field. `platform/schema/input-fault.ts` turns a broken rule into an error code. */
 export const checks = {
   /** The pattern comes before the length, so that an empty text gets the message of its pattern. */
   string: ({ min, max, pattern }: Bounds & { pattern?: { regex: RegExp; message: string } }) => [
     IsString(),
     ...(pattern ? [Matches(pattern.regex, { message: pattern.message })] : []),
-    ...(min === undefined ? [] : [MinLength(min)]),
-    ...(max === undefined ? [] : [MaxLength(max)]),
+    ...(min === undefined
+      ? []
+      : [MinLength(min, { message: `$property must have at least ${count(min, 'character')}` })]),
+    ...(max === undefined
+      ? []
+      : [MaxLength(max, { message: `$property must have at most ${count(max, 'character')}` })]),
   ],
   integer: ({ fromQuery, unpublished, ...bounds }: Bounds & { fromQuery?: boolean; unpublished?: Bounds }) => [
     ...(fromQuery ? [DigitsToNumber()] : []),
-    IsInt(),
+    IsInt({ message: AN_INTEGER }),
     ...range({ ...bounds, ...unpublished }),
   ],
-  number: (bounds: Bounds) => [IsNumber(), ...range(bounds)],
-  boolean: () => [IsBoolean()],
-  oneOf: (choice: Choice) => [IsString(), IsIn(choice.values)],
+  number: (bounds: Bounds) => [IsNumber({}, { message: A_NUMBER }), ...range(bounds)],
+  boolean: () => [IsBoolean({ message: '$property must be true or false' })],
+  oneOf: (choice: Choice) => [IsString(), IsIn(choice.values, { message: oneOf(choice) })],
   object: (type: () => Class) => [IsObject(), ValidateNested(), Type(type)],
   anyObject: () => [IsObject()],
   /** A list of choices never needs more entries than the choice has values. */
@@ -53,9 +64,13 @@ export const checks = {
     const most = max ?? (typeof item === 'object' ? item.values.length : undefined);
     return [
       IsArray(),
-      ...(min === undefined ? [] : [ArrayMinSize(min)]),
-      ...(most === undefined ? [] : [ArrayMaxSize(most)]),
-      ...(unique ? [ArrayUnique()] : []),
+      ...(min === undefined
+        ? []
+        : [ArrayMinSize(min, { message: `$property must have at least ${count(min, 'entry')}` })]),
+      ...(most === undefined
+        ? []
+        : [ArrayMaxSize(most, { message: `$property must have at most ${count(most, 'entry')}` })]),
+      ...(unique ? [ArrayUnique({ message: '$property must not have the same entry twice' })] : []),
       ...items(item),
     ];
   },
@@ -67,15 +82,20 @@ export const mayBeLeftOut = (): PropertyDecorator => ValidateIf((_input, value) 
 export const mayBeNull = (): PropertyDecorator => ValidateIf((_input, value) => value !== null);
 
 function range({ min, max }: Bounds): PropertyDecorator[] {
-  return [...(min === undefined ? [] : [Min(min)]), ...(max === undefined ? [] : [Max(max)])];
+  const text = min !== undefined && max !== undefined ? `from ${min} to ${max}` : undefined;
+  const message = (one: string) => ({ message: `$property must be ${text ?? one}` });
+  return [
+    ...(min === undefined ? [] : [Min(min, message(`at least ${min}`))]),
+    ...(max === undefined ? [] : [Max(max, message(`at most ${max}`))]),
+  ];
 }
 
 function items(item: Item): PropertyDecorator[] {
   if (typeof item === 'function') return [ValidateNested({ each: true }), Type(item)];
   if (item === 'string') return [IsString({ each: true })];
-  if (item === 'integer') return [IsInt({ each: true })];
-  if (item === 'number') return [IsNumber({}, { each: true })];
-  return [IsIn(item.values, { each: true })];
+  if (item === 'integer') return [IsInt({ each: true, message: AN_INTEGER })];
+  if (item === 'number') return [IsNumber({}, { each: true, message: A_NUMBER })];
+  return [IsIn(item.values, { each: true, message: oneOf(item) })];
 }
 
 /** Digits only: "1.5", "1e3", " 1" and "" stay texts and fail as such. */

@@ -1,8 +1,9 @@
-import type { ValidationError } from 'class-validator';
+import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { ApiError } from '../../errors/api-error.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { firstBadItem } from './bad-item.ts';
 import { paramPath } from './param-path.ts';
+import { textMapsOf } from './text-map.ts';
 
 /** A custom rule may set the error code: `@Validate(PublicUrl, { context: { code: 'url_not_allowed' } })`. */
 export interface RuleContext {
@@ -30,10 +31,27 @@ export function faultOf(errors: readonly ValidationError[], above: readonly (str
   const [rule, code] = worstRule(error);
   const item = firstBadItem(error, rule);
   const param = paramPath(item === null ? path : [...path, item]);
-  if (code === 'unknown_parameter') return new ApiError(code, { param, message: `There is no parameter ${param}.` });
+  if (code === 'unknown_parameter') return unknownParameter(param, error.target?.constructor as InputClass | undefined);
   if (error.value === undefined)
     return new ApiError('missing_required_parameter', { param, message: `${param} is required.` });
   return new ApiError(code, { param, message: withFullPath(error.constraints[rule], error.property, param) });
+}
+
+type InputClass = new () => object;
+
+/** Names what is allowed instead, as every message about a parameter does. */
+export function unknownParameter(param: string, inputClass?: InputClass): ApiError {
+  const names = inputClass ? namesOf(inputClass) : [];
+  const allowed = names.length > 0 ? ` Allowed: ${names.join(', ')}.` : '';
+  return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${allowed}` });
+}
+
+function namesOf(inputClass: InputClass): string[] {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(inputClass, '', false, false);
+  const maps = textMapsOf(inputClass);
+  return [...new Set(rules.map(({ propertyName }) => propertyName))].map((name) =>
+    maps.has(name) ? `${name}[key]` : name,
+  );
 }
 
 function isUnknown(error: ValidationError): boolean {

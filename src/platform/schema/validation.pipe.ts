@@ -2,7 +2,7 @@ import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { ApiError } from '../../errors/api-error.ts';
-import { faultOf } from './input-fault.ts';
+import { faultOf, unknownParameter } from './input-fault.ts';
 import { requireJsonObject } from '../http/json/json-body.ts';
 import { paramPath } from './param-path.ts';
 import { gatherTextMaps, textMapsOf } from './text-map.ts';
@@ -21,12 +21,26 @@ export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
     if (data !== undefined && (value === undefined || value === null)) return value; // an omitted GraphQL argument
-    const isQuery = type === 'query' && data === undefined;
-    return validate(
-      metatype!,
-      isQuery ? gatherTextMaps(value as Record<string, unknown>, textMapsOf(metatype!)) : value,
-    );
+    if (data !== undefined) return validate(metatype!, withoutNulls(value));
+    const isQuery = type === 'query';
+    return validate(metatype!, isQuery ? queryOf(value as Record<string, unknown>, metatype!) : value);
   }
+}
+
+/** @throws ApiError invalid_type for a parameter that is given twice */
+function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {
+  const gathered = gatherTextMaps(query, textMapsOf(metatype));
+  const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
+  if (repeated === undefined) return gathered;
+  throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
+}
+
+/** In GraphQL, null for an optional field means that it was not given. The schema itself refuses null for other fields. */
+function withoutNulls(argument: unknown): unknown {
+  const fields = Object.entries(argument as object);
+  return fields.some(([, field]) => field === null)
+    ? Object.fromEntries(fields.filter(([, field]) => field !== null))
+    : argument;
 }
 
 function validate(metatype: Type<object>, value: unknown): object {
@@ -53,8 +67,8 @@ function toInstance(metatype: Type<object>, plain: object, maps: ReadonlySet<str
   return Object.assign(input, Object.fromEntries(textMaps));
 }
 
-/** class-transformer skips these keys, so class-validator would never report them. */
-const SPECIAL_KEYS = ['__proto__', 'constructor'];
+/** Names that every object inherits, such as `__proto__` and `toString`: class-validator takes them for known fields. */
+const SPECIAL_KEYS = Object.getOwnPropertyNames(Object.prototype);
 
 /** @param textMaps properties of `value` in which any key is allowed */
 function rejectSpecialKeys(value: unknown, path: (string | number)[], textMaps?: ReadonlySet<string>): void {
@@ -62,7 +76,7 @@ function rejectSpecialKeys(value: unknown, path: (string | number)[], textMaps?:
   for (const key of SPECIAL_KEYS) {
     if (!Object.hasOwn(value, key)) continue;
     const param = paramPath([...path, key]);
-    throw new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.` });
+    throw unknownParameter(param);
   }
   for (const [key, item] of Object.entries(value)) {
     if (!textMaps?.has(key)) rejectSpecialKeys(item, [...path, Array.isArray(value) ? Number(key) : key]);
