@@ -25,9 +25,12 @@ export async function cloneDatabase(): Promise<TestDatabase> {
 
 /**
  * PostgreSQL refuses "with (force)" to a role that is not a superuser while an autovacuum runs in the database. Without it,
- * PostgreSQL ends the autovacuum itself, and waits five seconds for connections to close.
+ * PostgreSQL ends the autovacuum itself, and waits five seconds for connections to close. A service that still runs would
+ * connect again, so connections are forbidden first.
  */
 async function drop(server: string, name: string): Promise<void> {
+  if ((await execute(server, `select 1 from pg_database where datname = '${name}'`)) === 0) return;
+  await execute(server, `alter database ${name} allow_connections false`);
   await execute(
     server,
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`,
@@ -58,11 +61,12 @@ function inDatabase(server: string, name: string): string {
   return url.href;
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+/** @returns how many rows the statement gave or changed */
+async function execute(url: string, statement: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(statement)).rowCount ?? 0;
   } finally {
     await client.end();
   }

@@ -23,7 +23,7 @@ export class UpdateApiKeyInput {
   })
   name?: string;
 
-  @ApiField.list(ScopeChoice, 'everything that the key may do', { optional: true, min: 1 })
+  @ApiField.list(ScopeChoice, 'everything that the key may do', { optional: true, min: 1, unique: true })
   scopes?: Scope[];
 
   @ApiField.integer('unix seconds, in the future; null: the key never expires', {
