@@ -88,6 +88,8 @@ describe('validation of fields declared with ApiField', () => {
   it('gathers the pairs of a query string', () => {
     const query = (value: object) => new ValidationPipe().transform(value, { type: 'query', metatype: CheckedInput });
     expect(query({ 'pairs[a]': 'b', 'pairs[c]': 'd' })).toEqual({ pairs: { a: 'b', c: 'd' } });
+    expect(() => query({ size: ['1', '2'] })).toThrow(expect.objectContaining({ code: 'invalid_type', param: 'size' }));
+    expect(() => query({ cake: ['1', '2'] })).toThrow(expect.objectContaining({ code: 'unknown_parameter' }));
     expect(() => query({ pairs: 'a' })).toThrow(expect.objectContaining({ code: 'unknown_parameter' }));
   });
 

@@ -47,11 +47,14 @@ export function unknownParameter(param: string, inputClass?: InputClass): ApiErr
 }
 
 function namesOf(inputClass: InputClass): string[] {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(inputClass, '', false, false);
   const maps = textMapsOf(inputClass);
-  return [...new Set(rules.map(({ propertyName }) => propertyName))].map((name) =>
-    maps.has(name) ? `${name}[key]` : name,
-  );
+  return [...propertiesOf(inputClass)].map((name) => (maps.has(name) ? `${name}[key]` : name));
+}
+
+/** The properties that an input class declares with rules. */
+export function propertiesOf(inputClass: InputClass): Set<string> {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(inputClass, '', false, false);
+  return new Set(rules.map(({ propertyName }) => propertyName));
 }
 
 function isUnknown(error: ValidationError): boolean {

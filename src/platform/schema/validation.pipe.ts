@@ -2,7 +2,7 @@ import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { ApiError } from '../../errors/api-error.ts';
-import { faultOf, unknownParameter } from './input-fault.ts';
+import { faultOf, propertiesOf, unknownParameter } from './input-fault.ts';
 import { requireJsonObject } from '../http/json/json-body.ts';
 import { paramPath } from './param-path.ts';
 import { gatherTextMaps, textMapsOf } from './text-map.ts';
@@ -31,7 +31,7 @@ export class ValidationPipe implements PipeTransform {
 function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {
   const gathered = gatherTextMaps(query, textMapsOf(metatype));
   const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
-  if (repeated === undefined) return gathered;
+  if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered; // an unknown one is reported as such
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
 }
 
