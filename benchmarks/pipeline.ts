@@ -11,7 +11,6 @@
  * `work` is the processor time of one task: of the process, of PostgreSQL, and of Redis where it is used. Both sides inspect the
  * image and store it durably with the same code, which is also measured alone: it bounds how far apart the two can be.
  */
-import autocannon from 'autocannon';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -20,27 +19,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type Arrivals, type Burst, burst } from './support/burst.ts';
 import { tasksPerSecond } from './support/pgbench.ts';
 import { inspectAndStore } from './support/inspect-and-store.ts';
 import { post } from './support/post.ts';
-import { processorClock } from './support/processor-time.ts';
 import { startRedis } from './support/redis.ts';
 import { median, report, round2 } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
 const TASKS = Number(process.argv[2] ?? 4000);
 const ROUNDS = Number(process.argv[3] ?? 5);
-const CONNECTIONS = 64;
 const SINGLES = 100;
 /** Pause between two single tasks, so that everything is idle when the second starts. */
 const IDLE_MS = 15;
 
-let arrived = 0;
-let arrivedAt = 0;
+const arrivals: Arrivals = { count: 0, lastAt: 0 };
 const receiver = createServer((request, reply) => {
   request.resume().on('end', () => {
-    arrived += 1;
-    arrivedAt = Date.now();
+    arrivals.count += 1;
+    arrivals.lastAt = Date.now();
     reply.end();
   });
 }).listen(0, '127.0.0.1');
@@ -82,13 +79,15 @@ try {
   const finals = { ours: [] as Burst[], theirs: [] as Burst[] };
   const hooks = { ours: [] as Burst[], theirs: [] as Burst[] };
   const alike: number[] = [];
-  await burst({ ...ours, headers: as(bench.apiKey) }, false); // warm-up
-  await burst(theirs, false);
+  const plain = { database, amount: TASKS };
+  const withWebhooks = { ...plain, arrivals };
+  await burst({ ...ours, headers: as(bench.apiKey) }, body, plain); // warm-up
+  await burst(theirs, body, plain);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    finals.theirs.push(await burst(theirs, false));
-    finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, false));
-    hooks.theirs.push(await burst(theirsTelling, true));
-    hooks.ours.push(await burst({ ...ours, headers: as(key) }, true));
+    finals.theirs.push(await burst(theirs, body, plain));
+    finals.ours.push(await burst({ ...ours, headers: as(bench.apiKey) }, body, plain));
+    hooks.theirs.push(await burst(theirsTelling, body, withWebhooks));
+    hooks.ours.push(await burst({ ...ours, headers: as(key) }, body, withWebhooks));
     alike.push(await inspectAndStore(files));
     console.log(
       `round ${round} of ${ROUNDS}`,
@@ -111,34 +110,6 @@ try {
     waits.theirs.push(await timed(() => post(theirs.url, null, generation, prefer)));
   }
   rows['one task when idle, POST to final, ms'] = compared(waits);
-
-  interface Side {
-    url: string;
-    table: string;
-    headers: Record<string, string>;
-    pids: number[];
-  }
-
-  async function burst(side: Side, withWebhooks: boolean, amount = TASKS): Promise<Burst> {
-    arrived = 0;
-    const used = processorClock(...side.pids);
-    const since = new Date();
-    const sent = await autocannon({ ...side, method: 'POST', body, connections: CONNECTIONS, amount });
-    if (sent.non2xx > 0 || sent.errors > 0) throw new Error(`${sent.non2xx} refused, ${sent.errors} broken`);
-    for (;;) {
-      const { rows: found } = await database.query<{ done: number; first: Date; last: Date }>(
-        `select count(*)::int as done, min(created_at) as first, max(completed_at) as last from ${side.table}
-          where created_at >= $1 and status = 'succeeded'`,
-        [since],
-      );
-      const { done, first, last } = found[0]!;
-      if (done >= amount && (!withWebhooks || arrived >= amount)) {
-        const ms = (withWebhooks ? arrivedAt : last.getTime()) - first.getTime();
-        return { rate: (amount * 1000) / ms, work: used() / amount };
-      }
-      await sleep(100);
-    }
-  }
 } finally {
   await database.end();
   await bench.close();
@@ -149,13 +120,6 @@ try {
 const alone = await tasksPerSecond(16, 10);
 if (alone !== null) rows['pgbench, 16 clients, a task at a time, tasks/s'] = { baseline: Math.round(alone) };
 await report('pipeline', rows, { tasks: TASKS, rounds: ROUNDS, redis: 'appendfsync always' });
-
-interface Burst {
-  /** Tasks a second. */
-  rate: number;
-  /** Milliseconds of processor time for one task. */
-  work: number;
-}
 
 function compared({ ours, theirs }: { ours: number[]; theirs: number[] }): object {
   const ratios = ours.map((rate, at) => rate / (theirs[at] as number));

@@ -1,8 +1,9 @@
-// Writes openapi.json and schema.graphql from the built service (`npm run build` first), here or into the folder given; run by
-// `npm run schema`. Needs no database: in preview mode Nest reads the modules without making their providers.
+// Writes openapi.json, schema.graphql and the settings in the schema of the chart's values from the built service (`npm run build`
+// first), here or into the folder given; run by `npm run schema`. Needs no database: in preview mode Nest reads the modules without making their providers.
 import 'reflect-metadata';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { chartSchema } from './chart-schema.ts';
 
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
 
@@ -14,11 +15,18 @@ const [{ AppModule }, { createHttpApp }, { buildOpenApi }, { schemaText }, { loa
   built('platform/config.js'),
 ]);
 
+const { SETTINGS } = await built('platform/settings.js');
+const { PROVIDER_SETTINGS } = await built('platform/provider-settings.js');
+
 const config = loadConfig({});
 const ground = { config, secrets: null, databaseUrl: 'postgres://nowhere.invalid/none' };
 const app = await createHttpApp(AppModule.forRoot(ground), { corsOrigins: [], logLevel: 'error' }, { preview: true });
 const folder = process.argv[2] ?? join(import.meta.dirname, '..');
-const write = (name: string, text: string) => writeFile(join(folder, name), text);
+const write = async (name: string, text: string) => {
+  await mkdir(dirname(join(folder, name)), { recursive: true });
+  await writeFile(join(folder, name), text);
+};
 await write('openapi.json', `${JSON.stringify(buildOpenApi(app), null, 2)}\n`);
 await write('schema.graphql', await schemaText(app));
-console.log('openapi.json and schema.graphql are written.');
+await write('deploy/helm/darkroom/values.schema.json', chartSchema(SETTINGS, PROVIDER_SETTINGS));
+console.log('openapi.json, schema.graphql and values.schema.json are written.');

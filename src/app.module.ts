@@ -1,11 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.ts';
+import { BatchesModule } from './batches/batches.module.ts';
+import { FilesModule } from './files/files.module.ts';
 import { GenerationModule } from './generation/generation.module.ts';
 import { ModelsModule } from './models/models.module.ts';
 import { GraphqlModule } from './platform/graphql/graphql.module.ts';
 import { HealthModule } from './health/health.module.ts';
 import { type BootContext, PlatformModule } from './platform/platform.module.ts';
+import { OpenaiModule } from './openai/openai.module.ts';
+import { OperationsModule } from './operations/operations.module.ts';
 import { TasksModule } from './tasks/tasks.module.ts';
+import { UsageModule } from './usage/usage.module.ts';
 import { WebhooksModule } from './webhooks/webhooks.module.ts';
 
 /** The root module: lists every module. */
@@ -20,8 +25,13 @@ export class AppModule {
         AuthModule,
         ModelsModule,
         TasksModule,
+        FilesModule,
         GenerationModule,
+        BatchesModule,
+        OpenaiModule,
+        UsageModule,
         WebhooksModule,
+        OperationsModule,
         HealthModule,
       ],
     };

@@ -1,6 +1,11 @@
 import 'reflect-metadata';
-import { existsSync } from 'node:fs';
-import { loadConfig } from './platform/config.ts';
+import { withDatabaseUrl } from './cli/database.ts';
+import { boundBufferGarbage } from './platform/buffer-garbage.ts';
+import { type Config, loadConfig } from './platform/config.ts';
+import { migrate } from './platform/database/migrate.ts';
+import { Environment } from './platform/environment.ts';
+import { logProcess } from './platform/logging/log-process.ts';
+import { reloadLogLevels } from './platform/logging/reload-levels.ts';
 import { startService } from './service.ts';
 import { welcome } from './welcome.ts';
 
@@ -16,20 +21,34 @@ function exitWhenIdle(): void {
   setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 }
 
-if (existsSync('.env')) process.loadEnvFile('.env');
+async function serve(config: Config, environment: Environment): Promise<void> {
+  const service = await startService(config);
+  process.stdout.write(welcome(config, service.firstKey));
+  logProcess();
+
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1); // second signal: exit at once
+    stopping = true;
+    void service.stop().finally(exitWhenIdle);
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  // Of a terminal, SIGHUP says that it was closed.
+  process.on('SIGHUP', process.stdin.isTTY ? stop : () => reloadLogLevels(environment.read()));
+}
+
+boundBufferGarbage();
+const environment = new Environment();
+Object.assign(process.env, environment.read()); // libraries read their variables there, such as those of AWS
 
 try {
   const config = loadConfig();
-  const service = await startService(config);
-  process.stdout.write(welcome(config, service.firstKey));
-
-  let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) process.exit(1); // second signal: exit at once
-      stopping = true;
-      void service.stop().finally(exitWhenIdle);
-    });
+  if (config.migrate === 'only') {
+    await withDatabaseUrl(config, migrate);
+    process.stdout.write('The database is up to date.\n');
+    exitWhenIdle();
+  } else {
+    await serve(config, environment);
   }
 } catch (error) {
   process.stderr.write(`Darkroom did not start. ${(error as Error).message}\n`);

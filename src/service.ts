@@ -5,14 +5,19 @@ import { AppModule } from './app.module.ts';
 import { Bootstrap } from './auth/api-keys/bootstrap.ts';
 import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
-import { createDataSource } from './platform/database/data-source.ts';
+import { connectDataSource } from './platform/database/connect.ts';
 import { startEmbeddedPostgres } from './platform/database/embedded/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
+import { assertMigrated } from './platform/database/schema-check.ts';
+import { assertOwnSessions } from './platform/database/session-check.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp } from './platform/http/http-app.ts';
+import { OpsServer } from './platform/http/ops-server.ts';
 import { Readiness } from './platform/readiness.ts';
+import { traces } from './platform/traces/traces.ts';
 import { loadSecretKey, Secrets } from './platform/secrets.ts';
+import { OpenCalls } from './calls/open-calls.ts';
 import { OpenWaits } from './tasks/live/open-waits.ts';
 import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
@@ -32,8 +37,23 @@ async function stop(app: NestFastifyApplication, delayS: number): Promise<void> 
   app.get(Readiness).stop();
   if (delayS > 0) await sleep(delayS * 1000);
   app.get(OpenWaits).endAll();
+  app.get(OpenCalls).endAll();
   await Promise.all([app.get(TaskClaimer).stop(), app.get(DeliverWorker).stop()]);
   await app.close();
+}
+
+/** Last, so that the spans and statements of the stop itself are not lost. */
+async function leave(database: { leave(): Promise<void> }): Promise<void> {
+  await Promise.all([traces.stop(), database.leave()]);
+}
+
+/** Before anything is started: with these servers the process would look healthy and lose events or creations. */
+async function refuseUnsupported({ databaseUrl, eventsUrl }: Config): Promise<void> {
+  if (databaseUrl) await assertOwnSessions(databaseUrl);
+  if (eventsUrl) {
+    const { assertNoSentinel } = await import('./platform/events/redis-probe.ts'); // loads the Redis client
+    await assertNoSentinel(eventsUrl);
+  }
 }
 
 /**
@@ -42,26 +62,34 @@ async function stop(app: NestFastifyApplication, delayS: number): Promise<void> 
  * @throws Error with a message for the operator
  */
 export async function startService(config: Config): Promise<Service> {
+  await refuseUnsupported(config);
+  await traces.start(config);
   const secrets = new Secrets(await loadSecretKey(config));
   const database = config.databaseUrl
     ? { url: config.databaseUrl, leave: async () => undefined }
     : await startEmbeddedPostgres(config.dataDir);
   let dataSource: DataSource | undefined;
   try {
-    await migrate(database.url);
+    await (config.migrate === 'off' ? assertMigrated : migrate)(database.url);
     // Before Nest, which closes nothing if one of its providers cannot be made.
-    dataSource = await createDataSource(database.url).initialize();
+    dataSource = await connectDataSource(database.url);
     const app = await createHttpApp(
       AppModule.forRoot({ config, secrets, databaseUrl: database.url, dataSource }),
       config,
     );
+    const ops = config.opsPort === null ? null : new OpsServer(app.getHttpAdapter().getInstance());
     if (config.role === 'worker') serveHealthOnly(app.getHttpAdapter().getInstance());
     try {
       await app.init();
       serveApiDocs(app);
       const firstKey = await app.get(Bootstrap).run();
       await app.listen(config.port, config.host);
-      return { app, firstKey, stop: () => stop(app, config.shutdownDelayS).finally(() => database.leave()) };
+      await ops?.listen(config.opsPort!, config.host);
+      const stopAll = async (): Promise<void> => {
+        await stop(app, config.shutdownDelayS).finally(() => leave(database));
+        await ops?.close();
+      };
+      return { app, firstKey, stop: stopAll };
     } catch (error) {
       await app.close().catch(() => undefined);
       throw error;

@@ -5,7 +5,8 @@ import { median } from './report.ts';
 type Measured = number | Load;
 
 /**
- * Alternates, so that other work of the machine affects both alike.
+ * Alternates, and changes the order each round, so that other work of the machine affects both alike. A round before the first
+ * is not counted: it compiles the code of both and fills their pools.
  * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster. For loads it
  * also has the work of a request (above 1 the first needs less) and the median time
  */
@@ -15,9 +16,12 @@ export async function compare<First extends string, Second extends string>(
   [second, roundOfSecond]: [Second, () => Promise<Measured>],
 ): Promise<{ ratio: number } & Record<First | Second, number>> {
   const pairs: [Measured, Measured][] = [];
+  await roundOfSecond();
+  await roundOfFirst();
   for (let round = 0; round < rounds; round += 1) {
+    const early = round % 2 === 0 ? await roundOfFirst() : undefined;
     const other = await roundOfSecond();
-    pairs.push([await roundOfFirst(), other]);
+    pairs.push([early ?? (await roundOfFirst()), other]);
   }
   const of = (figure: keyof Load) => {
     const figures = pairs.map((pair) => pair.map((one) => figureOf(one, figure)) as [number, number]);

@@ -41,7 +41,9 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     await createTasks.create({ api_key_id: 'key_pgbench' });
   });
   const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true, [], null));
-  const end = await statementOf((sql) => new EndTasks(sql, {}).end({ id: '', attempt: 1, outcome: {} }));
+  const end = await statementOf((sql) =>
+    new EndTasks(sql, {}, { currency: 'USD' }).end({ id: '', attempt: 1, outcome: {} }),
+  );
 
   const bench = await Bench.open();
   const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-pgbench-'));
@@ -58,7 +60,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
         '\\set nth random(1, 1000000000000000)',
         `${withValues(create, [ONE_TASK, "'1200ms'"])};`,
         `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'"])} \\gset t_`,
-        `${withValues(end, [ONE_END, '604800', "'1200ms'"])};`,
+        `${withValues(end, [ONE_END, '604800', "'1200ms'", "'USD'"])};`,
         '',
       ].join('\n'),
     );

@@ -18,9 +18,15 @@ process.on('message', async (request: ProviderRequest) => {
     submittedBefore: false,
     scratchDir,
     signal: new AbortController().signal,
+    partialImages: 0,
     progress: () => undefined,
+    tokens: () => undefined,
+    partialImage: () => undefined,
     submitting: async () => undefined,
     submitted: async () => undefined,
+    resubmitting: async () => undefined,
+    releaseImages: async () => undefined,
+    polling: (work) => work(),
   });
   const seconds = (performance.now() - startedAt) / 1000;
   await rm(scratchDir, { recursive: true });

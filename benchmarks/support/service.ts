@@ -9,6 +9,8 @@ import { freePort } from './free-port.ts';
 
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+
 /** One database with any number of processes on it. Run `npm run build` first. */
 export class Bench {
   private readonly children: ChildProcess[] = [];
@@ -37,6 +39,11 @@ export class Bench {
     return this.database.url;
   }
 
+  /** DATA_DIR of the processes. */
+  get dataDir(): string {
+    return join(this.folder, 'files');
+  }
+
   get databasePid(): number {
     return Number.parseInt(readFileSync(join(this.folder, 'data/postgres/postmaster.pid'), 'utf8'));
   }
@@ -46,18 +53,22 @@ export class Bench {
     return this.pids.get(url) as number;
   }
 
-  /** Starts dist/main.js on this database, without limits. @returns its URL */
-  async service(settings: Record<string, string> = {}): Promise<string> {
+  /**
+   * Starts a build on this database, without limits.
+   * @param main its dist/main.js, by default of this clone
+   * @returns its URL
+   */
+  async service(settings: Record<string, string> = {}, main = MAIN): Promise<string> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const child = spawn(process.execPath, [new URL('../../dist/main.js', import.meta.url).pathname], {
+    const child = spawn(process.execPath, [main], {
       cwd: this.folder,
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
         PATH: process.env.PATH,
         PORT: String(port),
         DATABASE_URL: this.database.url,
-        DATA_DIR: join(this.folder, 'files'),
+        DATA_DIR: this.dataDir,
         SECRET_KEY: '0'.repeat(64),
         BOOTSTRAP_API_KEY: this.apiKey,
         LOG_LEVEL: 'warn',

@@ -10,6 +10,9 @@ export const BUCKET = 'auth:rate-bucket';
 /** The route needs no API key. Every other route needs one. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
+/** The route needs no API key for the requests that `permits` accepts, because the handler checks another permission. */
+export const PublicWhen = (permits: (request: GuardedRequest) => boolean) => SetMetadata(PUBLIC, permits);
+
 /** The route needs a key with this scope. Without the decorator any key is accepted. */
 export const Scope = (scope: ScopeName) => SetMetadata(SCOPE, scope);
 

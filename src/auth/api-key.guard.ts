@@ -1,16 +1,16 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ApiError } from '../errors/api-error.ts';
 import { BUCKET, PUBLIC, SCOPE } from './access.ts';
+import { assertScope } from './assert-scope.ts';
 import { Authenticator } from './authenticator.ts';
-import type { Caller, Scope } from './caller.ts';
-import { replyOf, requestOf } from './guarded-request.ts';
+import type { Scope } from './caller.ts';
+import { type GuardedRequest, replyOf, requestOf } from './guarded-request.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
 import type { RateBucket } from './rate-limits/rate-window.ts';
 
 /** What the decorators of a handler, or of its class, require. */
 interface Access {
-  isPublic: boolean;
+  isPublic: boolean | ((request: GuardedRequest) => boolean);
   bucket: RateBucket;
   scope: Scope | undefined;
 }
@@ -32,9 +32,10 @@ export class ApiKeyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Promise<boolean> | boolean {
     const access = this.accessOf(context);
-    if (access.isPublic) return true;
+    if (access.isPublic === true) return true;
 
     const request = requestOf(context);
+    if (access.isPublic && access.isPublic(request)) return true;
     return andThen(this.authenticator.authenticateHeader(request.headers.authorization), (caller) => {
       request.caller = caller;
       return andThen(this.rateLimits.count(caller, access.bucket), (headers) => {
@@ -50,7 +51,7 @@ export class ApiKeyGuard implements CanActivate {
     let access = this.accessByHandler.get(context.getHandler());
     if (!access) {
       access = {
-        isPublic: this.metadata<boolean>(PUBLIC, context) ?? false,
+        isPublic: this.metadata<Access['isPublic']>(PUBLIC, context) ?? false,
         bucket: this.metadata<RateBucket>(BUCKET, context) ?? 'read',
         scope: this.metadata<Scope>(SCOPE, context),
       };
@@ -73,10 +74,4 @@ function andThen<Value, Result>(
   step: (value: Value) => Promise<Result> | Result,
 ): Promise<Result> | Result {
   return value instanceof Promise ? value.then(step) : step(value);
-}
-
-/** @throws ApiError insufficient_scope, with the missing scope in the message */
-function assertScope(caller: Caller, scope: Scope): void {
-  if (caller.scopes.includes(scope)) return;
-  throw new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
 }

@@ -13,19 +13,24 @@ import { AuditLog } from './audit/audit-log.ts';
 import { AuditPurge } from './audit/audit-purge.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
+import { KeyBudget } from './budgets/key-budget.entity.ts';
+import { KeyBudgets } from './budgets/key-budgets.ts';
+import { KeyNames } from './api-keys/key-names.ts';
 import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './authenticator.ts';
 import { KeyBeforeBody } from './key-before-body.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
 import { RateCount } from './rate-limits/rate-count.entity.ts';
+import { RateWindowPurge } from './rate-limits/rate-window-purge.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
+import { DeleteRateWindows } from './sql/delete-rate-windows.ts';
 import { SocketAuth } from './socket-auth.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
 /** API keys: issuing, authentication, scopes and rate limits. The guard runs for every route and resolver; `@Public()` exempts one. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, RateCount])],
+  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, KeyBudget, RateCount])],
   controllers: [ApiKeysController, AuditController],
   providers: [
     ApiKeysService,
@@ -35,15 +40,19 @@ import { ViewerResolver } from './viewer.resolver.ts';
     AuditResolver,
     Authenticator,
     Bootstrap,
+    DeleteRateWindows,
     KeyBeforeBody,
+    KeyBudgets,
+    KeyNames,
     KeyWatch,
     LastUse,
     RateLimits,
+    RateWindowPurge,
     RevokedKeySweep,
     SocketAuth,
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [ApiKeysService, Bootstrap, KeyWatch],
+  exports: [ApiKeysService, AuditLog, Bootstrap, KeyBudgets, KeyNames, KeyWatch],
 })
 export class AuthModule {}

@@ -8,6 +8,7 @@ import { Sql } from '../platform/database/sql.ts';
 import { Secrets } from '../platform/secrets.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
 import { limitsInForce } from './api-keys/api-key-limits.ts';
+import { keyChecked } from './auth-metrics.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Caller } from './caller.ts';
 import { findByHashes, type FoundApiKey } from './sql/find-by-hashes.ts';
@@ -50,7 +51,11 @@ export class Authenticator {
   ) {
     this.ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
     // Unlimited concurrency: one slow statement must not delay the look-ups of later requests.
-    this.lookups = new Batch((hashes) => findByHashes(sql, hashes), { maxItems: 1000, concurrency: Infinity });
+    this.lookups = new Batch((hashes) => findByHashes(sql, hashes), {
+      name: 'auth.lookups',
+      maxItems: 1000,
+      concurrency: Infinity,
+    });
   }
 
   /**
@@ -71,7 +76,10 @@ export class Authenticator {
     // The cache stores a digest of the key, so that a memory dump contains only the keys of requests in flight.
     const digest = hash('sha256', key, 'base64');
     const cached = this.accepted.get(digest) ?? this.refused.get(digest);
-    if (cached && performance.now() < cached.goodUntil) return callerOf(cached);
+    if (cached && performance.now() < cached.goodUntil) {
+      keyChecked('cached');
+      return callerOf(cached);
+    }
     if (!isWellFormed(key)) throw new ApiError('invalid_api_key');
     return this.lookUpOnce(key, digest).then(callerOf);
   }
@@ -108,6 +116,7 @@ export class Authenticator {
     const sentAt = performance.now();
     const { cacheVersion } = this;
     const check = this.check(await this.lookups.add(hashOf(key, this.secrets)), sentAt);
+    keyChecked(check.caller ? 'found' : check.apiKeyId === null ? 'unknown' : 'refused');
     if (cacheVersion !== this.cacheVersion) return check;
     this.accepted.delete(digest);
     this.refused.delete(digest);
@@ -127,6 +136,7 @@ export class Authenticator {
       apiKeyId: found.id,
       scopes: Object.freeze(found.scopes),
       limits: Object.freeze(limitsInForce(found.limits, this.config)),
+      hasBudget: found.limits.budget !== undefined,
     });
     return {
       caller,

@@ -1,8 +1,16 @@
 /** What an API key may do. */
-export const SCOPES = ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage', 'keys:manage'] as const;
+export const SCOPES = [
+  'generations:write',
+  'tasks:read',
+  'tasks:cancel',
+  'webhooks:manage',
+  'keys:manage',
+  'operations:read',
+  'operations:manage',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The effective limits of one API key: its own values, and the configured defaults for the rest. 0 = no limit. */
+/** The effective limits of one API key: its own values, and the configured defaults for the rest. 0 = no limit, except for the weight. */
 export interface CallerLimits {
   createsPerMinute: number;
   readsPerMinute: number;
@@ -10,6 +18,10 @@ export interface CallerLimits {
   maxRunning: number;
   /** Tasks queued at once. Further tasks are rejected with `queue_full`. */
   maxQueued: number;
+  /** Bytes of uploads stored at once. Further uploads are rejected with `file_quota_exceeded`. */
+  maxFileBytes: number;
+  /** Share of the starts while tasks of several keys wait, 1 to 100: twice the weight, twice the share. */
+  weight: number;
 }
 
 /** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
@@ -18,4 +30,6 @@ export interface Caller {
   apiKeyId: string;
   scopes: readonly Scope[];
   limits: CallerLimits;
+  /** Whether its creations reserve their cost. How much is left, only the database knows. */
+  hasBudget: boolean;
 }

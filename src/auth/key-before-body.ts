@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
 import { hasBody } from '../platform/http/has-body.ts';
+import { bodyConfigOf } from '../platform/http/multipart/accepts-body.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 
@@ -21,6 +22,7 @@ export class KeyBeforeBody {
     if (role === 'worker') return; // it has no such routes: every path is 404
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
       if (!request.url.startsWith(GUARDED) || !hasBody(request.raw.headers)) return done();
+      if (bodyConfigOf(request).signedFile) return done(); // its handler checks the signature before it reads
       try {
         if (!isWellFormed(bearerTokenOf(request.headers.authorization))) throw new ApiError('invalid_api_key');
       } catch (error) {

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
 import type { Authenticator } from './authenticator.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, Scope } from './caller.ts';
 import { KeyWatch } from './key-watch.ts';
 
 const HEADER = 'Bearer dr_x';
@@ -10,15 +10,17 @@ const RECHECK_MS = 2_000;
 
 /** What every check of the key throws; null: it is good. */
 let refusal: ApiError | null;
+let scopes: Scope[];
 let keys: KeyWatch;
 
 beforeEach(() => {
   Logger.overrideLogger(false);
   jest.useFakeTimers();
   refusal = null;
+  scopes = ['tasks:read', 'webhooks:manage'];
   const authenticateHeader = async () => {
     if (refusal) throw refusal;
-    return { apiKeyId: 'key_1' } as Caller;
+    return { apiKeyId: 'key_1', scopes } as unknown as Caller;
   };
   keys = new KeyWatch({ authenticateHeader, forget: () => undefined } as unknown as Authenticator);
 });
@@ -37,6 +39,21 @@ describe('the watch over the keys of open connections', () => {
     refusal = new ApiError('api_key_revoked');
     await jest.advanceTimersByTimeAsync(RECHECK_MS * 2);
     expect(closed).toEqual(['api_key_revoked']);
+  });
+
+  it('closes a connection once the key lacks the scope that it needs, or any scope that it had', async () => {
+    const closed: string[] = [];
+    await keys.admit(HEADER, ({ message }) => closed.push(`reader: ${message}`), 'tasks:read');
+    await keys.admit(HEADER, ({ message }) => closed.push(`socket: ${message}`));
+    scopes = ['tasks:read', 'generations:write'];
+    await jest.advanceTimersByTimeAsync(RECHECK_MS * 2);
+    expect(closed).toEqual(['socket: This API key lacks the scope "webhooks:manage".']);
+    scopes = [];
+    await jest.advanceTimersByTimeAsync(RECHECK_MS * 2);
+    expect(closed.slice(1)).toEqual(['reader: This API key lacks the scope "tasks:read".']);
+    await expect(keys.admit(HEADER, () => undefined, 'tasks:read')).rejects.toMatchObject({
+      code: 'insufficient_scope',
+    });
   });
 
   it('goes on with its rechecks after one of them failed', async () => {

@@ -1,18 +1,24 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
 import { outsideOfRequests } from '../platform/logging/request-context.ts';
+import { assertScope, lackOf } from './assert-scope.ts';
 import { Authenticator } from './authenticator.ts';
+import { type Caller, type Scope, SCOPES } from './caller.ts';
 
-/** All connections of a revoked key must be closed within 5 s, so keys are rechecked every 2 s, bypassing the cache. */
+/**
+ * The connections of a key that is revoked, or that loses the scope they need, must be closed within 5 s. So keys are
+ * rechecked every 2 s, bypassing the cache.
+ */
 const RECHECK_MS = 2_000;
 
-/** @param refusal api_key_revoked, api_key_expired or invalid_api_key */
+/** @param refusal api_key_revoked, api_key_expired, invalid_api_key or insufficient_scope */
 type OnRefused = (refusal: ApiError) => void;
 
 /** The open connections of one key. */
 interface WatchedKey {
   apiKeyId: string;
-  onRefused: Set<OnRefused>;
+  /** What each connection needs. */
+  open: Map<OnRefused, readonly Scope[]>;
 }
 
 /** Permission for one connection to stay open. */
@@ -34,21 +40,24 @@ export class KeyWatch implements OnApplicationShutdown {
 
   /**
    * @param authorization the header, `Bearer <API_KEY>`
-   * @param onRefused called once when the key has been revoked or has expired
-   * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired
+   * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection needs
+   * @param scope what the connection needs; when absent, all scopes that the key has now
+   * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, insufficient_scope
    */
-  async admit(authorization: string | undefined, onRefused: OnRefused): Promise<Admission> {
-    const { apiKeyId } = await this.authenticator.authenticateHeader(authorization);
-    const header = authorization!; // the line above throws without a header
-    const key = this.watched.get(header) ?? { apiKeyId, onRefused: new Set() };
+  async admit(authorization: string | undefined, onRefused: OnRefused, scope?: Scope): Promise<Admission> {
+    const caller = await this.authenticator.authenticateHeader(authorization);
+    if (scope) assertScope(caller, scope);
+    const header = authorization!; // without a header the look-up throws
+    const { apiKeyId } = caller;
+    const key = this.watched.get(header) ?? { apiKeyId, open: new Map() };
     this.watched.set(header, key);
-    key.onRefused.add(onRefused);
+    key.open.set(onRefused, scope ? [scope] : caller.scopes);
     this.timer ??= outsideOfRequests(() => setInterval(() => void this.recheckAll(), RECHECK_MS).unref());
     return {
       apiKeyId,
       release: () => {
-        key.onRefused.delete(onRefused);
-        if (key.onRefused.size === 0 && this.watched.get(header) === key) this.watched.delete(header);
+        key.open.delete(onRefused);
+        if (key.open.size === 0 && this.watched.get(header) === key) this.watched.delete(header);
       },
     };
   }
@@ -56,14 +65,16 @@ export class KeyWatch implements OnApplicationShutdown {
   /**
    * Runs a request that waits, and answers it with the refusal as soon as its key is refused.
    * @param work must stop waiting when the signal aborts; its result is discarded then
+   * @param scope as for `admit`
    * @throws ApiError those of `admit`, also later, and whatever `work` throws
    */
   async whileAdmitted<Result>(
     authorization: string | undefined,
     work: (refused: AbortSignal) => Promise<Result>,
+    scope?: Scope,
   ): Promise<Result> {
     const refused = new AbortController();
-    const { release } = await this.admit(authorization, (refusal) => refused.abort(refusal));
+    const { release } = await this.admit(authorization, (refusal) => refused.abort(refusal), scope);
     try {
       const result = await work(refused.signal);
       refused.signal.throwIfAborted();
@@ -91,29 +102,38 @@ export class KeyWatch implements OnApplicationShutdown {
     }
   }
 
+  private async recheck(header: string, key: WatchedKey): Promise<void> {
+    try {
+      this.closeWithoutScope(key, await this.authenticator.authenticateHeader(header));
+    } catch (error) {
+      // Any other error, such as an unavailable database, says nothing about the key.
+      if (!(error instanceof ApiError) || error.status !== 401) return;
+      if (this.watched.get(header) === key) this.watched.delete(header);
+      this.closeAll(key, [...key.open.keys()], error);
+    }
+  }
+
+  /** Closes the connections that need a scope which the key has lost; the others stay open. */
+  private closeWithoutScope(key: WatchedKey, caller: Caller): void {
+    for (const lost of SCOPES.filter((scope) => !caller.scopes.includes(scope))) {
+      const concerned = [...key.open].filter(([, scopes]) => scopes.includes(lost)).map(([onRefused]) => onRefused);
+      if (concerned.length === 0) continue;
+      for (const onRefused of concerned) key.open.delete(onRefused);
+      this.closeAll(key, concerned, lackOf(lost));
+    }
+  }
+
+  private closeAll({ apiKeyId }: WatchedKey, connections: OnRefused[], refusal: ApiError): void {
+    this.logger.log({ event: 'key.refused', api_key_id: apiKeyId, code: refusal.code, open: connections.length });
+    for (const onRefused of connections) this.close(onRefused, refusal);
+  }
+
   /** A connection whose closing throws must not keep others open, or end the rechecks. */
   private close(onRefused: OnRefused, refusal: ApiError): void {
     try {
       onRefused(refusal);
     } catch (error) {
       this.logger.error({ event: 'key.close_failed', err: error });
-    }
-  }
-
-  private async recheck(header: string, key: WatchedKey): Promise<void> {
-    try {
-      await this.authenticator.authenticateHeader(header);
-    } catch (error) {
-      // Any other error, such as an unavailable database, says nothing about the key.
-      if (!(error instanceof ApiError) || error.status !== 401) return;
-      if (this.watched.get(header) === key) this.watched.delete(header);
-      this.logger.log({
-        event: 'key.refused',
-        api_key_id: key.apiKeyId,
-        code: error.code,
-        open: key.onRefused.size,
-      });
-      for (const onRefused of key.onRefused) this.close(onRefused, error);
     }
   }
 }

@@ -2,7 +2,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
 import { KeyWatch } from './key-watch.ts';
 
-/** Authenticates GraphQL sockets with the same keys as HTTP. */
+/**
+ * Authenticates GraphQL sockets with the same keys as HTTP. A socket does not know which scopes its operations use, so it is
+ * closed when its key loses any scope; the client connects again with what is left.
+ */
 @Injectable()
 export class SocketAuth implements OnModuleInit {
   constructor(

@@ -3,12 +3,15 @@ import { Command, CommanderError } from 'commander';
 import { existsSync } from 'node:fs';
 import { failureText } from './failure-text.ts';
 import { auditCommand } from './commands/audit.ts';
+import { batchCommand } from './commands/batch.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { generateCommand } from './commands/generate.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { opsCommand } from './commands/ops.ts';
 import { triggerCommand } from './commands/trigger.ts';
+import { usageCommand } from './commands/usage.ts';
 
 // Loads the service's configuration as the service does, before the commands take their defaults from it.
 if (existsSync('.env')) process.loadEnvFile('.env');
@@ -19,10 +22,13 @@ const USAGE_ERROR = 2;
 const program = new Command('darkroom')
   .description('Turn prompts into images and videos: the command line of a Darkroom service.')
   .addCommand(generateCommand())
+  .addCommand(batchCommand())
   .addCommand(listenCommand())
   .addCommand(triggerCommand())
+  .addCommand(usageCommand())
   .addCommand(keysCommand())
   .addCommand(auditCommand())
+  .addCommand(opsCommand())
   .addCommand(migrateCommand())
   .addCommand(doctorCommand());
 

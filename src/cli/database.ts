@@ -1,4 +1,5 @@
 import type { Config } from '../platform/config.ts';
+import { assertOwnSessions } from '../platform/database/session-check.ts';
 import { startEmbeddedPostgres } from '../platform/database/embedded/embedded-postgres.ts';
 
 /**
@@ -6,7 +7,10 @@ import { startEmbeddedPostgres } from '../platform/database/embedded/embedded-po
  * and stops it afterwards.
  */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
-  if (config.databaseUrl) return work(config.databaseUrl);
+  if (config.databaseUrl) {
+    await assertOwnSessions(config.databaseUrl);
+    return work(config.databaseUrl);
+  }
   const embedded = await startEmbeddedPostgres(config.dataDir);
   try {
     return await work(embedded.url);

@@ -1,7 +1,7 @@
 import type { TaskView } from '../tasks/task.view.ts';
 import { newEndpointSecret } from '../webhooks/endpoints/endpoint-secret.ts';
 import { eventTypeOf, taskEventBody } from '../webhooks/events/event-body.ts';
-import { EVENT_TYPES } from '../webhooks/events/event-type.ts';
+import { TASK_EVENT_TYPES } from '../webhooks/events/event-type.ts';
 import { signedHeaders } from '../webhooks/deliveries/signature.ts';
 import { newEventId } from '../webhooks/webhook-id.ts';
 import { liveEvents } from './client/live-events.ts';
@@ -25,14 +25,14 @@ export interface ListenOptions {
  * @throws Error when the service refuses the key, or an option is invalid
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
-  const { forwardTo, url, events = [...EVENT_TYPES] } = options;
+  const { forwardTo, url, events = [...TASK_EVENT_TYPES] } = options;
   const key = requireKey(options.key);
   const target = URL.parse(forwardTo);
   if (!target || !/^https?:$/.test(target.protocol))
     throw new Error(`--forward-to must be an http(s) URL: ${forwardTo}`);
-  const unknown = events.find((type) => !EVENT_TYPES.some((known) => known === type));
+  const unknown = events.find((type) => !TASK_EVENT_TYPES.some((known) => known === type));
   if (unknown !== undefined)
-    throw new Error(`Unknown event "${unknown}". The events are ${EVENT_TYPES.join(' and ')}.`);
+    throw new Error(`Unknown event "${unknown}". The events are ${TASK_EVENT_TYPES.join(' and ')}.`);
   const secret = options.secret ?? newEndpointSecret();
   signedHeaders('', '', [secret]); // throws now if the secret is not valid
 

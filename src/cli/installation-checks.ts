@@ -5,6 +5,7 @@ import { ModelAvailability } from '../models/model-availability.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { MODELS } from '../models/catalog.ts';
+import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
@@ -13,6 +14,7 @@ import { openStorage } from '../platform/storage/storage.module.ts';
 import { withDatabaseUrl } from './database.ts';
 import { failureText } from './failure-text.ts';
 import { withNestContext } from './nest-context.ts';
+import { unpricedBindings } from './price-checks.ts';
 
 export interface Finding {
   check: string;
@@ -127,13 +129,20 @@ async function events({ eventsUrl }: Config): Promise<string> {
 /** The bindings of each model, in order of preference, and whether each credential is set. */
 async function models(config: Config): Promise<Finding[]> {
   const parts = {
-    providers: [ProviderRegistry, SandboxProvider, ModelAvailability, { provide: Config, useValue: config }],
+    providers: [
+      ProviderRegistry,
+      SandboxProvider,
+      ModelAvailability,
+      UsageTerms,
+      { provide: Config, useValue: config },
+    ],
   };
   try {
     // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
-    return await withNestContext(parts, async (context) =>
-      MODELS.map(({ id }) => model(id, context.get(ProviderRegistry))),
-    );
+    return await withNestContext(parts, async (context) => {
+      const registry = context.get(ProviderRegistry);
+      return [...MODELS.map(({ id }) => model(id, registry)), prices(registry)];
+    });
   } catch (error) {
     return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
   }
@@ -147,6 +156,13 @@ function model(id: string, registry: ProviderRegistry): Finding {
     return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
   });
   return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
+}
+
+/** A missing price is no fault: the tasks succeed, and count as unpriced. */
+function prices(registry: ProviderRegistry): Finding {
+  const missing = unpricedBindings(registry);
+  const note = missing.length === 0 ? 'every bound model has one' : `none for ${missing.join(', ')}`;
+  return { check: 'prices', ok: true, note };
 }
 
 /** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */

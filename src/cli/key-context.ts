@@ -3,10 +3,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { ApiKeySecret } from '../auth/api-keys/api-key-secret.entity.ts';
 import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
+import { ApiKeyViews } from '../auth/api-keys/api-key-views.ts';
 import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
 import { AuditEvent } from '../auth/audit/audit-event.entity.ts';
 import { AuditLog } from '../auth/audit/audit-log.ts';
 import { Authenticator } from '../auth/authenticator.ts';
+import { KeyBudgets } from '../auth/budgets/key-budgets.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { Config, loadConfig } from '../platform/config.ts';
 import { DatabaseModule } from '../platform/database/database.module.ts';
@@ -28,8 +30,10 @@ export async function withKeyContext(
       imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent])],
       providers: [
         ApiKeysService,
+        ApiKeyViews,
         AuditLog,
         Authenticator,
+        KeyBudgets,
         LastUse,
         { provide: Config, useValue: config },
         { provide: Secrets, useValue: secrets },

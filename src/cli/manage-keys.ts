@@ -2,21 +2,26 @@ import { newApiKey } from '../auth/api-keys/api-key-format.ts';
 import { CreateApiKeyInput, RotateApiKeyInput } from '../auth/api-keys/api-key.inputs.ts';
 import { UpdateApiKeyInput } from '../auth/api-keys/api-key-changes.inputs.ts';
 import type { ApiKey } from '../auth/api-keys/api-key.entity.ts';
-import { type ApiKeyView, toApiKeyView } from '../auth/api-keys/api-key.view.ts';
-import { ApiKeysService, type IssuedApiKey } from '../auth/api-keys/api-keys.service.ts';
+import type { ApiKeyView } from '../auth/api-keys/api-key.view.ts';
+import { ApiKeyViews } from '../auth/api-keys/api-key-views.ts';
+import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
 import { COMMAND_LINE } from '../auth/audit/actor.ts';
 import { SCOPES } from '../auth/caller.ts';
-import type { Config } from '../platform/config.ts';
 import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
 import { TASKS_HOOK } from '../tasks/key-changes.ts';
+import { USAGE_HOOK } from '../usage/key-spending.ts';
+import { budgetOf, type BudgetOptions } from './budget-options.ts';
 import { withKeyContext } from './key-context.ts';
+import { NONE, noneAsNull } from './options.ts';
 import { table } from './table.ts';
 
-interface LimitOptions<Limit> {
+interface LimitOptions<Limit> extends BudgetOptions<Limit> {
   createsPerMinute?: Limit;
   readsPerMinute?: Limit;
   maxRunning?: Limit;
   maxQueued?: Limit;
+  maxFileBytes?: Limit;
+  weight?: Limit;
 }
 
 interface CreateOptions extends LimitOptions<number> {
@@ -27,12 +32,12 @@ interface CreateOptions extends LimitOptions<number> {
   json?: true;
 }
 
-/** null removes what the key has of its own. */
-interface UpdateOptions extends LimitOptions<number | null> {
+/** NONE removes what the key has of its own. */
+interface UpdateOptions extends LimitOptions<number | typeof NONE> {
   name?: string;
   scopes?: string[];
   allScopes?: true;
-  expires?: number | null;
+  expires?: number | typeof NONE;
   json?: true;
 }
 
@@ -46,30 +51,30 @@ export async function createKey(name: string, options: CreateOptions): Promise<v
   const limits = definedOnly(limitsOf(options));
   const scopes = options.allScopes ? SCOPES : options.scopes;
   const input = checked(CreateApiKeyInput, definedOnly({ name, scopes, limits, expires_at: options.expires }));
-  await withApiKeys(async (apiKeys, config) =>
-    printIssued(await apiKeys.create(input.toNewApiKey(), COMMAND_LINE), config, options),
+  await withApiKeys(async (apiKeys, views) =>
+    printIssued(await views.issued(await apiKeys.create(input.toNewApiKey(), COMMAND_LINE)), options),
   );
 }
 
 export async function listKeys(options: { json?: true }): Promise<void> {
-  await withApiKeys(async (apiKeys, config) => {
+  await withApiKeys(async (apiKeys, views) => {
     const all: ApiKey[] = [];
     for (let hasMore = true; hasMore;) {
       const page = await apiKeys.list({ limit: PAGE_SIZE, after: all.at(-1)?.id });
       all.push(...page.apiKeys);
       hasMore = page.hasMore;
     }
-    const views = all.map((apiKey) => toApiKeyView(apiKey, config));
-    if (options.json) console.log(JSON.stringify(views, null, 2));
-    else if (views.length === 0) console.log('There are no keys. Create one: darkroom keys create');
-    else console.log(table(views.map(row)));
+    const shown = await views.all(all);
+    if (options.json) console.log(JSON.stringify(shown, null, 2));
+    else if (shown.length === 0) console.log('There are no keys. Create one: darkroom keys create');
+    else console.log(table(shown.map(row)));
   });
 }
 
 export async function rotateKey(id: string, options: { overlapHours: number; json?: true }): Promise<void> {
   const { overlap_hours = 0 } = checked(RotateApiKeyInput, { overlap_hours: options.overlapHours });
-  await withApiKeys(async (apiKeys, config) =>
-    printIssued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, COMMAND_LINE), config, options),
+  await withApiKeys(async (apiKeys, views) =>
+    printIssued(await views.issued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, COMMAND_LINE)), options),
   );
 }
 
@@ -80,12 +85,12 @@ export async function updateKey(id: string, options: UpdateOptions): Promise<voi
     definedOnly({
       name: options.name,
       scopes: options.allScopes ? SCOPES : options.scopes,
-      expires_at: options.expires,
+      expires_at: noneAsNull(options.expires),
       ...(Object.keys(limits).length > 0 && { limits }),
     }),
   );
-  await withApiKeys(async (apiKeys, config) => {
-    const view = toApiKeyView(await apiKeys.update(id, input.toChanges(), COMMAND_LINE), config);
+  await withApiKeys(async (apiKeys, views) => {
+    const view = await views.of(await apiKeys.update(id, input.toChanges(), COMMAND_LINE));
     console.log(options.json ? JSON.stringify(view, null, 2) : table([row(view)]));
   });
 }
@@ -95,11 +100,11 @@ export async function revokeKey(id: string, { keepTasks = false }: { keepTasks?:
   console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
 }
 
-function withApiKeys(work: (apiKeys: ApiKeysService, config: Config) => Promise<void>): Promise<void> {
-  return withKeyContext(async (context, config) => {
+function withApiKeys(work: (apiKeys: ApiKeysService, views: ApiKeyViews) => Promise<void>): Promise<void> {
+  return withKeyContext(async (context) => {
     const apiKeys = context.get(ApiKeysService);
-    apiKeys.registerHook(TASKS_HOOK);
-    await work(apiKeys, config);
+    for (const hook of [TASKS_HOOK, USAGE_HOOK]) apiKeys.registerHook(hook);
+    await work(apiKeys, context.get(ApiKeyViews));
   });
 }
 
@@ -109,13 +114,13 @@ function checked<Input extends object>(type: new () => Input, input: object): In
 }
 
 /** Only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */
-function printIssued({ apiKey, key }: IssuedApiKey, config: Config, { json }: { json?: true }): void {
+function printIssued(view: ApiKeyView, { json }: { json?: true }): void {
   if (json) {
-    console.log(JSON.stringify(toApiKeyView(apiKey, config, key), null, 2));
+    console.log(JSON.stringify(view, null, 2));
     return;
   }
-  console.error(`${apiKey.id} "${apiKey.name}" (${apiKey.scopes.join(', ')}). This key is not shown again:`);
-  console.log(key);
+  console.error(`${view.id} "${view.name}" (${view.scopes.join(', ')}). This key is not shown again:`);
+  console.log(view.key);
 }
 
 function row(view: ApiKeyView) {
@@ -137,8 +142,11 @@ function definedOnly<Fields extends object>(fields: Fields): Partial<Fields> {
 }
 
 const limitsOf = <Limit>(options: LimitOptions<Limit>) => ({
-  creates_per_minute: options.createsPerMinute,
-  reads_per_minute: options.readsPerMinute,
-  max_running: options.maxRunning,
-  max_queued: options.maxQueued,
+  creates_per_minute: noneAsNull(options.createsPerMinute),
+  reads_per_minute: noneAsNull(options.readsPerMinute),
+  max_running: noneAsNull(options.maxRunning),
+  max_queued: noneAsNull(options.maxQueued),
+  max_file_bytes: noneAsNull(options.maxFileBytes),
+  weight: noneAsNull(options.weight),
+  budget: noneAsNull(budgetOf(options)),
 });

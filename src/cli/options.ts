@@ -26,7 +26,21 @@ export function moment(text: string): number {
   return Math.floor(ms / 1000);
 }
 
-/** `none` is null; everything else is parsed. */
-export function orNone<Value>(parse: (text: string) => Value): (text: string) => Value | null {
-  return (text) => (text === 'none' ? null : parse(text));
+/** Unix seconds of `30d` or `12h` ago, or of a date. */
+export function past(text: string): number {
+  const [, amount, unit] = /^([0-9]{1,6})([dh])$/.exec(text) ?? [];
+  if (amount === undefined) return moment(text);
+  return Math.floor((Date.now() - Number(amount) * (unit === 'd' ? DAY_MS : HOUR_MS)) / 1000);
 }
+
+/** What an option has that was given as `none`. Commander would turn null into an empty text. */
+export const NONE = Symbol('none');
+
+/** Reads the word `none` as NONE, and parses every other value. */
+export function orNone<Value>(parse: (text: string) => Value): (text: string) => Value | typeof NONE {
+  return (text) => (text === 'none' ? NONE : parse(text));
+}
+
+/** NONE as null, for the inputs of the API. */
+export const noneAsNull = <Value>(value: Value): Exclude<Value, typeof NONE> | null =>
+  value === NONE ? null : (value as Exclude<Value, typeof NONE>);

@@ -1,4 +1,5 @@
-import { type ErrorCode, type ErrorKind, ERRORS } from './catalog.ts';
+import { type ErrorCode, ERRORS } from './catalog.ts';
+import type { ErrorKind } from './error-kind.ts';
 
 interface ApiErrorDetails {
   /** The field that caused the error, as the client wrote it: `reference_images[2]`. */
@@ -11,6 +12,8 @@ interface ApiErrorDetails {
   retryAfterS?: number;
   /** Extra response headers. */
   headers?: Record<string, string>;
+  /** The faults of the items, for an error that names many. */
+  errors?: readonly object[];
   cause?: unknown;
 }
 
@@ -21,6 +24,7 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly retryAfterS: number | undefined;
   readonly headers: Record<string, string>;
+  readonly errors: readonly object[] | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -34,5 +38,6 @@ export class ApiError extends Error {
     this.param = details.param ?? null;
     this.retryAfterS = details.retryAfterS ?? kind.retryAfterS;
     this.headers = details.headers ?? {};
+    this.errors = details.errors;
   }
 }

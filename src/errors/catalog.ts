@@ -1,22 +1,5 @@
-/** The `type` of an error, with the names that the `openai` clients use. */
-export type ErrorType =
-  | 'invalid_request_error'
-  | 'authentication_error'
-  | 'permission_error'
-  | 'not_found_error'
-  | 'idempotency_error'
-  | 'rate_limit_error'
-  | 'server_error';
-
-export interface ErrorKind {
-  /** HTTP status of the response. */
-  status: number;
-  type: ErrorType;
-  /** For the client, unless the code that throws gives a more exact message. */
-  message: string;
-  /** Seconds after which a retry may succeed; sent as Retry-After. */
-  retryAfterS?: number;
-}
+import type { ErrorKind } from './error-kind.ts';
+import { FAILED_TASK_ERRORS } from './failed-task-errors.ts';
 
 /** Every error that a client can get, one row per code. A test compares it with docs/api/errors.md and openapi.json. */
 export const ERRORS = {
@@ -61,6 +44,18 @@ export const ERRORS = {
   },
   duplicate_key: { status: 400, type: 'invalid_request_error', message: 'A JSON object contains the same key twice.' },
   json_too_deep: { status: 400, type: 'invalid_request_error', message: 'The JSON is nested deeper than 32 levels.' },
+  invalid_multipart: { status: 400, type: 'invalid_request_error', message: 'The form is malformed or over a limit.' },
+  invalid_image: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This is not a still JPEG, PNG or WebP of at most 20 MB and 33.5 megapixels.',
+  },
+  invalid_file: { status: 400, type: 'invalid_request_error', message: 'This file is not what was announced.' },
+  batch_invalid: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Items of the batch are invalid; nothing was created.',
+  },
   bad_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid HTTP.' },
   request_timeout: { status: 408, type: 'invalid_request_error', message: 'The request did not arrive in time.' },
 
@@ -73,6 +68,12 @@ export const ERRORS = {
   api_key_revoked: { status: 401, type: 'authentication_error', message: 'This API key was revoked.' },
   api_key_expired: { status: 401, type: 'authentication_error', message: 'This API key has expired.' },
 
+  budget_exceeded: {
+    status: 402,
+    type: 'budget_error',
+    message: 'The estimated cost would pass the budget of this API key.',
+  },
+
   insufficient_scope: { status: 403, type: 'permission_error', message: 'This API key lacks the scope for this call.' },
   /** Reserved: part of the public API, but no code throws it yet. */
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
@@ -80,6 +81,11 @@ export const ERRORS = {
     status: 403,
     type: 'permission_error',
     message: 'This link has no valid signature, or it has expired.',
+  },
+  file_quota_exceeded: {
+    status: 403,
+    type: 'permission_error',
+    message: 'Your uploads take as much space as this API key may use; delete some.',
   },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
@@ -90,6 +96,12 @@ export const ERRORS = {
     message: 'No webhook endpoint of yours has this id.',
   },
   webhook_event_not_found: { status: 404, type: 'not_found_error', message: 'No webhook event of yours has this id.' },
+  file_not_found: { status: 404, type: 'not_found_error', message: 'No file of yours has this id.' },
+  batch_not_found: { status: 404, type: 'not_found_error', message: 'No batch of yours has this id.' },
+  process_not_found: { status: 404, type: 'not_found_error', message: 'No process of the service has this id.' },
+  pause_not_found: { status: 404, type: 'not_found_error', message: 'No pause has this id, or it has ended.' },
+  place_not_found: { status: 404, type: 'not_found_error', message: 'No provider has a place with this number.' },
+  webhook_replay_not_found: { status: 404, type: 'not_found_error', message: 'No webhook replay has this id.' },
   route_not_found: { status: 404, type: 'not_found_error', message: 'There is nothing at this URL.' },
   method_not_allowed: {
     status: 405,
@@ -97,7 +109,12 @@ export const ERRORS = {
     message: 'This URL does not accept this method.',
   },
   file_expired: { status: 410, type: 'not_found_error', message: 'This file was deleted when its retention ended.' },
-  payload_too_large: { status: 413, type: 'invalid_request_error', message: 'The request body is larger than 1 MiB.' },
+  payload_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    message:
+      'The request body is larger than this call accepts, which is 1 MiB for most. Upload images with POST /v1/files.',
+  },
   unsupported_media_type: {
     status: 415,
     type: 'invalid_request_error',
@@ -110,6 +127,11 @@ export const ERRORS = {
   },
   headers_too_large: { status: 431, type: 'invalid_request_error', message: 'The request headers are too large.' },
 
+  upload_incomplete: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'The bytes of this file have not arrived yet.',
+  },
   idempotency_in_progress: {
     status: 409,
     type: 'idempotency_error',
@@ -128,6 +150,27 @@ export const ERRORS = {
     type: 'rate_limit_error',
     message: 'Too many of your tasks are already waiting.',
     retryAfterS: 5,
+  },
+
+  variant_not_available: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'This file does not exist for this video.',
+  },
+  task_unfinished: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'The task is not final yet.',
+  },
+  task_not_running: { status: 409, type: 'invalid_request_error', message: 'No worker runs this task.' },
+  result_not_ready: { status: 409, type: 'invalid_request_error', message: 'The task has no result.' },
+
+  ...FAILED_TASK_ERRORS,
+  generation_timeout: {
+    status: 504,
+    type: 'server_error',
+    message: 'The generation takes longer than a call may wait; read its task.',
+    retryAfterS: 1,
   },
 
   internal_error: { status: 500, type: 'server_error', message: 'Something went wrong on our side.' },

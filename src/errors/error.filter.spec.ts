@@ -2,9 +2,19 @@ import { BadRequestException, type ArgumentsHost, HttpException, Logger, NotFoun
 import { jest } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { ApiError } from './api-error.ts';
-import { ErrorFilter, errorHeaders, toApiError, toErrorBody } from './error.filter.ts';
+import { ErrorFilter, errorHeaders, logServerError, toApiError, toErrorBody } from './error.filter.ts';
 
 const withCode = (message: string, code: string) => Object.assign(new Error(message), { code });
+
+it('is logged when the request failed, and not when it reports the outcome of a task', () => {
+  const logger = { error: jest.fn(), warn: jest.fn() } as unknown as Logger;
+  for (const code of ['generation_timeout', 'provider_unavailable', 'worker_lost', 'invalid_value'] as const) {
+    logServerError(logger, new ApiError(code), 'req_1');
+  }
+  expect(logger.error).not.toHaveBeenCalled();
+  logServerError(logger, new ApiError('internal_error'), 'req_1');
+  expect(logger.error).toHaveBeenCalledTimes(1);
+});
 
 describe('an error response', () => {
   it('has one shape, with the message of the code that throws', () => {

@@ -3,10 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { isDatabaseAway } from './database-away.ts';
 import type { ErrorCode } from './catalog.ts';
+import { noteServerError, renderedErrors } from './error-metrics.ts';
+import { FAILED_TASK_ERRORS } from './failed-task-errors.ts';
 
 /** The body of every error response. */
 export interface ErrorBody {
-  error: { message: string; type: string; param: string | null; code: ErrorCode; request_id: string };
+  error: {
+    message: string;
+    type: string;
+    param: string | null;
+    code: ErrorCode;
+    request_id: string;
+    errors?: readonly object[];
+  };
 }
 
 /** Renders every error: those of this service, of the framework, and unexpected ones. No other code does. */
@@ -26,9 +35,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
+/** The outcomes of tasks, which the worker has logged, and a task that takes long: no failure of the request. */
+const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
+
 /** Logs the errors of the server, once. Errors of clients are not logged. */
 export function logServerError(logger: Logger, error: ApiError, requestId: string): void {
-  if (error.status < 500) return;
+  if (error.status < 500 || OUTCOMES.has(error.code)) return;
   const line = { event: 'request.failed', code: error.code, request_id: requestId, err: error.cause ?? error };
   if (error.code === 'service_unavailable') logger.warn(line);
   else logger.error(line);
@@ -40,6 +52,7 @@ export function sendError(error: ApiError, requestId: string, reply: FastifyRepl
     return;
   }
   if (reply.sent) return;
+  if (error.status >= 500) noteServerError(reply.raw, error.code);
   void reply
     .code(error.status)
     .headers(errorHeaders(error))
@@ -48,8 +61,9 @@ export function sendError(error: ApiError, requestId: string, reply: FastifyRepl
 }
 
 export function toErrorBody(error: ApiError, requestId: string): ErrorBody {
-  const { message, type, param, code } = error;
-  return { error: { message, type, param, code, request_id: requestId } };
+  const { message, type, param, code, errors } = error;
+  renderedErrors.inc({ code });
+  return { error: { message, type, param, code, request_id: requestId, ...(errors && { errors }) } };
 }
 
 /** The headers of an error's status and code; those given with the error override them. */
@@ -68,6 +82,11 @@ function headersByStatus(status: number): Record<string, string> | undefined {
 
 const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
   idempotency_key_reused: { 'x-should-retry': 'false' },
+  // The openai clients repeat every 409 that does not say this.
+  result_not_ready: { 'x-should-retry': 'false' },
+  task_cancelled: { 'x-should-retry': 'false' },
+  task_unfinished: { 'x-should-retry': 'false' },
+  upload_incomplete: { 'x-should-retry': 'false' },
 };
 
 /** Converts anything thrown to the error that the client gets; what was thrown becomes its `cause`. */

@@ -1,36 +1,66 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.ts';
+import { FilesModule } from '../files/files.module.ts';
 import { ModelsModule } from '../models/models.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
+import { ProvenanceModule } from '../provenance/provenance.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
+import { Costs } from './estimate/costs.ts';
+import { GenerationEstimatesController } from './estimate/generation-estimates.controller.ts';
+import { GenerationEstimatesResolver } from './estimate/generation-estimates.resolver.ts';
+import { GenerationEstimatesService } from './estimate/generation-estimates.service.ts';
 import { TaskClaimer } from './run/task-claimer.ts';
 import { GenerateWorker } from './run/generate.worker.ts';
 import { GenerationsController } from './accept/generations.controller.ts';
 import { GenerationsResolver } from './accept/generations.resolver.ts';
 import { GenerationsService } from './accept/generations.service.ts';
+import { PrepareGenerations } from './accept/prepare-generations.service.ts';
+import { ProviderHealth } from '../providers/provider-health.ts';
+import { ProviderGauges } from '../providers/provider-gauges.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
+import { RetriesController } from './retry/retries.controller.ts';
+import { RetriesResolver } from './retry/retries.resolver.ts';
+import { RetriesService } from './retry/retries.service.ts';
+import { Places } from './run/places.ts';
+import { ImageConversions } from './run/image-conversions.ts';
+import { PartialImages } from './run/partial-images.ts';
 import { ReferenceImages } from './images/reference-images.ts';
+import { ScratchBudget } from './images/scratch-budget.ts';
 import { RunningTasks } from './run/running-tasks.ts';
 import { ServeGeneration } from './run/serve-generation.ts';
 import { StoreOutputs } from './run/store-outputs.ts';
+import { Thumbnails } from './run/thumbnails.ts';
 
 /** A request becomes content. */
 @Module({
-  imports: [AuthModule, ModelsModule, TasksModule, OutboundModule],
-  controllers: [GenerationsController],
+  imports: [AuthModule, FilesModule, ModelsModule, TasksModule, OutboundModule, ProvenanceModule],
+  controllers: [GenerationEstimatesController, GenerationsController, RetriesController],
   providers: [
+    Costs,
+    GenerationEstimatesResolver,
+    GenerationEstimatesService,
     TaskClaimer,
     GenerateWorker,
+    ImageConversions,
+    PartialImages,
     GenerationsResolver,
     GenerationsService,
+    ProviderGauges,
+    ProviderHealth,
     ProviderRegistry,
     SandboxProvider,
     ReferenceImages,
+    RetriesResolver,
+    RetriesService,
+    Places,
+    PrepareGenerations,
     RunningTasks,
+    ScratchBudget,
     ServeGeneration,
     StoreOutputs,
+    Thumbnails,
   ],
-  exports: [GenerationsService, ProviderRegistry],
+  exports: [GenerationsService, PartialImages, PrepareGenerations, ProviderRegistry, RunningTasks, TaskClaimer],
 })
 export class GenerationModule {}

@@ -1,6 +1,6 @@
-import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiQuery, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
 import { Public } from '../auth/access.ts';
@@ -8,15 +8,20 @@ import { ApiError } from '../errors/api-error.ts';
 import { errorHeaders, toErrorBody } from '../errors/error.filter.ts';
 import { ANSWERED_WHILE_DRAINING } from '../platform/http/edge.ts';
 import { HEALTH_PATHS } from '../platform/http/health-paths.ts';
+import { IgnoresUnknownQuery } from '../platform/http/query-parameters.guard.ts';
 import { Metrics } from '../platform/metrics.ts';
 import { Readiness } from '../platform/readiness.ts';
 
 const JSON_BODY = { 'application/json': {} };
 
-/** For load balancers, orchestrators and Prometheus: no API key, no rate limit. */
+/**
+ * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add parameters of their own, for
+ * example against caches.
+ */
 @ApiTags('Health')
 @Controller()
 @Public()
+@IgnoresUnknownQuery()
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
@@ -39,17 +44,30 @@ export class HealthController {
     operationId: 'getReadiness',
     security: [],
   })
+  @ApiQuery({
+    name: 'of',
+    required: false,
+    description: '`process` checks this process alone: it has started, it is not draining, and it responds in time.',
+    schema: { type: 'string', enum: ['process'] },
+  })
   @ApiOkResponse({ description: 'The process is ready: all checks passed.', content: JSON_BODY })
   @ApiServiceUnavailableResponse({
     description: 'The process is not ready; `checks` names the checks that failed.',
     content: JSON_BODY,
   })
-  async ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
-    const { ready, checks } = await this.readiness.report();
+  async ready(
+    @Query('of') of: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    if (of !== undefined && of !== 'process') {
+      throw new ApiError('invalid_value', { param: 'of', message: 'of must be process, or left out.' });
+    }
+    const { ready, checks } = of === 'process' ? this.readiness.ofProcess() : await this.readiness.report();
     if (ready) return { status: 'ok', checks };
     const failed = Object.keys(checks).filter((name) => checks[name] !== 'ok');
     const message =
-      checks.process === 'stopping' ? 'The service is shutting down.' : `Not ready: ${failed.join(', ')}.`;
+      checks.process === 'draining' ? 'The service is shutting down.' : `Not ready: ${failed.join(', ')}.`;
     const error = new ApiError('service_unavailable', { message });
     void reply.code(error.status).headers(errorHeaders(error));
     return { status: 'unavailable', checks, ...toErrorBody(error, request.id) };

@@ -6,6 +6,8 @@ import type { ParameterSchema } from './parameters.ts';
 const NANO_RATIOS = ['auto', '21:9', '16:9', '3:2', '4:3', '1:1', '3:4', '2:3', '9:16'];
 const VIDEO_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
+const FORMATS = ['png', 'jpeg', 'webp'];
+
 /** The published table, letter for letter: allowed values, bounds and defaults. */
 const TABLE = {
   'gpt-image-2': {
@@ -16,27 +18,29 @@ const TABLE = {
     oneOf: {
       aspect_ratio: ['auto', '1:1', '5:4', '9:16', '21:9', '16:9', '3:2', '4:3', '4:5', '3:4', '2:3'],
       resolution: ['1K', '2K', '4K'],
+      quality: ['auto', 'low', 'medium', 'high'],
+      output_format: FORMATS,
     },
-    defaults: { aspect_ratio: 'auto', resolution: '1K', n: 1 },
-    numbers: { n: [1, 10] },
+    defaults: { aspect_ratio: 'auto', resolution: '1K', n: 1, quality: 'auto', output_compression: 100 },
+    numbers: { n: [1, 10], output_compression: [0, 100] },
   },
   'nano-banana-2': {
     kind: 'image',
     owned_by: 'google',
     prompt: 20_000,
     images: { reference_images: 14 },
-    oneOf: { aspect_ratio: NANO_RATIOS, resolution: ['2K', '4K'] },
-    defaults: { aspect_ratio: 'auto', resolution: '2K', n: 1 },
-    numbers: { n: [1, 4] },
+    oneOf: { aspect_ratio: NANO_RATIOS, resolution: ['2K', '4K'], output_format: FORMATS },
+    defaults: { aspect_ratio: 'auto', resolution: '2K', n: 1, output_compression: 100 },
+    numbers: { n: [1, 4], output_compression: [0, 100] },
   },
   'nano-banana-pro': {
     kind: 'image',
     owned_by: 'google',
     prompt: 20_000,
     images: { reference_images: 14 },
-    oneOf: { aspect_ratio: NANO_RATIOS, resolution: ['2K', '4K'] },
-    defaults: { aspect_ratio: 'auto', resolution: '2K', n: 1 },
-    numbers: { n: [1, 4] },
+    oneOf: { aspect_ratio: NANO_RATIOS, resolution: ['2K', '4K'], output_format: FORMATS },
+    defaults: { aspect_ratio: 'auto', resolution: '2K', n: 1, output_compression: 100 },
+    numbers: { n: [1, 4], output_compression: [0, 100] },
   },
   'sora-2': {
     kind: 'video',
@@ -70,13 +74,15 @@ describe('the catalogue', () => {
 
   describe.each(Object.entries(TABLE))('%s', (id, row) => {
     const model = findModel(id)!;
-    const { model: self, metadata, prompt, ...own } = model.parameters.properties;
+    const { model: self, metadata, priority, parent_task_id: parent, prompt, ...own } = model.parameters.properties;
 
     it('has the published kind, owner and required parameters', () => {
       expect(model).toMatchObject({ id, kind: row.kind, owned_by: row.owned_by, lifecycle: { status: 'active' } });
       expect(self!.const).toBe(id);
       expect(model.parameters.required).toEqual(['model', 'prompt']);
       expect(metadata!.maxProperties).toBe(16);
+      expect(parent!.type).toBe('string');
+      expect(priority).toMatchObject({ enum: ['normal', 'low'], default: 'normal' });
     });
 
     it('takes exactly the published parameters, values, defaults and bounds', () => {
@@ -94,10 +100,17 @@ describe('the catalogue', () => {
 
     it('is described by a valid JSON Schema of the 2020-12 draft', () => {
       expect(model.parameters.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
-      const ajv = new Ajv2020({ strict: true, formats: { uri: true } });
+      const ajv = new Ajv2020({ strict: true, formats: { image: true } });
       expect(ajv.validateSchema(model.parameters)).toBe(true);
       const validate = ajv.compile(model.parameters);
-      expect(validate({ model: id, prompt: 'a cat', ...row.defaults })).toBe(true);
+      expect(
+        validate({
+          model: id,
+          prompt: 'a cat',
+          ...row.defaults,
+          ...(row.kind === 'image' && { output_format: 'webp' }),
+        }),
+      ).toBe(true);
       expect(validate({ model: id, prompt: 'a cat', extra: 1 })).toBe(false);
       expect(JSON.parse(JSON.stringify(model.parameters))).toEqual(model.parameters); // JSON loses nothing
     });
@@ -108,7 +121,7 @@ describe('docs/api/models.md', () => {
   const page = readFileSync(new URL('../../docs/api/models.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
 
   it.each(MODELS.map((model) => [model.id, model] as const))('lists the parameters of %s', (id, { parameters }) => {
-    const { model: _model, metadata: _metadata, prompt, ...own } = parameters.properties;
+    const { model: _m, metadata: _d, priority: _p, parent_task_id: _t, prompt, ...own } = parameters.properties;
     const cells = Object.entries(own).map(([name, schema]) => `\`${name}\`${cellOf(schema)}`);
     expect(page).toContain(`| ${id} | ${prompt!.maxLength} | ${cells.join('; ')} |`);
   });

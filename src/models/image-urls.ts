@@ -1,21 +1,38 @@
 import type { Model } from './model.ts';
 
-/** A request field that holds an image URL: `reference_images[2]`, `first_frame_image_url`. */
+/** A request field that names an image, as a URL or by the id of a file: `reference_images[2]`, `first_frame_image_url`. */
 export interface ImageUrl {
   param: string;
   url: string;
 }
 
-/** The image URLs of a request in catalogue order. The model's schema marks their fields with `format: uri`. */
+/** The image URLs of a request in catalogue order. The model's schema marks their fields with `format: image`. */
 export function imageUrlsOf(model: Model, input: object): ImageUrl[] {
   const found: ImageUrl[] = [];
   for (const [param, schema] of Object.entries(model.parameters.properties)) {
     const value = (input as Record<string, unknown>)[param];
     if (value === undefined) continue;
-    if (schema.format === 'uri') found.push({ param, url: value as string });
-    if (schema.items?.format === 'uri') {
+    if (schema.format === 'image') found.push({ param, url: value as string });
+    if (schema.items?.format === 'image') {
       for (const [index, url] of (value as string[]).entries()) found.push({ param: `${param}[${index}]`, url });
     }
   }
   return found;
+}
+
+/** A copy of the input with other image URLs. @param replacement returns null to keep one */
+export function replaceImageUrls<Input extends object>(
+  model: Model,
+  input: Input,
+  replacement: (image: ImageUrl) => string | null,
+): Input {
+  const replaced = { ...input } as Record<string, unknown>;
+  for (const image of imageUrlsOf(model, input)) {
+    const other = replacement(image);
+    if (other === null) continue;
+    const [, list, index] = /^(\w+)\[([0-9]+)\]$/.exec(image.param) ?? [];
+    if (list === undefined) replaced[image.param] = other;
+    else replaced[list] = (replaced[list] as string[]).with(Number(index), other);
+  }
+  return replaced as Input;
 }

@@ -2,6 +2,8 @@ import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
 import { type MediaKind, MediaKindChoice } from './media-kind.ts';
+import { ModelHealthView } from './model-health.view.ts';
+import { ModelPricingView } from './model-pricing.view.ts';
 import { MODEL_STATUSES, type Lifecycle, type Model } from './model.ts';
 
 const statuses = defineChoice('ModelStatus', MODEL_STATUSES, 'The lifecycle state of a model.');
@@ -29,6 +31,9 @@ export class ModelView {
   parameters: object;
   @ApiField.boolean('whether a provider can serve the model now') available: boolean;
   @ApiField.object(() => LifecycleView, 'deprecation and retirement of the model') lifecycle: LifecycleView;
+  @ApiField.object(() => ModelHealthView, 'how well the model works now') health: ModelHealthView;
+  @ApiField.object(() => ModelPricingView, "the operator's prices; null without any", { nullable: true })
+  pricing: ModelPricingView | null;
 }
 
 @ObjectType('ModelList')
@@ -37,7 +42,10 @@ export class ModelListView {
   @ApiField.list(() => ModelView, 'every model that is not retired, the first recommendation first') data: ModelView[];
 }
 
-export const toModelView = (model: Model, available: boolean): ModelView => ({
+/** What is not in the catalogue. */
+export type Changing = Pick<ModelView, 'available' | 'health' | 'pricing'>;
+
+export const toModelView = (model: Model, { available, health, pricing }: Changing): ModelView => ({
   id: model.id,
   object: 'model',
   owned_by: model.owned_by,
@@ -47,4 +55,6 @@ export const toModelView = (model: Model, available: boolean): ModelView => ({
   parameters: model.parameters,
   available,
   lifecycle: model.lifecycle,
+  health,
+  pricing,
 });

@@ -14,15 +14,15 @@ export class ModelsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'List the models', operationId: 'listModels' })
   @ApiOkResponse({ type: ModelListView })
-  list(): string {
+  list(): Promise<string> {
     return this.models.listJson();
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Read a model', operationId: 'getModel' })
   @ApiOkResponse({ type: ModelView })
-  find(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ModelView {
-    const model = this.models.find(id);
+  async find(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ModelView> {
+    const model = await this.models.find(id);
     void reply.headers(lifecycleHeaders(model));
     return model;
   }

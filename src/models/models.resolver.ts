@@ -7,12 +7,12 @@ export class ModelsResolver {
   constructor(private readonly service: ModelsService) {}
 
   @Query(() => [ModelView], { description: 'Every model that is not retired, the first recommendation first.' })
-  models(): ModelView[] {
+  models(): Promise<ModelView[]> {
     return this.service.list();
   }
 
   @Query(() => ModelView, { description: 'One model. An unknown id fails with model_not_found.' })
-  model(@Args('id', { description: 'id of the model in a creation request' }) id: string): ModelView {
+  model(@Args('id', { description: 'id of the model in a creation request' }) id: string): Promise<ModelView> {
     return this.service.find(id);
   }
 }

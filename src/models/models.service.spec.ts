@@ -1,14 +1,19 @@
 import { ApiError } from '../errors/api-error.ts';
 import { MODELS } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
+import { ModelHealth, type ModelLoad } from './model-health.ts';
+import { ModelPricing } from './model-pricing.ts';
 import { ModelsService } from './models.service.ts';
 
+const serviceOf = (availability = new ModelAvailability(), health = new ModelHealth(), pricing = new ModelPricing()) =>
+  new ModelsService(availability, health, pricing);
+
 describe('the public catalogue', () => {
-  it('lists every model as available until a source is registered', () => {
-    const service = new ModelsService(new ModelAvailability());
-    const list = JSON.parse(service.listJson());
+  it('lists every model as available until a source is registered', async () => {
+    const service = serviceOf();
+    const list = JSON.parse(await service.listJson());
     expect(list.object).toBe('list');
-    expect(list.data).toEqual(service.list());
+    expect(list.data).toEqual(await service.list());
     expect(list.data.map((model: { id: string }) => model.id)).toEqual(MODELS.map(({ id }) => id));
     expect(list.data[0]).toMatchObject({
       id: 'gpt-image-2',
@@ -20,27 +25,57 @@ describe('the public catalogue', () => {
       parameters: { type: 'object', properties: { resolution: { enum: ['1K', '2K', '4K'], default: '1K' } } },
       available: true,
       lifecycle: { status: 'active', sunset_at: null, replacement: null },
+      health: { status: 'operational', success_rate: null },
+      pricing: null,
     });
   });
 
-  it('follows the availability of the providers', () => {
+  it('follows the availability of the providers', async () => {
     const availability = new ModelAvailability();
-    const service = new ModelsService(availability);
+    const service = serviceOf(availability);
     const down = new Set(['sora-2']);
-    expect(service.listJson()).not.toContain('"available":false');
+    expect(await service.listJson()).not.toContain('"available":false');
     availability.register((id) => !down.has(id));
-    const available = () =>
-      JSON.parse(service.listJson()).data.filter((model: { available: boolean }) => model.available);
-    expect(available()).toHaveLength(4);
-    expect(service.find('sora-2').available).toBe(false);
+    const available = async () =>
+      JSON.parse(await service.listJson()).data.filter((model: { available: boolean }) => model.available);
+    expect(await available()).toHaveLength(4);
+    expect(await service.find('sora-2')).toMatchObject({ available: false, health: { status: 'unavailable' } });
     down.clear();
-    expect(available()).toHaveLength(5);
+    expect(await available()).toHaveLength(5);
     expect(() => availability.register(() => true)).toThrow();
   });
 
-  it.each(['', 'dall-e', 'GPT-IMAGE-2', 'constructor'])('does not find %j', (id) => {
-    const find = () => new ModelsService(new ModelAvailability()).find(id);
-    expect(find).toThrow(ApiError);
-    expect(find).toThrow(expect.objectContaining({ code: 'model_not_found', status: 404 }));
+  const LOAD: ModelLoad = { queued: 3, running: 2, median_run_s: 1.5, succeeded: 0, failed: 0, sampled_at: 1 };
+  it.each([
+    ['operational', { succeeded: 18, failed: 2 }, 0.9],
+    ['degraded', { succeeded: 17, failed: 3 }, 0.85],
+    ['operational', { succeeded: 1, failed: 18 }, 1 / 19],
+    ['operational', { succeeded: 0, failed: 0 }, null],
+  ])('is %s after %j', async (status, ends, success_rate) => {
+    const health = new ModelHealth();
+    health.registerLoad(async () => ({ ...LOAD, ...ends }));
+    const expected = { status, queued: 3, running: 2, median_run_s: 1.5, success_rate, sampled_at: 1 };
+    expect((await serviceOf(new ModelAvailability(), health).find('sora-2')).health).toEqual(expected);
+  });
+
+  it('is degraded while calls to a provider are suspended', async () => {
+    const health = new ModelHealth();
+    health.registerTrouble((id) => id === 'sora-2');
+    const list = await serviceOf(new ModelAvailability(), health).list();
+    expect(list.filter((model) => model.health.status === 'degraded').map(({ id }) => id)).toEqual(['sora-2']);
+  });
+
+  it('shows the prices that are registered', async () => {
+    const pricing = new ModelPricing();
+    const prices = { currency: 'EUR', rows: [{ unit: 'image' as const, amount_micros: 40_000 }] };
+    pricing.register((id) => (id === 'gpt-image-2' ? prices : null));
+    const list = JSON.parse(await serviceOf(new ModelAvailability(), new ModelHealth(), pricing).listJson());
+    expect(list.data.map((model: { pricing: object }) => model.pricing)).toEqual([prices, null, null, null, null]);
+  });
+
+  it.each(['', 'dall-e', 'GPT-IMAGE-2', 'constructor'])('does not find %j', async (id) => {
+    const found = serviceOf().find(id);
+    await expect(found).rejects.toThrow(ApiError);
+    await expect(found).rejects.toMatchObject({ code: 'model_not_found', status: 404 });
   });
 });

@@ -2,39 +2,58 @@ import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
 import { findModel, MODELS } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
-import { toModelView, type ModelListView, type ModelView } from './model.view.ts';
+import { ModelHealth } from './model-health.ts';
+import { ModelPricing } from './model-pricing.ts';
+import type { Model } from './model.ts';
+import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
 /** The public catalogue. */
 @Injectable()
 export class ModelsService {
-  /** The last list as JSON. It changes only with the availability of the models. */
-  private cached = { available: '', json: '' };
-
-  constructor(private readonly availability: ModelAvailability) {}
+  constructor(
+    private readonly availability: ModelAvailability,
+    private readonly health: ModelHealth,
+    private readonly pricing: ModelPricing,
+  ) {}
 
   /** Every model that is not retired. `find` also returns retired ones. */
-  list(): ModelView[] {
-    return listed().map(({ id }) => this.find(id));
+  list(): Promise<ModelView[]> {
+    return Promise.all(LISTED.map((model) => this.viewOf(model)));
   }
 
   /** The REST list as JSON text. */
-  listJson(): string {
-    const available = listed()
-      .map(({ id }) => this.availability.of(id))
-      .join();
-    if (this.cached.available !== available) {
-      const body: ModelListView = { object: 'list', data: this.list() };
-      this.cached = { available, json: JSON.stringify(body) };
-    }
-    return this.cached.json;
+  async listJson(): Promise<string> {
+    const parts = await Promise.all(LISTED.map(async (model) => textOf(model, await this.changing(model))));
+    return `{"object":"list","data":[${parts.join()}]}`;
   }
 
   /** @throws ApiError model_not_found */
-  find(id: string): ModelView {
+  async find(id: string): Promise<ModelView> {
     const model = findModel(id);
     if (!model) throw new ApiError('model_not_found', { param: 'id' });
-    return toModelView(model, model.lifecycle.status !== 'retired' && this.availability.of(id));
+    return this.viewOf(model);
+  }
+
+  private async viewOf(model: Model): Promise<ModelView> {
+    return toModelView(model, await this.changing(model));
+  }
+
+  private async changing({ id, lifecycle }: Model): Promise<Changing> {
+    const available = lifecycle.status !== 'retired' && this.availability.of(id);
+    return { available, health: await this.health.of(id, available), pricing: this.pricing.of(id) };
   }
 }
 
-const listed = () => MODELS.filter(({ lifecycle }) => lifecycle.status !== 'retired');
+const LISTED = MODELS.filter(({ lifecycle }) => lifecycle.status !== 'retired');
+
+/** The JSON of a model, whose schema is some 2 kB, and what it was made of. */
+const texts = new Map<Model, { key: string; json: string }>();
+
+function textOf(model: Model, changing: Changing): string {
+  const key = JSON.stringify(changing);
+  const last = texts.get(model);
+  if (last?.key === key) return last.json;
+  const json = JSON.stringify(toModelView(model, changing));
+  texts.set(model, { key, json });
+  return json;
+}

@@ -1,3 +1,5 @@
+import { TYPE_ID_SUFFIX } from '../platform/schema/type-id.ts';
+
 /** The JSON Schema (2020-12) of one parameter. */
 export interface ParameterSchema {
   readonly type: 'string' | 'integer' | 'array' | 'object';
@@ -11,7 +13,8 @@ export interface ParameterSchema {
   /** Code points, as JSON Schema defines. */
   readonly maxLength?: number;
   readonly pattern?: string;
-  readonly format?: 'uri';
+  /** `image` marks the fields that name an image. */
+  readonly format?: 'image';
   readonly maxItems?: number;
   readonly items?: ParameterSchema;
   readonly maxProperties?: number;
@@ -19,13 +22,14 @@ export interface ParameterSchema {
   readonly additionalProperties?: ParameterSchema;
 }
 
-/** A rule between parameters: when one has a certain value, others are required or excluded. */
+/** A rule between parameters: when one has a certain value, others are required or excluded; otherwise others are. */
 export interface ParameterRule {
   readonly if: {
-    readonly properties: Readonly<Record<string, { const: string }>>;
+    readonly properties: Readonly<Record<string, { const?: string; enum?: readonly string[] }>>;
     readonly required: readonly string[];
   };
-  readonly then: object;
+  readonly then?: object;
+  readonly else?: { readonly properties: Readonly<Record<string, object>> };
 }
 
 /** The JSON Schema (2020-12) of a creation request. */
@@ -38,10 +42,10 @@ export interface ParametersSchema extends Partial<ParameterRule> {
   readonly additionalProperties: false;
 }
 
-/** Characters. */
-const MAX_URL_LENGTH = 2048;
+/** Characters of an http(s) URL. */
+export const MAX_URL_LENGTH = 2048;
 
-/** The schema of one model's requests. Adds `model` and `metadata`, which all models share. */
+/** The schema of one model's requests. Adds the fields that all models share. */
 export function parametersOf(
   id: string,
   parameters: Record<string, ParameterSchema>,
@@ -54,7 +58,7 @@ export function parametersOf(
     properties: {
       model: { type: 'string', const: id, description: 'The model that makes the content.' },
       ...parameters,
-      metadata,
+      ...SHARED,
     },
     required: ['model', 'prompt'],
     additionalProperties: false,
@@ -70,6 +74,20 @@ const metadata: ParameterSchema = {
   additionalProperties: { type: 'string', description: 'A value.', maxLength: 512 },
 };
 
+const SHARED: Record<string, ParameterSchema> = {
+  metadata,
+  priority: {
+    type: 'string',
+    enum: ['normal', 'low'],
+    default: 'normal',
+    description: 'A low task waits behind all normal ones, and has a day to start in.',
+  },
+  parent_task_id: { type: 'string', description: 'The task of yours that this one is made from.' },
+};
+
+/** Whether the field is a parameter of the model itself: what a provider gets and the task shows as `input`. */
+export const isModelParameter = (name: string): boolean => name !== 'model' && !Object.hasOwn(SHARED, name);
+
 /** When `name` has `value`, `needs` is required and `excludes` is not allowed. */
 export function when(
   name: string,
@@ -82,6 +100,23 @@ export function when(
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: { properties: { [needs]: true, [excludes]: notAllowed }, required: [needs] },
   };
+}
+
+/** `name` makes sense only when `other` has one of these values, and is refused otherwise. */
+export function onlyWith(name: string, other: string, values: readonly string[]): ParameterRule {
+  const excluded = { not: {}, description: `needs ${other} ${values.map((value) => `"${value}"`).join(' or ')}` };
+  return {
+    if: { properties: { [other]: { enum: values } }, required: [other] },
+    else: { properties: { [name]: excluded } },
+  };
+}
+
+/** Whether the model's rule allows the parameter beside these values. Its default applies only then. */
+export function isAllowed(name: string, schema: ParametersSchema, values: Readonly<Record<string, unknown>>): boolean {
+  if (!schema.if || !Object.hasOwn(schema.else?.properties ?? {}, name)) return true;
+  return Object.entries(schema.if.properties).every(([other, { enum: allowed }]) =>
+    allowed?.includes(String(values[other])),
+  );
 }
 
 /** @param maxLength code points */
@@ -97,8 +132,13 @@ export const prompt = (maxLength: number): ParameterSchema => ({
 /** One of several texts; case-sensitive. */
 export const oneOf = (
   values: readonly string[],
-  { byDefault, description }: { byDefault: string; description: string },
-): ParameterSchema => ({ type: 'string', description, enum: values, default: byDefault });
+  { byDefault, description }: { byDefault?: string; description: string },
+): ParameterSchema => ({
+  type: 'string',
+  description,
+  enum: values,
+  ...(byDefault !== undefined && { default: byDefault }),
+});
 
 /** The number of results of one task. */
 export const count = ({ max }: { max: number }): ParameterSchema => ({
@@ -109,6 +149,22 @@ export const count = ({ max }: { max: number }): ParameterSchema => ({
   default: 1,
 });
 
+/** The file format of the images, which the service converts them to. */
+export const imageFormat: Record<string, ParameterSchema> = {
+  output_format: oneOf(['png', 'jpeg', 'webp'], {
+    description: 'File format of the images. When left out, the file is as the provider made it.',
+  }),
+  output_compression: {
+    type: 'integer',
+    description: 'Quality of the encoder in percent; only with output_format "jpeg" or "webp".',
+    minimum: 0,
+    maximum: 100,
+    default: 100,
+  },
+};
+
+export const imageFormatRule: ParameterRule = onlyWith('output_compression', 'output_format', ['jpeg', 'webp']);
+
 /** The length of a video in whole seconds. */
 export const seconds = ({ min, max, byDefault }: { min: number; max: number; byDefault: number }): ParameterSchema => ({
   type: 'integer',
@@ -118,19 +174,21 @@ export const seconds = ({ min, max, byDefault }: { min: number; max: number; byD
   default: byDefault,
 });
 
-/** The URL of an image, which the service downloads. */
+/** An image: a URL that the service downloads, the id of a file, or the bytes themselves as a data: URL. */
 export const imageUrl = (description: string): ParameterSchema => ({
   type: 'string',
   description,
-  format: 'uri',
-  maxLength: MAX_URL_LENGTH,
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://\\S+$',
+  format: 'image',
+  // No end after data:, whose bytes are checked when they are decoded: an expression may not cross 30 MB.
+  pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|data:image/)`,
 });
 
 /** @param max how many images the model accepts */
 export const imageUrls = (max: number): ParameterSchema => ({
   type: 'array',
-  description: `Images to follow or to edit: up to ${max} http(s) URLs of JPEG, PNG or WebP files.`,
+  description: `Images to follow or to edit: up to ${max} still JPEG, PNG or WebP files.`,
   maxItems: max,
-  items: imageUrl('http(s) URL of a still JPEG, PNG or WebP image.'),
+  items: imageUrl(
+    `http(s) URL of at most ${MAX_URL_LENGTH} characters, id of a file (\`file_…\`), or data:image/…;base64 URL of a still JPEG, PNG or WebP image.`,
+  ),
 });

@@ -46,15 +46,20 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
     case 'minLength':
       return fail('invalid_value', `${param} must not be blank.`);
     case 'pattern':
-      return schema.format === 'uri'
-        ? fail('invalid_url', `${param} must be an absolute http(s) URL.`)
+      return schema.format === 'image'
+        ? fail('invalid_url', `${param} must be ${IMAGE_FORMS}.`)
         : fail('invalid_value', `${param} must not be blank.`);
     case 'not':
-      return fail('invalid_value', `${param} ${schema.description}.`);
+      return fail(
+        fault.schemaPath.includes('/else/') ? 'unsupported_parameter' : 'invalid_value',
+        `${param} ${schema.description}.`,
+      );
     default:
       return fail('invalid_value', `${param} is not valid for ${model.id}.`);
   }
 }
+
+const IMAGE_FORMS = 'an absolute http(s) URL, the id of a file (file_…), or a data:image/…;base64 URL';
 
 const TYPE_WORDS = { string: 'a string', integer: 'an integer', array: 'an array', object: 'an object' };
 

@@ -4,13 +4,13 @@ import type { Model } from './model.ts';
 
 /**
  * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error, for the
- * message. `uri` only documents the schema; parse-generation.ts checks URLs.
+ * message. `image` only marks fields; the creation checks what they name.
  */
 const ajv = new Ajv2020({
   strict: true,
   allErrors: false,
   verbose: true,
-  formats: { uri: true },
+  formats: { image: true },
 });
 
 const validators = new Map<Model, ValidateFunction>();

@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, loadConfig } from './config.ts';
-import { PROVIDER_SETTINGS, SETTINGS } from './settings.ts';
+import { PROVIDER_SETTINGS } from './provider-settings.ts';
+import { SETTINGS } from './settings.ts';
 
 describe('configuration', () => {
   it('has a default for everything', () => {
@@ -30,7 +33,19 @@ describe('configuration', () => {
     [{ PORT: '70000' }, 'PORT must be a number from 0 to 65535, not "70000"'],
     [{ PORT: '1.5' }, 'PORT must be a whole number'],
     [{ TASK_LEASE_S: '-1' }, 'TASK_LEASE_S must be a number from 0.5 to 3600, not "-1"'],
+    [{ PROVENANCE: 'on' }, 'PROVENANCE must be one of off, metadata, c2pa, not "on"'],
+    [{ PROVENANCE: 'c2pa', C2PA_KEY: 'x' }, 'C2PA_CERT and C2PA_KEY are required when PROVENANCE is c2pa'],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of fatal, error, .*, not "loud"$/],
+    [
+      { LOG_LEVELS: 'webhook=warn' },
+      /^LOG_LEVELS must be pairs such as .*, not "webhook=warn"; the names are .*, webhooks;/,
+    ],
+    [{ LOG_LEVELS: 'bus=loud' }, /^LOG_LEVELS must be pairs .*; the values are fatal, .*, silent$/],
+    [{ LOG_LEVELS: 'bus' }, /^LOG_LEVELS must be pairs such as/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'hunter2' }, /^OTEL_EXPORTER_OTLP_HEADERS must be pairs such as [^"2]*$/],
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'a=%zz' }, /^OTEL_RESOURCE_ATTRIBUTES must be pairs such as/],
+    [{ OTEL_TRACES_SAMPLER_ARG: '5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "5"'],
+    [{ LOG_REQUESTS: 'some' }, 'LOG_REQUESTS must be one of all, errors, none, not "some"'],
     [{ OUTBOUND_ALLOW_HTTP: 'maybe' }, 'OUTBOUND_ALLOW_HTTP must be on or off, not "maybe"'],
     [{ EVENTS_URL: 'http://a' }, 'EVENTS_URL must be an address starting with redis:// or rediss://'],
     [{ WEBHOOK_RETRY_SCHEDULE: '1,x' }, /^WEBHOOK_RETRY_SCHEDULE must be numbers from 0 to .*, separated by commas$/],
@@ -51,10 +66,14 @@ describe('configuration', () => {
       WEBHOOK_RETRY_SCHEDULE: '1, 2.5,',
       FAL_KEY: 'k',
       HOST: '',
+      LOG_LEVELS: 'webhooks=warn, bus=debug',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20YQ==, x-team=7',
     };
     expect(loadConfig(env)).toMatchObject({
       port: 8080,
       host: '127.0.0.1', // NAME= means the same as no line
+      logLevels: { webhooks: 'warn', bus: 'debug' },
+      otelHeaders: { authorization: 'Basic YQ==', 'x-team': '7' },
       graphqlIntrospection: false,
       webhookRetryScheduleS: [1, 2.5],
       credentials: { FAL_KEY: 'k', OPENAI_API_KEY: null },
@@ -67,9 +86,62 @@ describe('configuration', () => {
     expect(loadConfig({ ROLE: 'api' }).publicUrl).toBe('http://127.0.0.1:3000');
   });
 
+  it('takes an empty OPENAI_MODEL_ALIASES for none, and refuses what are no pairs', () => {
+    expect(loadConfig({}).openaiModelAliases).toContain('dall-e-3=gpt-image-2');
+    expect(loadConfig({ OPENAI_MODEL_ALIASES: '' }).openaiModelAliases).toBe('');
+    expect(faultsOf({ OPENAI_MODEL_ALIASES: 'dall-e-3' })).toEqual([
+      expect.stringMatching(/^OPENAI_MODEL_ALIASES must/),
+    ]);
+  });
+
   it('requires a SECRET_KEY with a DATABASE_URL, because all processes must share it', () => {
     expect(faultsOf({ DATABASE_URL: 'postgres://db/darkroom' })).toEqual([
       'SECRET_KEY is required when DATABASE_URL is set',
+    ]);
+  });
+});
+
+describe('a setting in a file', () => {
+  let folder: string;
+  const file = (content: string): string => {
+    const path = join(folder, 'value');
+    writeFileSync(path, content);
+    return path;
+  };
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'darkroom-settings-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is read from the file that NAME_FILE names', () => {
+    const key = 'ab'.repeat(32);
+    const config = loadConfig({ SECRET_KEY: '', SECRET_KEY_FILE: file(`${key}\n`), FAL_KEY_FILE: file(`${key}\n`) });
+    expect(config).toMatchObject({ secretKey: key, credentials: { FAL_KEY: key } });
+  });
+
+  it('counts for the settings that another one requires', () => {
+    expect(faultsOf({ DATABASE_URL_FILE: file('postgres://db/darkroom') })).toEqual([
+      'SECRET_KEY is required when DATABASE_URL is set',
+    ]);
+  });
+
+  it('may be the credential that a binding names', () => {
+    const config = loadConfig({ OUR_OWN_KEY_FILE: file(' hunter2\n') });
+    expect([config.secretOf('OUR_OWN_KEY'), config.secretOf('ANOTHER_KEY')]).toEqual(['hunter2', null]);
+    expect(() => loadConfig({ OUR_OWN_KEY_FILE: '/absent' }).secretOf('OUR_OWN_KEY')).toThrow(
+      'OUR_OWN_KEY_FILE: /absent cannot be read (ENOENT)',
+    );
+  });
+
+  it('is refused when the file is absent or empty, or when both are set, without its value', () => {
+    const empty = file('\n');
+    expect(faultsOf({ FAL_KEY_FILE: '/absent', SECRET_KEY_FILE: empty })).toEqual([
+      `SECRET_KEY_FILE: ${empty} is empty`,
+      'FAL_KEY_FILE: /absent cannot be read (ENOENT)',
+    ]);
+    expect(faultsOf({ SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_FILE: file('hunter2') })).toEqual([
+      'SECRET_KEY and SECRET_KEY_FILE are both set: keep one',
+    ]);
+    expect(faultsOf({ SECRET_KEY_FILE: file('hunter2') })).toEqual([
+      'SECRET_KEY must be 32 bytes in hex (64 characters)',
     ]);
   });
 });
@@ -80,14 +152,13 @@ describe('.env.example', () => {
   const settings = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)];
 
   it('lists every setting and no other', () => {
-    const reserved = ['OTEL_EXPORTER_OTLP_ENDPOINT'];
-    expect([...examples.keys()].sort()).toEqual([...settings.map(({ variable }) => variable), ...reserved].sort());
+    expect([...examples.keys()].sort()).toEqual(settings.map(({ variable }) => variable).sort());
   });
 
   it.each(settings.map(({ variable, schema }) => [variable, schema.parse(undefined)]))(
     'shows the default of %s',
     (variable, byDefault) => {
-      const isOptional = byDefault === null || (Array.isArray(byDefault) && byDefault.length === 0);
+      const isOptional = byDefault === null || (typeof byDefault === 'object' && Object.keys(byDefault).length === 0);
       if (!isOptional) expect(examples.get(variable as string)).toBe(String(byDefault));
     },
   );

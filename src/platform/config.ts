@@ -1,6 +1,10 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { PROVIDER_SETTINGS, type ProviderVariable, type Setting, SETTINGS } from './settings.ts';
+import type { LevelSettings } from './logging/log-levels.ts';
+import { PROVIDER_SETTINGS, type ProviderVariable } from './provider-settings.ts';
+import type { Setting } from './setting.ts';
+import { fromFile, textOf, withFiles } from './setting-files.ts';
+import { SETTINGS } from './settings.ts';
 
 type Values<Table extends Record<string, Setting>> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 type Settings = Values<typeof SETTINGS>;
@@ -16,11 +20,17 @@ export class Config extends FromTable {
   /** NODE_ENV is production. */
   isProduction: boolean;
   credentials: Readonly<Record<ProviderVariable, string | null>>;
-  /** The value of any variable that a binding names as its credential. */
+  /**
+   * The value of any variable that a binding names as its credential, or of its file.
+   * @throws Error for the operator if the file cannot be read
+   */
   secretOf: (variable: string) => string | null;
 }
 
 export type Role = Config['role'];
+
+/** Those that `NAME_FILE` works for, beside the credentials that bindings name. */
+const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
 /** The configuration is wrong; the message lists every fault, one a line. */
 export class ConfigError extends Error {
@@ -35,8 +45,9 @@ export class ConfigError extends Error {
  * user that runs the embedded PostgreSQL; the command line reads its own two variables.
  * @throws ConfigError with all faults at once; it never repeats the value of a secret
  */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
   const faults: string[] = [];
+  const env = withFiles(given, VARIABLES, faults);
   const settings = readAll(SETTINGS, env, faults);
   const credentials = readAll(PROVIDER_SETTINGS, env, faults);
   const check = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
@@ -45,11 +56,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     settings.fileRetentionDays <= settings.taskRetentionDays,
     'FILE_RETENTION_DAYS must not be longer than TASK_RETENTION_DAYS',
   );
+  check(settings.opsPort === null || settings.opsPort !== settings.port, 'OPS_PORT must be another port than PORT');
   const secretKey = textOf(env, 'SECRET_KEY');
   check(!textOf(env, 'DATABASE_URL') || secretKey !== undefined, 'SECRET_KEY is required when DATABASE_URL is set');
   check(
     settings.role !== 'worker' || settings.publicUrl !== null,
     'PUBLIC_URL is required when ROLE is worker: webhooks carry links to files, which only the other processes serve',
+  );
+  check(
+    settings.provenance !== 'c2pa' || (settings.c2paCert !== null && settings.c2paKey !== null),
+    'C2PA_CERT and C2PA_KEY are required when PROVENANCE is c2pa',
   );
   if (faults.length > 0) throw new ConfigError(faults);
 
@@ -62,26 +78,30 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     graphqlIntrospection: graphqlIntrospection ?? !isProduction,
     isProduction,
     credentials,
-    secretOf: (variable: string) => textOf(env, variable) ?? null,
+    secretOf: (variable: string) => fromFile(given, variable) ?? textOf(given, variable) ?? null,
   });
+}
+
+/** Reads the levels of the log again, while the process runs. @throws ConfigError */
+export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
+  const faults: string[] = [];
+  const { logLevel, logLevels } = SETTINGS;
+  const levels = readAll({ logLevel, logLevels }, env, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return levels;
 }
 
 /** A setting with a fault gets its default, so that the faults of all others are found too. */
 function readAll<Table extends Record<string, Setting>>(
   table: Table,
-  env: NodeJS.ProcessEnv,
+  env: Readonly<Record<string, string | undefined>>,
   faults: string[],
 ): Values<Table> {
-  const values = Object.entries(table).map(([name, { variable, schema }]) => {
-    const result = schema.safeParse(textOf(env, variable));
+  const values = Object.entries(table).map(([name, { variable, schema, keepsEmpty }]) => {
+    const result = schema.safeParse(keepsEmpty ? env[variable]?.trim() : textOf(env, variable));
     if (result.success) return [name, result.data];
     faults.push(...result.error.issues.map(({ message }) => `${variable} ${message}`));
     return [name, schema.parse(undefined)];
   });
   return Object.fromEntries(values) as Values<Table>;
-}
-
-/** undefined when unset or empty: `NAME=` in a file means the same as no line. */
-function textOf(env: NodeJS.ProcessEnv, variable: string): string | undefined {
-  return env[variable]?.trim() || undefined;
 }

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-
-/** In seconds: from a cached read to a long poll. */
-const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectErrors } from './measuring/collect-errors.ts';
+import { declaredMetrics } from './measuring/declare.ts';
 
 /**
  * Gauges of prom-client whose names end like a counter's, which `promtool check metrics` rejects. Each is the sum of a gauge
@@ -11,34 +9,64 @@ const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** Sets the value of one series. */
+export type SetSeries<Label extends string> = (labels: Record<Label, string>, value: number) => void;
+
 /**
- * The metrics of this process, for Prometheus. A module registers its own:
- * `new Counter({ …, registers: [metrics.registry] })`.
+ * The metrics of this process, for Prometheus. Counters and histograms are constants (measuring/declare.ts). A gauge shows the
+ * state of an object at the time of the scrape, so the object registers it here.
  */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
-  private readonly requestSeconds = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last byte of its response, by route pattern.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: DURATION_BUCKETS_S,
-    registers: [this.registry],
-  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    for (const metric of declaredMetrics) this.registry.registerMetric(metric);
   }
 
-  measureRequests(fastify: FastifyInstance): void {
-    fastify.addHook('onResponse', (request, reply, done) => {
-      const route = request.routeOptions.url ?? 'none'; // never the URL: every task would be a series of its own
-      this.requestSeconds.observe(
-        { method: request.method, route, status: reply.statusCode },
-        reply.elapsedTime / 1000,
-      );
-      done();
+  /** @param read the value at the time of the scrape; null: the value is unknown, and the metric is absent */
+  gauge(name: string, help: string, read: () => number | null | Promise<number | null>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect: () =>
+        settle(async () => {
+          const value = await read();
+          if (value === null) gauge.remove();
+          else gauge.set(value);
+        }),
     });
+  }
+
+  /** @param read sets every series that exists at the time of the scrape */
+  gauges<const Labels extends readonly string[]>(
+    name: string,
+    help: string,
+    labelNames: Labels,
+    read: (set: SetSeries<Labels[number]>) => void | Promise<void>,
+  ): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: () =>
+        settle(async () => {
+          gauge.reset();
+          await read((labels, value) => gauge.set(labels, value));
+        }),
+    });
+  }
+}
+
+/** A value that cannot be read must not take the other metrics from the operator. */
+async function settle(collect: () => Promise<void>): Promise<void> {
+  try {
+    await collect();
+  } catch {
+    collectErrors.inc({ what: 'process' });
   }
 }

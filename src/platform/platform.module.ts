@@ -1,12 +1,17 @@
 import { type DynamicModule, Global, Module, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { BuildInfo } from './build-info.ts';
 import { Config } from './config.ts';
+import { registerBatchMetrics } from './database/batch-metrics.ts';
 import { DatabaseModule } from './database/database.module.ts';
+import { registerPoolMetrics } from './database/pool-metrics.ts';
 import { EventsModule } from './events/events.module.ts';
+import { DatabaseFacts } from './measuring/database-facts.ts';
 import { Metrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
 import { Secrets } from './secrets.ts';
 import { Storage } from './storage/storage.ts';
+import { TraceMetrics } from './traces/trace-metrics.ts';
 import { StorageModule } from './storage/storage.module.ts';
 
 /** What exists before Nest starts. */
@@ -34,18 +39,29 @@ export class PlatformModule implements OnModuleInit {
     private readonly readiness: Readiness,
     private readonly dataSource: DataSource,
     private readonly storage: Storage,
+    private readonly metrics: Metrics,
   ) {}
 
   static forRoot({ config, secrets, databaseUrl, dataSource }: BootContext): DynamicModule {
     return {
       module: PlatformModule,
       imports: [DatabaseModule.connect(databaseUrl, dataSource), EventsModule, StorageModule],
-      providers: [{ provide: Config, useValue: config }, { provide: Secrets, useValue: secrets }, Metrics, Readiness],
-      exports: [Config, Secrets, Metrics, Readiness, StorageModule],
+      providers: [
+        { provide: Config, useValue: config },
+        { provide: Secrets, useValue: secrets },
+        Metrics,
+        DatabaseFacts,
+        BuildInfo,
+        Readiness,
+        TraceMetrics,
+      ],
+      exports: [Config, Secrets, Metrics, DatabaseFacts, Readiness, StorageModule],
     };
   }
 
   onModuleInit(): void {
+    registerPoolMetrics(this.metrics, this.dataSource);
+    registerBatchMetrics(this.metrics);
     this.readiness.register('database', () => this.dataSource.query('select 1'));
     this.readiness.register('storage', () => this.storage.ready(), { ttlMs: STORAGE_TTL_MS });
   }

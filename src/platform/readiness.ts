@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { EventLoop } from './event-loop.ts';
 
 /** Resolves if the dependency works; rejects if it does not. */
 type Check = (signal: AbortSignal) => Promise<unknown>;
-type Outcome = 'ok' | 'failed' | 'timeout' | 'stopping';
+type Outcome = 'ok' | 'failed' | 'timeout' | 'draining' | 'stuck';
 
 export interface ReadinessReport {
   ready: boolean;
@@ -34,7 +35,8 @@ export class Readiness {
   private readonly checks = new Map<string, RegisteredCheck>();
   private latest: { report: Promise<ReadinessReport>; until: number } | null = null;
 
-  private isStopping = false;
+  private readonly loop = new EventLoop();
+  private draining = false;
 
   register(name: string, check: Check, options: CheckOptions = {}): void {
     if (this.checks.has(name)) throw new Error(`The readiness check "${name}" is registered twice.`);
@@ -43,12 +45,26 @@ export class Readiness {
 
   /** From now on the process reports that it is not ready, so that load balancers send its requests elsewhere. */
   stop(): void {
-    this.isStopping = true;
+    this.draining = true;
+  }
+
+  /** The process has begun to stop: it serves requests for a while, but takes no tasks. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /**
+   * Whether this process itself works, whatever the database and other shared parts do: without them every process would
+   * leave its load balancer at the same time.
+   */
+  ofProcess(): ReadinessReport {
+    const process = this.draining ? 'draining' : this.loop.isStuck ? 'stuck' : 'ok';
+    return { ready: process === 'ok', checks: { process } };
   }
 
   /** Runs all checks in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
-    if (this.isStopping) return Promise.resolve({ ready: false, checks: { process: 'stopping' } });
+    if (this.draining) return Promise.resolve({ ready: false, checks: { process: 'draining' } });
     if (this.latest === null || performance.now() > this.latest.until) {
       const report = this.runAll();
       this.latest = { report, until: Infinity };

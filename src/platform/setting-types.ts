@@ -94,6 +94,57 @@ export function list() {
     .default([]);
 }
 
+/** Pairs such as `dall-e-3=gpt-image-2`, separated by commas. Kept as text; `readPairs` reads it. */
+export function pairs(byDefault: string) {
+  const error = ({ input }: Issue): string => `must be pairs such as a=b separated by commas, not "${String(input)}"`;
+  return z
+    .string()
+    .refine((given) => parts(given).every((pair) => PAIR.test(pair)), { error })
+    .default(byDefault);
+}
+
+/** As OpenTelemetry writes them: `key=value` separated by commas, values percent-encoded. The message repeats no value. */
+export function keyValues() {
+  return z
+    .string()
+    .refine((given) => parts(given).every((pair) => KEY_VALUE.test(pair) && URL_ENCODED.test(pair)), {
+      error: 'must be pairs such as key=value separated by commas, with percent-encoded values',
+      abort: true,
+    })
+    .transform((given): Readonly<Record<string, string>> => Object.fromEntries(parts(given).map(toKeyValue)))
+    .default({});
+}
+
+const KEY_VALUE = /^[!#$%&'*+.^`|~\w-]+\s*=[^\r\n]*$/;
+const URL_ENCODED = /^(?:[^%]|%[0-9a-f]{2})*$/i;
+
+function toKeyValue(pair: string): [string, string] {
+  const at = pair.indexOf('=');
+  return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+}
+
+/** A word for each of some names, such as `webhooks=warn,bus=debug`. */
+export function wordByName<const Word extends string>(names: readonly string[], words: readonly Word[]) {
+  const error = ({ input }: Issue): string =>
+    `must be pairs such as ${names[0]}=${words[0]} separated by commas, not "${String(input)}"; ` +
+    `the names are ${names.join(', ')}; the values are ${words.join(', ')}`;
+  const isAllowed = ([name, word, more]: string[]): boolean =>
+    more === undefined && names.includes(name ?? '') && words.includes((word ?? '') as Word);
+  return z
+    .string()
+    .refine((given) => parts(given).every((pair) => isAllowed(pair.split('='))), { error, abort: true })
+    .transform((given): Readonly<Record<string, Word>> =>
+      Object.fromEntries(parts(given).map((pair) => pair.split('='))),
+    )
+    .default({});
+}
+
+const PAIR = /^([^=\s]+)=([^=\s]+)$/;
+
+export function readPairs(given: string): Map<string, string> {
+  return new Map(parts(given).map((pair) => pair.split('=') as [string, string]));
+}
+
 /** Ranges of IP addresses such as `10.0.0.0/8`, separated by commas. */
 export function cidrs() {
   const error = ({ input }: Issue): string => `must be CIDR ranges separated by commas; "${String(input)}" is not one`;

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { setting } from './setting.ts';
 import {
   cidrs,
   decimal,
@@ -10,29 +10,30 @@ import {
   optionalFlag,
   optionalInteger,
   optionalText,
+  pairs,
   secret,
   text,
   url,
 } from './setting-types.ts';
+import { LOG_LEVELS } from './logging/log-levels.ts';
+import { OBSERVATION_SETTINGS } from './observation-settings.ts';
 import { YEAR_S } from './time.ts';
 
-type Section =
-  'server' | 'storage' | 'providers' | 'worker' | 'webhooks' | 'outbound' | 'limits' | 'retention' | 'operation';
-
-/** One environment variable: `schema` holds its default, its bounds and, for people, what it means. */
-export interface Setting<Schema extends z.ZodType = z.ZodType> {
-  variable: string;
-  section: Section;
-  schema: Schema;
-}
-
-function setting<Schema extends z.ZodType>(variable: string, section: Section, schema: Schema, meaning: string) {
-  return { variable, section, schema: schema.describe(meaning) } satisfies Setting<Schema>;
-}
+/** Ids that their maker has switched off, and dated names of a model. Clients offer them or contain them. */
+const OPENAI_ALIASES = [
+  ...['gpt-image-2-2026-04-21', 'gpt-image-1', 'dall-e-3', 'dall-e-2'].map((id) => `${id}=gpt-image-2`),
+  ...['sora-2-pro', 'sora-2-2025-10-06', 'sora-2-2025-12-08', 'sora-2-pro-2025-10-06'].map((id) => `${id}=sora-2`),
+].join(',');
 
 /** Every setting by its property of `Config`. `.env.example` lists the same variables and defaults; a test compares. */
 export const SETTINGS = {
   port: setting('PORT', 'server', integer(3000, 0, 65_535), 'Port to listen on; 0 picks a free one.'),
+  opsPort: setting(
+    'OPS_PORT',
+    'server',
+    optionalInteger(1, 65_535),
+    'Port of /metrics, /healthz and /readyz, which PORT then does not answer; unset: PORT.',
+  ),
   host: setting('HOST', 'server', text('127.0.0.1'), 'Address to listen on.'),
   publicUrl: setting('PUBLIC_URL', 'server', url('http', 'https'), 'Base of all links; http://HOST:PORT when unset.'),
   role: setting('ROLE', 'server', oneOf(['all', 'api', 'worker'], 'all'), 'What this process runs.'),
@@ -44,6 +45,12 @@ export const SETTINGS = {
     'storage',
     url('postgres', 'postgresql'),
     'PostgreSQL 14 or newer; unset: an embedded one under DATA_DIR.',
+  ),
+  migrate: setting(
+    'MIGRATE',
+    'storage',
+    oneOf(['auto', 'off', 'only'], 'auto'),
+    'auto: migrates at the start; off: only checks that all is migrated; only: migrates and ends.',
   ),
   dataDir: setting('DATA_DIR', 'storage', text('./.darkroom'), 'Folder of the embedded database, files and secrets.'),
   secretKey: setting(
@@ -79,13 +86,53 @@ export const SETTINGS = {
     'Milliseconds between polls of an upstream job; unset: each provider has its own.',
   ),
 
+  revealProviders: setting(
+    'REVEAL_PROVIDERS',
+    'providers',
+    flag(true),
+    'Whether clients see which provider served them.',
+  ),
+
+  scratchMaxBytes: setting(
+    'SCRATCH_MAX_BYTES',
+    'worker',
+    integer(4_000_000_000, 320_000_000, Number.MAX_SAFE_INTEGER),
+    'Bytes of reference images in the temporary folder, per process; tasks wait for room.',
+  ),
   workerConcurrency: setting('WORKER_CONCURRENCY', 'worker', integer(50, 1, 10_000), 'Running tasks per process.'),
+  workerPolledRuns: setting(
+    'WORKER_POLLED_RUNS',
+    'worker',
+    integer(500, 0, 10_000),
+    'Tasks per process, beside WORKER_CONCURRENCY, that only wait for a job of their provider.',
+  ),
   taskLeaseS: setting('TASK_LEASE_S', 'worker', decimal(30, 0.5, 3600), 'Seconds until a lease expires.'),
   taskHeartbeatS: setting('TASK_HEARTBEAT_S', 'worker', decimal(10, 0.1, 3600), 'Seconds between lease renewals.'),
   taskSweepS: setting('TASK_SWEEP_S', 'worker', decimal(5, 0.1, 3600), 'Seconds between sweeps for expired leases.'),
   taskMaxAttempts: setting('TASK_MAX_ATTEMPTS', 'worker', integer(3, 1, 100), 'Attempts, then the task fails.'),
   taskDeadlineImageS: setting('TASK_DEADLINE_IMAGE_S', 'worker', decimal(600, 1, YEAR_S), 'Seconds; then it fails.'),
   taskDeadlineVideoS: setting('TASK_DEADLINE_VIDEO_S', 'worker', decimal(3600, 1, YEAR_S), 'Seconds; then it fails.'),
+  lowDeadlineS: setting(
+    'LOW_DEADLINE_S',
+    'worker',
+    decimal(86_400, 1, YEAR_S),
+    'Seconds that a task of low priority may wait; then it fails.',
+  ),
+  lowPriorityShare: setting(
+    'LOW_PRIORITY_SHARE',
+    'worker',
+    integer(10, 0, 50),
+    'Percent of the starts for tasks of low priority, while normal ones wait.',
+  ),
+
+  provenance: setting(
+    'PROVENANCE',
+    'provenance',
+    oneOf(['off', 'metadata', 'c2pa'], 'metadata'),
+    'How outputs say that a model made them: not at all, in XMP, or also in a signed C2PA manifest.',
+  ),
+  c2paCert: setting('C2PA_CERT', 'provenance', optionalText(), 'PEM file: the certificate that signs, then its chain.'),
+  c2paKey: setting('C2PA_KEY', 'provenance', optionalText(), 'PEM file: the private key of that certificate.'),
 
   webhookRetryScheduleS: setting(
     'WEBHOOK_RETRY_SCHEDULE',
@@ -101,6 +148,22 @@ export const SETTINGS = {
     'Hours without a success until the service disables an endpoint.',
   ),
 
+  syncWaitS: setting(
+    'SYNC_WAIT_S',
+    'server',
+    decimal(590, 0.1, 86_400),
+    'Seconds that an OpenAI-compatible call waits for its result.',
+  ),
+  openaiModelAliases: {
+    ...setting(
+      'OPENAI_MODEL_ALIASES',
+      'server',
+      pairs(OPENAI_ALIASES),
+      'Model ids that OpenAI-compatible routes take for one of ours.',
+    ),
+    keepsEmpty: true,
+  },
+
   outboundAllowCidrs: setting('OUTBOUND_ALLOW_CIDRS', 'outbound', cidrs(), 'Private ranges that calls may reach.'),
   outboundAllowHttp: setting('OUTBOUND_ALLOW_HTTP', 'outbound', flag(false), 'Whether calls may use plain http.'),
 
@@ -108,11 +171,21 @@ export const SETTINGS = {
   rateReadPerMin: setting('RATE_READ_PER_MIN', 'limits', integer(6000, 0, 1e9), 'Per API key; 0: no limit.'),
   maxRunningPerKey: setting('MAX_RUNNING_PER_KEY', 'limits', integer(50, 0, 1e6), 'Per API key; 0: no limit.'),
   maxQueuedPerKey: setting('MAX_QUEUED_PER_KEY', 'limits', integer(5000, 0, 1e9), 'Per API key; 0: no limit.'),
+  maxFileBytesPerKey: setting(
+    'MAX_FILE_BYTES_PER_KEY',
+    'limits',
+    integer(5_368_709_120, 0, 1e15),
+    'Bytes of the uploads of an API key; 0: no limit.',
+  ),
+  batchMaxItems: setting('BATCH_MAX_ITEMS', 'limits', integer(1000, 1, 5000), 'Items of one batch.'),
 
   idempotencyTtlH: setting('IDEMPOTENCY_TTL_H', 'retention', decimal(24, 0.001, 24 * 365), 'Hours.'),
   taskRetentionDays: setting('TASK_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
   fileRetentionDays: setting('FILE_RETENTION_DAYS', 'retention', decimal(7, 0.00001, 36_500), 'Days.'),
+  uploadRetentionDays: setting('UPLOAD_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
   fileUrlTtlS: setting('FILE_URL_TTL_S', 'retention', integer(3600, 1, YEAR_S), 'Seconds a signed link works.'),
+
+  usageRetentionDays: setting('USAGE_RETENTION_DAYS', 'retention', decimal(400, 1, 36_500), 'Days; of usage.'),
 
   shutdownDelayS: setting(
     'SHUTDOWN_DELAY_S',
@@ -122,42 +195,6 @@ export const SETTINGS = {
   ),
   shutdownGraceS: setting('SHUTDOWN_GRACE_S', 'operation', decimal(25, 0, 3600), 'Seconds for running work to end.'),
   apiKeyCacheTtlS: setting('API_KEY_CACHE_TTL_S', 'operation', decimal(5, 0, 5), 'Seconds a key may stay cached.'),
-  logLevel: setting(
-    'LOG_LEVEL',
-    'operation',
-    oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
-    'The least severe level that is logged.',
-  ),
+  logLevel: setting('LOG_LEVEL', 'operation', oneOf(LOG_LEVELS, 'info'), 'The least severe level that is logged.'),
+  ...OBSERVATION_SETTINGS,
 };
-
-/** The provider's credentials and addresses: all of them are in `Config.credentials`. */
-export const PROVIDER_VARIABLES = [
-  'OPENAI_API_KEY',
-  'OPENAI_BASE_URL',
-  'GEMINI_API_KEY',
-  'GEMINI_BASE_URL',
-  'ARK_API_KEY',
-  'ARK_BASE_URL',
-  'FAL_KEY',
-  'FAL_BASE_URL',
-  'REPLICATE_API_TOKEN',
-  'REPLICATE_BASE_URL',
-  'COMFYUI_URL',
-] as const;
-export type ProviderVariable = (typeof PROVIDER_VARIABLES)[number];
-
-type ProviderSetting = Setting<z.ZodType<string | null>>;
-
-export const PROVIDER_SETTINGS = Object.fromEntries(
-  PROVIDER_VARIABLES.map((variable): [ProviderVariable, ProviderSetting] => [
-    variable,
-    variable.endsWith('_URL')
-      ? setting(variable, 'providers', url('http', 'https'), 'Address of the API; unset: the default of the provider.')
-      : setting(
-          variable,
-          'providers',
-          optionalText(),
-          'Credential; unset: the next provider in line serves its models.',
-        ),
-  ]),
-) as Record<ProviderVariable, ProviderSetting>;

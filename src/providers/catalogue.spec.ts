@@ -1,5 +1,6 @@
 import { MODELS } from '../models/catalog.ts';
 import type { Model } from '../models/model.ts';
+import { isModelParameter } from '../models/parameters.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { type ProviderName, defaultBindings } from './bindings/binding.ts';
 import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
@@ -7,7 +8,7 @@ import { SHIPPED_TEMPLATES } from './comfyui/load-template.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
-import { prepareRequest } from './prepare-request.ts';
+import { isWish, OF_WORKER, prepareRequest } from './prepare-request.ts';
 import { type Provider, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from './provider.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
@@ -47,11 +48,13 @@ const serving = (model: Model) =>
   ].filter(({ provider }, at, all) => all.findIndex((one) => one.provider === provider) === at);
 
 const parametersOf = ({ parameters }: Model): string[] =>
-  Object.keys(parameters.properties).filter((name) => name !== 'model' && name !== 'metadata');
+  Object.keys(parameters.properties).filter(
+    (name) => isModelParameter(name) && !OF_WORKER.includes(name) && !isWish(name),
+  );
 
 function aRequest({ id, kind, parameters }: Model, upstreamModel: string): ProviderRequest {
   const defaults = Object.entries(parameters.properties)
-    .filter(([name]) => name !== 'model' && name !== 'metadata')
+    .filter(([name]) => isModelParameter(name))
     .map(([name, schema]) => [name, schema.default]);
   return {
     taskId: 'task_01jd0000000000000000000000',

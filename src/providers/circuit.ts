@@ -1,4 +1,5 @@
 import { ProviderError } from './provider.ts';
+import { CIRCUIT_OPEN } from './provider-metrics.ts';
 
 /** Failures in a row that open a circuit, and the milliseconds for which it stays open. */
 const FAILURES = 5;
@@ -17,18 +18,38 @@ export class Circuit {
   private openUntil = -Infinity;
   private wasOpen = false;
 
-  /** @param onChange called when the circuit opens (true) and when it closes */
-  constructor(private readonly onChange: (open: boolean) => void) {}
+  /**
+   * @param onChange called when the circuit opens (true) and when it closes
+   * @param onRenewal called then too, and when a failure reopens the circuit
+   */
+  constructor(
+    private readonly onChange: (open: boolean) => void,
+    private readonly onRenewal: (open: boolean) => void = () => undefined,
+  ) {}
+
+  get failuresInARow(): number {
+    return this.failures;
+  }
 
   /** Calls are refused now. */
   get isOpen(): boolean {
     return performance.now() < this.openUntil;
   }
 
+  /** It has opened, and no call has succeeded since. Now and then a call is allowed. */
+  get isTripped(): boolean {
+    return this.wasOpen;
+  }
+
+  /** Allows all calls again, as after a success. */
+  reset(): void {
+    this.succeeded();
+  }
+
   /** @throws ProviderError provider_unavailable, not billed, while the circuit is open; otherwise the error of `call` */
   async execute<Result>(call: () => Promise<Result>): Promise<Result> {
     if (this.isOpen) {
-      throw new ProviderError('provider_unavailable', { billing: 'none', cause: 'The circuit is open.' });
+      throw new ProviderError('provider_unavailable', { billing: 'none', cause: CIRCUIT_OPEN });
     }
     try {
       const result = await call();
@@ -57,6 +78,7 @@ export class Circuit {
   }
 
   private setOpen(open: boolean): void {
+    if (open || this.wasOpen) this.onRenewal(open);
     if (open === this.wasOpen) return;
     this.wasOpen = open;
     this.onChange(open);

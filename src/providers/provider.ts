@@ -1,13 +1,14 @@
 import type { MediaKind } from '../models/media-kind.ts';
 import { TASK_ERRORS, type TaskErrorCode } from '../tasks/task-error.ts';
 import type { Approximation } from '../tasks/task.entity.ts';
+import type { Tokens } from '../tasks/usage/task-usage.ts';
 
 /**
  * A reference image that we have fetched and checked: a still JPEG, PNG or WebP. It stays in its file, because the images of
  * one request may have 320 MB: adapters read it while they send it.
  */
 export interface InputImage {
-  /** Of its file, which exists until the run of the task ends. */
+  /** Of its file, which exists until `Run.releaseImages` or the end of the run. */
   path: string;
   /** Bytes. */
   size: number;
@@ -17,6 +18,8 @@ export interface InputImage {
   height: number;
 }
 
+export type ImageFormat = 'png' | 'jpeg' | 'webp';
+
 /** The parameters of a generation with every default filled in, under their public API names. */
 export interface ResolvedInput {
   prompt: string;
@@ -25,6 +28,11 @@ export interface ResolvedInput {
   /** Images only. */
   n?: number;
   reference_images?: string[];
+  quality?: string;
+  /** Served by the worker, which converts the images: no adapter gets it. */
+  output_format?: ImageFormat;
+  /** Percent; also served by the worker. */
+  output_compression?: number;
   /** Videos only; seconds. */
   duration?: number;
   reference_mode?: string;
@@ -78,21 +86,47 @@ export interface Run {
   readonly scratchDir: string;
   /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
   readonly signal: AbortSignal;
+  /** How many early stages of the picture are wanted at most, 0 to 3; 0 unless the task makes one picture. */
+  readonly partialImages: number;
   /** Percent, 0 to 100. Any call rate is fine: writes are coalesced, and a lower value than before is ignored. */
   progress(percent: number): void;
+  /** Tokens that the upstream reports for one answer. Those of several answers are added up. */
+  tokens(reported: Tokens): void;
+  /** Stores an early stage of the picture, an image file. Call it in their order; it returns at once. */
+  partialImage(image: Buffer): void;
   /** Await before a call that costs money. @throws LeaseLost */
   submitting(): Promise<void>;
   /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
+  /**
+   * Await before a job that the upstream has lost is created again under the same id; only where jobs cost nothing. Counts as a
+   * lost attempt of the task. @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
+   */
+  resubmitting(): Promise<void>;
+  /**
+   * Deletes the files of the request's images: the run may poll for an hour, and others need the room. Call it once every job is
+   * accepted, unless a lost job would be created again from the files.
+   */
+  releaseImages(): Promise<void>;
+  /**
+   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run holds no place of its worker. Calls of
+   * one run must not overlap.
+   */
+  polling<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** One image or video: its bytes, or a file in the run's scratch directory if it may be large. */
-export type ProviderOutput = Buffer | { path: string };
+/**
+ * One image or video: its bytes, or a file in the run's scratch directory if it may be large. `thumbnail` is the path of the
+ * first frame as WebP, for a video whose provider makes one.
+ */
+export type ProviderOutput = Buffer | { path: string; thumbnail?: string };
 
 /** A request that a provider has checked and translated. Nothing has been sent yet. */
 export interface PreparedRequest {
   /** Parameters that the provider can only approximate; the task records them. */
   approximations: Approximation[];
+  /** Paid calls that one `run.submitting()` announces; 1 when absent. */
+  calls?: number;
   /**
    * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the upstream
    * returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
@@ -110,6 +144,8 @@ export interface Provider {
   readonly takes: readonly (keyof ResolvedInput)[];
   /** Kinds that it makes within one call. There is no job to find after a crash, so the call is repeated within the task's attempts. */
   readonly synchronousKinds?: readonly MediaKind[];
+  /** It makes no paid call. If the operator gives it a price, to rehearse costs, the worker records each run as one. */
+  readonly isFree?: true;
   /**
    * Checks a binding at service start: can the adapter use this upstream model name?
    * @throws Error with a message for the operator
@@ -122,11 +158,16 @@ export interface Provider {
   prepare(request: ProviderRequest): PreparedRequest;
   /**
    * After a crash between the paid call and its answer: finds the job by our task id, if the upstream allows it.
+   * @param sinceMs unix milliseconds; the intent to submit was recorded then, so the job is not older
    * @returns the upstream's id; null when the job certainly does not exist, so nothing was billed
+   * @throws ProviderError provider_unavailable when the upstream is away, so that a later lookup may decide
    */
-  find?(request: ProviderRequest, signal: AbortSignal): Promise<string | null>;
-  /** Cancels the job after a user's cancel or the deadline. Best effort. @throws when the upstream cannot be reached */
-  cancel?(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void>;
+  find?(request: ProviderRequest, signal: AbortSignal, sinceMs: number): Promise<string | null>;
+  /**
+   * Cancels the job after a user's cancel or the deadline. Best effort. @throws when the upstream cannot be reached
+   * @returns true when the upstream has confirmed that the job was cancelled before it ran, so that it costs nothing
+   */
+  cancel?(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void>;
 }
 
 /** The provider cannot express a value of the request. Nothing was sent. */

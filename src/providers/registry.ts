@@ -1,10 +1,14 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { MODELS } from '../models/catalog.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
+import type { ModelPricingView } from '../models/model-pricing.view.ts';
 import { Config, ConfigError } from '../platform/config.ts';
-
+import type { FixedPrice } from '../tasks/usage/task-usage.ts';
+import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { type Binding, defaultBindings, type ProviderName } from './bindings/binding.ts';
-import { readBindingsFile } from './bindings/bindings-file.ts';
+import { type BindingsFile, NO_FILE, readBindingsFile } from './bindings/bindings-file.ts';
+import { priceList } from './bindings/price-list.ts';
+import { type PricedRequest, priceOf } from './bindings/price.ts';
 import { Circuit } from './circuit.ts';
 import type { Provider, Upstream } from './provider.ts';
 import { arkProvider } from './ark/ark.provider.ts';
@@ -14,6 +18,7 @@ import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
+import { callsGoTo } from './wire/call-metrics.ts';
 
 /** A binding with everything that a call needs. */
 export interface ReadyBinding {
@@ -23,24 +28,37 @@ export interface ReadyBinding {
   credential: string | null;
   concurrency: number | null;
   onUnknownOutcome: Binding['onUnknownOutcome'];
+  /** Address and credential: bindings that share them share a circuit. */
+  endpoint: string;
   /** Open after several failures in a row: then nothing is sent, and the next binding is tried. */
   circuit: Circuit;
 }
+
+/** An address with a credential, which bindings share. Its number is the same in all processes that have the same bindings. */
+export interface ProviderPlace extends ReadyBinding {
+  /** From 1. */
+  number: number;
+}
+
+/** Called whenever a circuit opens, opens again or closes. */
+type CircuitWatcher = (endpoint: string, isOpen: boolean) => void;
 
 /** The bindings of each model, in order of preference: from the PROVIDERS file, otherwise chosen by the credentials. */
 @Injectable()
 export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');
   private readonly adapters: Record<ProviderName, Provider>;
-  private readonly fromFile: Map<string, Binding[]>;
+  private readonly file: BindingsFile;
   private readonly ready = new Map<string, ReadyBinding[]>();
   private readonly circuits = new Map<string, Circuit>();
+  private circuitWatcher: CircuitWatcher = () => undefined;
 
   /** @throws ConfigError when the PROVIDERS file is wrong */
   constructor(
     private readonly config: Config,
     sandbox: SandboxProvider,
     private readonly availability: ModelAvailability,
+    private readonly terms: UsageTerms,
   ) {
     this.adapters = {
       openai: new OpenaiProvider(),
@@ -51,25 +69,53 @@ export class ProviderRegistry implements OnModuleInit {
       comfyui: new ComfyuiProvider(),
       sandbox,
     };
-    this.fromFile = config.providersFile ? readBindingsFile(config.providersFile, config.credentials) : new Map();
+    this.file = config.providersFile ? readBindingsFile(config.providersFile, config.credentials) : NO_FILE;
   }
 
   /** @throws ConfigError when a binding cannot work */
   onModuleInit(): void {
     this.check();
+    this.terms.currency = this.file.currency;
     this.availability.register((modelId) =>
       this.bindingsOf(modelId).some((binding) => binding.credential === null || binding.upstream.apiKey !== null),
     );
   }
 
+  /** Every place that a binding leads to, in the order of the models and of their bindings. */
+  get places(): ProviderPlace[] {
+    const bindings = MODELS.flatMap(({ id }) => this.bindingsOf(id));
+    const byEndpoint = new Map(bindings.toReversed().map((binding) => [binding.endpoint, binding]));
+    const endpoints = new Set(bindings.map(({ endpoint }) => endpoint));
+    return [...endpoints].map((endpoint, at) => ({ ...byEndpoint.get(endpoint)!, number: at + 1 }));
+  }
+
   bindingsOf(modelId: string): ReadyBinding[] {
     let ready = this.ready.get(modelId);
     if (!ready) {
-      const bindings = this.fromFile.get(modelId) ?? defaultBindings(modelId, this.config.credentials);
+      const bindings = this.file.bindings.get(modelId) ?? defaultBindings(modelId, this.config.credentials);
       ready = bindings.map((binding) => this.makeReady(binding));
       this.ready.set(modelId, ready);
     }
     return ready;
+  }
+
+  /** The operator's price of a request; null: none fits. */
+  priceOf(request: PricedRequest): FixedPrice | null {
+    return priceOf(this.file.prices, request);
+  }
+
+  /** The operator's prices of a model; null without any. */
+  pricingOf(modelId: string): ModelPricingView | null {
+    const candidates = this.bindingsOf(modelId).map(({ name, upstream }) => ({
+      provider: name,
+      upstreamModel: upstream.model,
+    }));
+    const rows = priceList(this.file.prices, modelId, candidates);
+    return rows.length > 0 ? { currency: this.file.currency, rows } : null;
+  }
+
+  watchCircuits(watcher: CircuitWatcher): void {
+    this.circuitWatcher = watcher;
   }
 
   private check(): void {
@@ -88,6 +134,8 @@ export class ProviderRegistry implements OnModuleInit {
 
   private makeReady(binding: Binding): ReadyBinding {
     const { provider, model, baseUrl, credential, durationPolicy } = binding;
+    const endpoint = `${provider} ${baseUrl} ${credential}`;
+    if (baseUrl !== '') callsGoTo(baseUrl);
     return {
       name: provider,
       provider: this.adapters[provider],
@@ -101,15 +149,20 @@ export class ProviderRegistry implements OnModuleInit {
       credential,
       concurrency: binding.concurrency,
       onUnknownOutcome: binding.onUnknownOutcome,
-      circuit: this.circuitOf(`${provider} ${baseUrl} ${credential}`),
+      endpoint,
+      circuit: this.circuitOf(endpoint),
     };
   }
 
   private circuitOf(endpoint: string): Circuit {
     let circuit = this.circuits.get(endpoint);
     if (!circuit) {
-      circuit = new Circuit((open) =>
-        this.logger.warn({ event: open ? 'circuit.opened' : 'circuit.closed', endpoint }),
+      circuit = new Circuit(
+        (open) =>
+          open
+            ? this.logger.warn({ event: 'circuit.opened', endpoint })
+            : this.logger.log({ event: 'circuit.closed', endpoint }),
+        (open) => this.circuitWatcher(endpoint, open),
       );
       this.circuits.set(endpoint, circuit);
     }

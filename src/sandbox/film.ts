@@ -1,5 +1,5 @@
 import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
-import { open } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { applyPose, compose } from './composition.ts';
 import { drawLettering } from './lettering.ts';
 import { finishMp4 } from './mp4.ts';
@@ -15,6 +15,9 @@ export const FRAMES_PER_SECOND = 24;
 const MAX_SCENE_PIXELS = 1920 * 1152;
 // The full size is composed in bands of this many rows: a film of 3840x3840 then peaks at 450 MB, instead of 670 MB with whole frames.
 const BAND_ROWS = 270;
+// Pixels of the longest side. Larger films have a smaller still.
+const MAX_STILL_SIDE = 1920;
+const STILL_QUALITY = 85;
 
 /** Paints one frame: first `paintScene`, then `paintOver` once a band, from the top down. */
 interface Painter {
@@ -39,6 +42,7 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Uint8Ar
   const { width, height } = order.size;
   const frameCount = Math.round(order.durationSeconds * FRAMES_PER_SECOND);
   const painter = await preparePainter(order);
+  await writeFile(order.stillPath, await stillOf(order, painter));
   control.reportProgress(0);
 
   // Loaded only for films: the module installs handlers for the process's errors.
@@ -68,6 +72,17 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Uint8Ar
   }
   encoder.finalize();
   return encoder.FS.readFile(encoder.outputFilename, { encoding: 'binary' }) as Uint8Array;
+}
+
+/** The first frame as WebP. */
+async function stillOf({ size }: FilmOrder, painter: Painter): Promise<Buffer> {
+  const scale = Math.min(1, MAX_STILL_SIDE / Math.max(size.width, size.height));
+  const canvas = createCanvas(Math.round(size.width * scale), Math.round(size.height * scale));
+  const context = canvas.getContext('2d');
+  context.scale(scale, scale);
+  painter.paintScene(0);
+  painter.paintOver(context, 0);
+  return canvas.encode('webp', STILL_QUALITY);
 }
 
 /** Does everything that is the same for all frames. */

@@ -9,21 +9,34 @@ import { frameOf } from './scenes/scene.ts';
 // Painting takes roughly this share of a picture's time; encoding the PNG takes the rest.
 const PAINTING_SHARE = 0.6;
 
-/** Renders the pictures of an order one after another. @returns PNGs */
-export async function renderPictures(order: PicturesOrder, control: RenderControl): Promise<Uint8Array[]> {
+/**
+ * Renders the pictures of an order one after another.
+ * @param onPartial gets the early stages of each, PNGs of the same size
+ * @returns PNGs
+ */
+export async function renderPictures(
+  order: PicturesOrder,
+  control: RenderControl,
+  onPartial: (png: Uint8Array) => void,
+): Promise<Uint8Array[]> {
   const pictures: Uint8Array[] = [];
   for (let index = 0; index < order.count; index++) {
     const reportProgress = (share: number) => control.reportProgress((index + share) / order.count);
-    pictures.push(await renderPicture(order, index, reportProgress));
+    pictures.push(await renderPicture(order, index, { reportProgress, onPartial }));
     await yieldToEventLoop();
   }
   return pictures;
 }
 
+interface Listeners {
+  reportProgress: (share: number) => void;
+  onPartial: (png: Uint8Array) => void;
+}
+
 async function renderPicture(
   order: PicturesOrder,
   index: number,
-  reportProgress: (share: number) => void,
+  { reportProgress, onPartial }: Listeners,
 ): Promise<Uint8Array> {
   const { width, height } = order.size;
   const frame = frameOf(width, height);
@@ -39,6 +52,9 @@ async function renderPicture(
     // Skia records strokes and paints them when pixels are read. Reading one pixel a layer keeps each step short.
     context.getImageData(0, 0, 1, 1);
     reportProgress((PAINTING_SHARE * (i + 1)) / (layers.length + 1));
+    for (const stage of stagesAfter(i + 1, layers.length, order.partials)) {
+      onPartial(await coarse(context.getImageData(0, 0, width, height).data, order.size, stage));
+    }
   }
   const note = `${order.model}  ·  ${width} × ${height}${order.count > 1 ? `  ·  ${index + 1} / ${order.count}` : ''}`;
   const lettering = drawLettering(frame, palette, { title: order.text, note: note.toUpperCase() });
@@ -51,4 +67,28 @@ async function renderPicture(
     .toBuffer();
   reportProgress(1);
   return png;
+}
+
+/** The stages, from 0, that show the picture after this number of layers. Stages are spread evenly over the layers. */
+function stagesAfter(painted: number, layers: number, stages: number): number[] {
+  const paintedAt = (stage: number) => Math.max(1, Math.round((layers * (stage + 1)) / (stages + 1)));
+  return Array.from({ length: stages }, (_, stage) => stage).filter((stage) => paintedAt(stage) === painted);
+}
+
+/** Pixels of the longer side that the first stage shows; twice as many in each that follows. */
+const FIRST_STAGE_PIXELS = 48;
+
+/** What is painted so far, out of focus: less so from stage to stage. */
+async function coarse(rgba: Uint8ClampedArray, size: PicturesOrder['size'], stage: number): Promise<Uint8Array> {
+  const { width, height } = size;
+  const side = FIRST_STAGE_PIXELS * 2 ** stage;
+  const { data, info } = await sharp(rgba, { raw: { width, height, channels: 4 } })
+    .removeAlpha()
+    .resize({ width: side, height: side, fit: 'inside' })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } })
+    .resize({ width, height, fit: 'fill', kernel: 'cubic' })
+    .png({ compressionLevel: 6 })
+    .toBuffer();
 }

@@ -20,6 +20,8 @@ interface Order {
 export interface PicturesOrder extends Order {
   kind: 'pictures';
   count: number;
+  /** Early stages to send of each picture; 0 to 3. */
+  partials: number;
 }
 
 export interface FilmOrder extends Order {
@@ -29,6 +31,8 @@ export interface FilmOrder extends Order {
   firstFrame: SourceImage | null;
   /** Where the MP4 is written. The file must not exist yet. */
   path: string;
+  /** Where the first frame is written as WebP. */
+  stillPath: string;
 }
 
 export type RenderOrder = PicturesOrder | FilmOrder;
@@ -42,6 +46,7 @@ export interface RenderCall {
 /** Thread to pool. `done` carries the PNGs; for a film it is empty. */
 export type RenderMessage =
   | { type: 'progress'; share: number }
+  | { type: 'partial'; picture: Uint8Array }
   | { type: 'done'; pictures: Uint8Array[] }
   | { type: 'bad-image'; param: string; message: string }
   | { type: 'stopped' };

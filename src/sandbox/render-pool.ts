@@ -16,6 +16,7 @@ const THREAD_HEAP_MB = 256;
 interface Job {
   order: RenderOrder;
   onProgress: (share: number) => void;
+  onPartial: (picture: Uint8Array) => void;
   resolve: (pictures: Uint8Array[]) => void;
   reject: (reason: unknown) => void;
 }
@@ -36,14 +37,24 @@ export class RenderPool {
   private readonly running = new Map<Job, { thread: Thread; stop: (reason: unknown) => void }>();
   private closed = false;
 
+  get load(): { running: number; waiting: number } {
+    return { running: this.running.size, waiting: this.queue.length };
+  }
+
   /**
    * @param onProgress share of the whole that is done, 0 to 1
+   * @param onPartial PNGs of the early stages of a pictures order
    * @returns the PNGs of a pictures order; nothing for a film, which is in its file
    * @throws UndecodableImage
    * @throws RenderCrashed
    * @throws the signal's reason, within half a second of its abort
    */
-  render(order: RenderOrder, signal: AbortSignal, onProgress: (share: number) => void): Promise<Uint8Array[]> {
+  render(
+    order: RenderOrder,
+    signal: AbortSignal,
+    onProgress: (share: number) => void,
+    onPartial: (picture: Uint8Array) => void = () => undefined,
+  ): Promise<Uint8Array[]> {
     return new Promise<Uint8Array[]>((resolve, reject) => {
       signal.throwIfAborted();
       if (this.closed) throw new Error('the render pool is closed');
@@ -51,6 +62,7 @@ export class RenderPool {
       const job: Job = {
         order,
         onProgress,
+        onPartial,
         resolve: (pictures) => {
           signal.removeEventListener('abort', onAbort);
           resolve(pictures);
@@ -114,6 +126,7 @@ export class RenderPool {
     thread.onExit = (cause) => end(() => job.reject(new RenderCrashed('a render thread crashed', { cause })), false);
     thread.onMessage = (message) => {
       if (message.type === 'progress') return job.onProgress(message.share);
+      if (message.type === 'partial') return job.onPartial(message.picture);
       // WebAssembly memory never shrinks: after a film the thread ends, so that its memory is freed.
       const reusable = job.order.kind === 'pictures';
       if (message.type === 'done') return end(() => job.resolve(message.pictures), reusable);

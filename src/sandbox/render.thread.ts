@@ -34,7 +34,7 @@ async function render({ order, stop }: RenderCall): Promise<RenderMessage> {
   );
   try {
     if (order.kind === 'pictures') {
-      return { type: 'done', pictures: (await renderPictures(order, control)).map(transferable) };
+      return { type: 'done', pictures: (await renderPictures(order, control, sendPartial)).map(transferable) };
     }
     await renderFilm(order, control);
     return { type: 'done', pictures: [] };
@@ -44,6 +44,11 @@ async function render({ order, stop }: RenderCall): Promise<RenderMessage> {
       return { type: 'bad-image', param: error.param, message: String(error.cause) };
     throw error;
   }
+}
+
+function sendPartial(png: Uint8Array): void {
+  const picture = transferable(png);
+  port?.postMessage({ type: 'partial', picture } satisfies RenderMessage, [picture.buffer as ArrayBuffer]);
 }
 
 /** Memory of sharp cannot be transferred to another thread. A copy can, and is not copied again there. */

@@ -11,4 +11,8 @@ export class KeyCounters {
   @Column('integer') running: number;
   /** The key's limit when it last created a task; 0 = unlimited. */
   @Column('integer') max_running: number;
+  /** Tasks of low priority among the queued and running ones. */
+  @Column('integer') low: number;
+  /** The key's share of the starts when it last created a task; 10 unless its limits say otherwise. */
+  @Column('smallint') weight: number;
 }

@@ -18,16 +18,35 @@ const LAST_MS = 2 ** 48 - 1;
 /**
  * A bound that sorts below every id of this millisecond or later, and above every earlier id.
  * @param ms since 1970; clamped to the times that an id can have
+ * @param prefix of the ids, which have the form of those of tasks
  */
-export function idBoundAt(ms: number): string {
+export function idBoundAt(ms: number, prefix = 'task'): string {
   let rest = Math.min(Math.max(ms, 0), LAST_MS);
   let time = '';
   for (let digit = 0; digit < TIME_DIGITS; digit += 1) {
     time = DIGITS[rest % 32] + time;
     rest = Math.floor(rest / 32);
   }
-  return `task_${time}`;
+  return `${prefix}_${time}`;
 }
+
+/**
+ * The time in the id of a batch. The ids of its tasks have the same time, which makes them a range of ids.
+ * @returns milliseconds since 1970; null for a malformed id
+ */
+export function createdMsOf(batchId: string): number | null {
+  if (!isBatchId(batchId)) return null;
+  let ms = 0;
+  for (const digit of batchId.slice('batch_'.length, 'batch_'.length + TIME_DIGITS))
+    ms = ms * 32 + DIGITS.indexOf(digit);
+  return ms;
+}
+
+/** @param ms since 1970 */
+export const newBatchId = (ms: number): string => newTaskId(ms).replace('task_', 'batch_');
+
+export const BATCH_ID = typeIdPattern('batch');
+export const isBatchId = typeIdTest('batch');
 
 export const isTaskId = typeIdTest('task');
 

@@ -5,10 +5,21 @@ import { defineChoice } from '../platform/schema/choice.ts';
 import { unixSeconds } from '../platform/time.ts';
 import type { FileLinks } from './files/file-links.ts';
 import { TASK_ERRORS, type TaskErrorCode } from './task-error.ts';
+import { TASK_PRIORITIES, type TaskPriority } from './task-priority.ts';
+import { TASK_RELATIONS, TASK_SOURCES, type TaskRelation, type TaskSource } from './task-origin.ts';
 import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
 import type { Approximation, ShownTask, StoredOutput } from './task.entity.ts';
+import { isFinal } from './task-status.ts';
+import { TaskUsageView, toUsageView, type UsageTerms } from './usage/task-usage.view.ts';
 
 export const TaskStatusChoice = defineChoice('TaskStatus', TASK_STATUSES, 'Status of a task; the last two are final.');
+export const TaskSourceChoice = defineChoice('TaskSource', TASK_SOURCES, 'By which interface a task was created.');
+export const TaskPriorityChoice = defineChoice(
+  'TaskPriority',
+  TASK_PRIORITIES,
+  'Whether a task waits behind those of normal priority.',
+);
+const RelationChoice = defineChoice('TaskRelation', TASK_RELATIONS, 'What a task is to its parent.');
 const ErrorCodeChoice = defineChoice(
   'TaskErrorCode',
   Object.keys(TASK_ERRORS) as TaskErrorCode[],
@@ -56,6 +67,13 @@ export class TaskApproximationView {
   @ApiField.string('the value the provider used') used: string;
 }
 
+@ObjectType('TaskBatch', { description: 'The place of a task in its batch.' })
+export class TaskBatchView {
+  @ApiField.string('identifier of the batch', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.integer('position among the items, from 0') index: number;
+  @ApiField.string('the name that the client gave the item', { nullable: true }) custom_id: string | null;
+}
+
 /** The task as every client sees it: REST body, GraphQL type, server-sent event, webhook data. */
 @ObjectType('Task', { description: 'A generation: its progress and its result.' })
 export class TaskView {
@@ -74,14 +92,33 @@ export class TaskView {
   @ApiField.map('as given at creation') metadata: Record<string, string>;
   @ApiField.long('unix seconds; 0 while queued') started_at: number;
   @ApiField.long('unix seconds; the task is deleted at this time') expires_at: number;
+  @ApiField.oneOf(TaskSourceChoice, 'by which interface the task was created; "api" is REST and GraphQL')
+  source: TaskSource;
+  @ApiField.oneOf(TaskPriorityChoice, 'a low task waits behind all normal ones') priority: TaskPriority;
+  @ApiField.string('the task that this one was made from; it may be deleted meanwhile', { nullable: true })
+  parent_task_id: string | null;
+  @ApiField.oneOf(RelationChoice, 'what the task is to its parent', { nullable: true }) relation: TaskRelation | null;
+  @ApiField.object(() => TaskBatchView, 'its place in the batch that it was created in', { nullable: true })
+  batch: TaskBatchView | null;
   @ApiField.list(() => TaskApproximationView, 'requested values that the provider could only approximate', {
     optional: true,
   })
   approximations?: TaskApproximationView[];
+  @ApiField.object(() => TaskUsageView, 'what the task used and cost; only on a final task', { optional: true })
+  usage?: TaskUsageView;
 }
 
+@ObjectType('DeletedTask', { description: 'A task that was deleted.' })
+export class DeletedTaskView {
+  @ApiField.string('identifier that the task had') id: string;
+  @ApiField.string('always "task.deleted"') object: 'task.deleted';
+  @ApiField.boolean('always true') deleted: true;
+}
+
+export const toDeletedTaskView = (id: string): DeletedTaskView => ({ id, object: 'task.deleted', deleted: true });
+
 /** The only mapping from a stored task to its view. Signs new file links. */
-export function toTaskView(task: ShownTask, links: FileLinks): TaskView {
+export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms): TaskView {
   return {
     task_id: task.id,
     object: 'task',
@@ -97,7 +134,13 @@ export function toTaskView(task: ShownTask, links: FileLinks): TaskView {
     metadata: task.metadata,
     started_at: unixSecondsOrZero(task.started_at),
     expires_at: unixSeconds(task.expires_at),
-    ...(task.approximations && { approximations: task.approximations.map(toApproximation) }),
+    source: task.source,
+    priority: task.low ? 'low' : 'normal',
+    parent_task_id: task.parent_task_id,
+    relation: task.relation,
+    batch: toBatch(task),
+    ...approximationsOf(task),
+    ...(isFinal(task.status) && { usage: toUsageView(task, terms) }),
   };
 }
 
@@ -105,17 +148,42 @@ export function toTaskView(task: ShownTask, links: FileLinks): TaskView {
 export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boolean =>
   task.files_expire_at !== null && task.files_expire_at.getTime() > nowMs;
 
+/** Whether the bytes of an output are still there. */
+export const isPresent = (task: ShownTask, output: StoredOutput): boolean => filesPresent(task) && !output.deleted;
+
 function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): TaskResultView {
   return {
-    outputs: outputs.map(({ storage_key: _key, ...output }) => ({ ...output, ...linkTo(output.id, task, links) })),
+    outputs: outputs.map((output) => {
+      const { storage_key: _key, thumbnail_key: _thumbnail, deleted: _deleted, ...shown } = output;
+      return { ...shown, ...linkTo(output, task, links) };
+    }),
     expires_at: unixSecondsOrZero(task.files_expire_at),
   };
 }
 
-function linkTo(fileId: string, task: ShownTask, links: FileLinks): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
-  if (!filesPresent(task)) return { url: null, url_expires_at: null };
-  const { url, expiresAt } = links.sign(fileId, unixSecondsOrZero(task.files_expire_at));
+function linkTo(
+  output: StoredOutput,
+  task: ShownTask,
+  links: FileLinks,
+): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
+  if (!isPresent(task, output)) return { url: null, url_expires_at: null };
+  const { url, expiresAt } = links.sign(output.id, unixSecondsOrZero(task.files_expire_at));
   return { url, url_expires_at: expiresAt };
+}
+
+const toBatch = ({ batch_id, batch_index, custom_id }: ShownTask): TaskBatchView | null =>
+  batch_id === null ? null : { id: batch_id, index: batch_index!, custom_id };
+
+/** Where the provider could only come near to what the interface had already approximated, the two are one. */
+function approximationsOf({ request_approximations, approximations }: ShownTask): Pick<TaskView, 'approximations'> {
+  const rest = new Map(approximations?.map((each) => [each.param, each]));
+  const ofRequest = (request_approximations ?? []).map((each) => {
+    const used = rest.get(each.param)?.used ?? each.used;
+    rest.delete(each.param);
+    return { ...each, used };
+  });
+  const all = [...ofRequest, ...rest.values()];
+  return all.length > 0 ? { approximations: all.map(toApproximation) } : {};
 }
 
 const toApproximation = ({ param, requested, used }: Approximation): TaskApproximationView => ({

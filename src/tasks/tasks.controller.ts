@@ -1,11 +1,13 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
 import { Config } from '../platform/config.ts';
+import { waitingOnPurpose } from '../platform/http/http-metrics.ts';
 import { toList } from '../platform/schema/list-of.ts';
+import { DeleteTasks } from './delete-tasks.ts';
 import { FindTaskQuery } from './find-task.query.ts';
 import { DEFAULT_LIMIT, ListTasksQuery } from './list/list-tasks.query.ts';
 import { TaskListView } from './list/list.view.ts';
@@ -15,7 +17,7 @@ import { etagOf, matches, sequenceIn } from './task-etag.ts';
 import { isFinal } from './task-status.ts';
 import { TaskViews } from './task-views.ts';
 import type { ShownTask } from './task.entity.ts';
-import { TaskView } from './task.view.ts';
+import { DeletedTaskView, TaskView, toDeletedTaskView } from './task.view.ts';
 import { TasksService } from './tasks.service.ts';
 
 /** Retry-After of an unfinished task: seconds between polls. */
@@ -28,21 +30,22 @@ export class TasksController {
     private readonly config: Config,
     private readonly keys: KeyWatch,
     private readonly tasks: TasksService,
+    private readonly deletes: DeleteTasks,
     private readonly lists: ListTasks,
     private readonly views: TaskViews,
   ) {}
 
   @Get()
   @Scope('tasks:read')
-  @ApiOperation({ summary: 'List tasks, newest first', operationId: 'listTasks' })
+  @ApiOperation({ summary: 'List tasks', operationId: 'listTasks' })
   @ApiOkResponse({ type: TaskListView })
   async list(
     @CurrentCaller() caller: Caller,
     @Query() query: ListTasksQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TaskListView> {
-    const { limit = DEFAULT_LIMIT, after, ...filter } = query;
-    const page = await this.lists.list(caller.apiKeyId, filter, { limit, after });
+    const { limit = DEFAULT_LIMIT, after, order = 'desc', ...filter } = query;
+    const page = await this.lists.list(caller.apiKeyId, filter, { limit, after, order });
     reply.header('cache-control', 'no-store');
     const views = page.tasks.map((task) => this.views.of(task));
     return toList(views, page.hasMore, ({ task_id }) => task_id);
@@ -67,7 +70,9 @@ export class TasksController {
       });
     const task =
       wait > 0
-        ? await this.keys.whileAdmitted(reply.request.headers.authorization, findWhenFinal)
+        ? await waitingOnPurpose(reply.request, 'long_poll', () =>
+            this.keys.whileAdmitted(reply.request.headers.authorization, findWhenFinal, 'tasks:read'),
+          )
         : await this.tasks.find(caller.apiKeyId, taskId);
     const etag = this.describe(task, reply);
     if (!matches(ifNoneMatch, etag)) return this.views.of(task);
@@ -94,6 +99,16 @@ export class TasksController {
     reply.header('cancel-outcome', cancelled ? 'cancelled' : 'already_final');
     this.describe(task, reply);
     return this.views.of(task);
+  }
+
+  @Delete(':task_id')
+  @Scope('tasks:cancel')
+  @ApiOperation({ summary: 'Delete a task and its files', operationId: 'deleteTask' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @ApiOkResponse({ type: DeletedTaskView })
+  async delete(@CurrentCaller() caller: Caller, @Param('task_id') taskId: string): Promise<DeletedTaskView> {
+    await this.deletes.delete(caller.apiKeyId, taskId);
+    return toDeletedTaskView(taskId);
   }
 
   private describe(task: ShownTask, reply: FastifyReply): string {

@@ -2,19 +2,19 @@ import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
+import { After, type Connection, First, toConnection } from '../platform/graphql/connection.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
+import { DeleteTasks } from './delete-tasks.ts';
 import type { LiveQueue } from './live/live-queue.ts';
 import { FollowTasks } from './live/follow.ts';
+import { TaskConnection } from './list/task-connection.ts';
 import { TaskFilter } from './list/task-filter.ts';
 import { ListTasks } from './sql/list-tasks.ts';
 import { isTaskId } from './task-id.ts';
 import { TaskViews } from './task-views.ts';
 import type { ShownTask } from './task.entity.ts';
-import { TaskView } from './task.view.ts';
+import { DeletedTaskView, TaskView, toDeletedTaskView } from './task.view.ts';
 import { TasksService } from './tasks.service.ts';
-
-const TaskConnection = connectionOf(TaskView, 'Task');
 
 const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
 const Filter = (): ParameterDecorator =>
@@ -26,6 +26,7 @@ export class TasksResolver {
     private readonly service: TasksService,
     private readonly lists: ListTasks,
     private readonly live: FollowTasks,
+    private readonly deletes: DeleteTasks,
     readonly views: TaskViews,
   ) {}
 
@@ -56,6 +57,15 @@ export class TasksResolver {
   async cancelTask(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<TaskView> {
     const { task } = await this.service.cancel(caller.apiKeyId, taskId);
     return this.views.of(task);
+  }
+
+  @Mutation(() => DeletedTaskView, {
+    description: 'Deletes a task and its files. An unfinished task is cancelled first.',
+  })
+  @Scope('tasks:cancel')
+  async deleteTask(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<DeletedTaskView> {
+    await this.deletes.delete(caller.apiKeyId, taskId);
+    return toDeletedTaskView(taskId);
   }
 
   @Subscription(() => TaskView, {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { Attempt } from './deliveries/attempt.ts';
@@ -15,25 +16,37 @@ import { EndpointsController } from './endpoints/endpoints.controller.ts';
 import { EndpointsResolver } from './endpoints/endpoints.resolver.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
 import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.ts';
+import { BudgetEvents } from './events/budget-events.worker.ts';
+import { EventRecorder } from './events/event-recorder.ts';
 import { EventsController } from './events/events.controller.ts';
 import { EventsResolver } from './events/events.resolver.ts';
 import { TaskEndRecorder } from './events/task-end-recorder.ts';
 import { WebhookEvent } from './events/webhook-event.entity.ts';
+import { ReplayWorker } from './replays/replay.worker.ts';
+import { WebhookReplays } from './replays/webhook-replays.service.ts';
+import { ReplayEvents } from './sql/replay-events.ts';
+import { WebhookReplay } from './replays/webhook-replay.entity.ts';
+import { FindUntaken } from './sql/find-untaken.ts';
+import { UntakenDispatches } from './deliveries/untaken-dispatches.ts';
 import { FinishAndClaim } from './sql/finish-and-claim.ts';
 import { InsertEvents } from './sql/insert-events.ts';
 import { ResendEvents } from './sql/resend-events.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
+import { WebhookGauges } from './webhook-gauges.ts';
 
 /** Sends an event to the endpoints of an API key when one of its tasks ends. */
 @Module({
   imports: [
+    AuthModule,
     OutboundModule,
     TasksModule,
-    TypeOrmModule.forFeature([WebhookEndpoint, WebhookEvent, WebhookDispatch, WebhookDelivery]),
+    TypeOrmModule.forFeature([WebhookEndpoint, WebhookEvent, WebhookDispatch, WebhookDelivery, WebhookReplay]),
   ],
   controllers: [EndpointsController, DeliveriesController, EventsController],
   providers: [
+    WebhookGauges,
     Attempt,
+    BudgetEvents,
     DeliverWorker,
     DeliveriesResolver,
     DeliveriesService,
@@ -41,12 +54,19 @@ import { SweepDispatches } from './sql/sweep-dispatches.ts';
     DeliverySweep,
     EndpointsResolver,
     EndpointsService,
+    EventRecorder,
     EventsResolver,
     FinishAndClaim,
     InsertEvents,
     ResendEvents,
     SweepDispatches,
     TaskEndRecorder,
+    FindUntaken,
+    ReplayEvents,
+    ReplayWorker,
+    UntakenDispatches,
+    WebhookReplays,
   ],
+  exports: [EventRecorder, UntakenDispatches, WebhookReplays],
 })
 export class WebhooksModule {}

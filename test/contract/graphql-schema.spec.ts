@@ -14,6 +14,12 @@ const types = Object.values(buildSchema(committed('schema.graphql')).getTypeMap(
   (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
 );
 
+/**
+ * Fields of GraphQL alone: REST serves them at paths of their own, or names them after the metadata key of the request, which
+ * OpenAPI cannot list.
+ */
+const GRAPHQL_ONLY = ['Task.children', 'Task.estimate', 'Task.timeline', 'UsageResult.metadata'];
+
 describe('schema.graphql', () => {
   it('describes every type, field, argument and value', () => {
     const undescribed: string[] = [];
@@ -40,7 +46,8 @@ describe('schema.graphql', () => {
       if (!isObjectType(type) && !isInputObjectType(type)) continue;
       const schema = schemas[`${type.name}View`] ?? schemas[type.name];
       if (schema === undefined) continue;
-      const fields = Object.keys(type.getFields()).map(snakeCase);
+      const names = Object.keys(type.getFields()).filter((name) => !GRAPHQL_ONLY.includes(`${type.name}.${name}`));
+      const fields = names.map(snakeCase);
       expect([type.name, fields.toSorted()]).toEqual([type.name, Object.keys(schema.properties).toSorted()]);
       compared.push(type.name);
     }

@@ -28,7 +28,7 @@ describe('docs/api/metrics.md', () => {
 
   it('lists every metric of ours once, with its type and labels, and no other', async () => {
     const served = await ownMetrics();
-    expect(served.map(({ name }) => name)).toContain('http_request_duration_seconds');
+    expect(served.map(({ name }) => name)).toContain('http_server_request_duration_seconds');
     expect(documented.map(({ name, type, labels }) => ({ name, type, labels })).sort(byName)).toEqual(served);
   });
 

@@ -5,6 +5,7 @@ import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { type Caller, SCOPES } from '../../src/auth/caller.ts';
 import { LastUse } from '../../src/auth/last-use.ts';
+import { keysCommand } from '../../src/cli/commands/keys.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../src/cli/manage-keys.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
@@ -84,7 +85,15 @@ describe('authenticating', () => {
     expect(await callerOf(key)).toEqual({
       apiKeyId: id,
       scopes: ['tasks:read'],
-      limits: { createsPerMinute: 600, readsPerMinute: 0, maxRunning: 3, maxQueued: 5000 },
+      limits: {
+        createsPerMinute: 600,
+        readsPerMinute: 0,
+        maxRunning: 3,
+        maxQueued: 5000,
+        maxFileBytes: 5368709120,
+        weight: 10,
+      },
+      hasBudget: false,
     });
   });
 
@@ -92,7 +101,9 @@ describe('authenticating', () => {
     const any = await call('GET', '/v1/models', { key: null, headers: { authorization: `bEARER  ${admin}` } });
     expect(any.status).toBe(200);
     for (const key of [null, 'nonsense'])
-      expect((await call('GET', '/v1/files/unknown/content', { key })).body.error.code).toBe('invalid_signature');
+      expect((await call('GET', '/v1/files/unknown/content?signature=x', { key })).body.error.code).toBe(
+        'invalid_signature',
+      );
   });
 
   it.each([
@@ -202,7 +213,16 @@ describe('managing', () => {
       object: 'api_key',
       name: 'Ünï 🎞',
       scopes: ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage'],
-      limits: { creates_per_minute: 600, reads_per_minute: 6000, max_running: 50, max_queued: 7 },
+      limits: {
+        creates_per_minute: 600,
+        reads_per_minute: 6000,
+        max_running: 50,
+        max_queued: 7,
+        max_file_bytes: 5368709120,
+        weight: 10,
+        budget: null,
+      },
+      budget_status: null,
       hint: `dr_${key.slice(3, 5)}…${key.slice(-4)}`,
       created_at: expect.any(Number),
       expires_at,
@@ -501,6 +521,26 @@ describe('the command line', () => {
     await revokeKey(caller.apiKeyId);
     service.app.get(Authenticator).forget([caller.apiKeyId]); // instead of waiting for 5 s
     expect([await codeOf(key), await codeOf(rotated)]).toEqual(['api_key_revoked', 'api_key_revoked']);
+  });
+
+  it('sets limits, the expiry and a budget, and none removes them', async () => {
+    await createKey('with limits', {});
+    const { apiKeyId } = await callerOf(lastPrinted());
+    const update = async (...options: string[]) => {
+      await keysCommand().parseAsync(['update', apiKeyId, ...options, '--json'], { from: 'user' });
+      return JSON.parse(lastPrinted()) as { limits: object; expires_at: number | null };
+    };
+    const soft = ['--budget', '2.5/day', '--budget-soft-percent', '80'];
+    expect(await update('--max-running', '3', '--expires', '30d', ...soft)).toMatchObject({
+      limits: { max_running: 3, budget: { amount_micros: 2_500_000, period: 'day', soft_percent: 80 } },
+      budget_status: { spent_micros: 0 },
+      expires_at: expect.any(Number),
+    });
+    expect(await update('--max-running', 'none', '--expires', 'none', '--budget', 'none')).toMatchObject({
+      limits: { max_running: 50, budget: null },
+      budget_status: null,
+      expires_at: null,
+    });
   });
 
   it('validates like the API', async () => {

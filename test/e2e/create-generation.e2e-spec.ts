@@ -16,7 +16,7 @@ describe('POST /v1/generations', () => {
       status: 'queued',
       progress: 0,
       completed_at: 0,
-      input: { prompt: aCat.prompt, aspect_ratio: 'auto', resolution: '1K', n: 1 },
+      input: { prompt: aCat.prompt, aspect_ratio: 'auto', resolution: '1K', n: 1, quality: 'auto' },
       metadata: {},
     });
     expect(body.task_id).toMatch(/^task_[0-9a-hjkmnp-tv-z]{26}$/);

@@ -56,6 +56,22 @@ describe('darkroom doctor', () => {
     expect(findings).toContainEqual({ check: 'model', ok: false, note: 'seedance-2: ark (NOT_THERE is not set)' });
     expect(findings).toContainEqual({ check: 'model', ok: true, note: 'nano-banana-2: sandbox' });
     expect(code).toBe(1); // no provider can serve seedance-2
+    const note = expect.stringMatching(/^none for gpt-image-2 at openai, gpt-image-2 at fal,.* seedance-2 at ark$/);
+    expect(findings).toContainEqual({ check: 'prices', ok: true, note });
+  }, 60_000);
+
+  it('lists the bound models without a price', async () => {
+    const prices = [
+      'per_task: 0, provider: sandbox, model: gpt-image-2, resolution: 2K',
+      'per_second: 1, model: sora-2',
+    ];
+    const { code, findings } = await examine(`prices:\n${prices.map((price) => `  - { ${price} }`).join('\n')}`);
+    const note =
+      'none for gpt-image-2 at sandbox (in some sizes or qualities), nano-banana-2 at sandbox, nano-banana-pro at sandbox, seedance-2 at sandbox';
+    expect(findings).toContainEqual({ check: 'prices', ok: true, note });
+    expect(code).toBe(0);
+    const all = await examine('prices: [{ per_task: "0.5" }]');
+    expect(all.findings).toContainEqual({ check: 'prices', ok: true, note: 'every bound model has one' });
   }, 60_000);
 
   it('names a DATA_DIR that other users can read', async () => {
@@ -65,19 +81,15 @@ describe('darkroom doctor', () => {
     expect(findings).toContainEqual({ check: 'DATA_DIR', ok: false, note });
     chmodSync(env.DATA_DIR as string, 0o711);
     expect((await examine('models: {}')).findings).toContainEqual({ check: 'DATA_DIR', ok: true, note: 'mode 0711' });
-  }, 60_000);
+  });
 
   it.each([
     ['a provider that is not known', '{ provider: midjourney, model: x }', 'unknown provider "midjourney"'],
     ['a workflow that is not there', '{ provider: comfyui, model: ./none.json }', 'none.json'],
-  ])(
-    'reports what would prevent a start: %s',
-    async (_, binding, message) => {
-      const { code, findings } = await examine(`models:\n  gpt-image-2: [${binding}]`);
-      const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(message) });
-      expect(findings).toContainEqual(fault);
-      expect(code).toBe(1);
-    },
-    60_000,
-  );
+  ])('reports what would prevent a start: %s', async (_, binding, message) => {
+    const { code, findings } = await examine(`models:\n  gpt-image-2: [${binding}]`);
+    const fault = expect.objectContaining({ check: 'PROVIDERS', ok: false, note: expect.stringContaining(message) });
+    expect(findings).toContainEqual(fault);
+    expect(code).toBe(1);
+  });
 });

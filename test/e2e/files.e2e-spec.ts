@@ -6,15 +6,21 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { DatabaseModule } from '../../src/platform/database/database.module.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { createHttpApp } from '../../src/platform/http/http-app.ts';
 import { DiskStorage } from '../../src/platform/storage/disk.storage.ts';
 import { type ByteRange, Storage } from '../../src/platform/storage/storage.ts';
+import { ContentController } from '../../src/files/content.controller.ts';
+import { GeneratedFiles } from '../../src/files/generated-files.ts';
+import { FileContents } from '../../src/files/file-contents.ts';
+import { DirectUploads } from '../../src/files/uploads/direct-uploads.service.ts';
+import { UploadBlob } from '../../src/files/uploads/upload-blob.entity.ts';
+import { Upload } from '../../src/files/uploads/upload.entity.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { FileLinks } from '../../src/tasks/files/file-links.ts';
-import { FilesController } from '../../src/tasks/files/files.controller.ts';
 import { TaskFiles } from '../../src/tasks/files/task-files.ts';
 import { fileIdOf, newTaskId } from '../../src/tasks/task-id.ts';
 import { TasksService } from '../../src/tasks/tasks.service.ts';
@@ -48,12 +54,15 @@ beforeAll(async () => {
   storage = new WatchedStorage(folder);
 
   @Module({
-    imports: [DatabaseModule.connect(database.url)],
-    controllers: [FilesController],
+    imports: [DatabaseModule.connect(database.url), TypeOrmModule.forFeature([Upload, UploadBlob])],
+    controllers: [ContentController],
     providers: [
+      GeneratedFiles,
       Sql,
       ReadTasks,
       TaskFiles,
+      FileContents,
+      { provide: DirectUploads, useValue: {} },
       { provide: Storage, useValue: storage },
       { provide: FileLinks, useFactory: () => links },
       {

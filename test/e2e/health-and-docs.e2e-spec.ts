@@ -91,6 +91,28 @@ describe('health', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
+  it('of one process stays ready while the database is away', async () => {
+    database = () => Promise.reject(new Error('away'));
+    const ready = await get('/readyz?of=process');
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', checks: { process: 'ok' } }]);
+    expect(asked).toBe(0);
+    expect((await get('/readyz?probe=1')).status).toBe(503);
+  });
+
+  it.each(['?of=everything', '?of=', '?of=process&of=process'])('refuses %s', async (query) => {
+    const refused = await get(`/readyz${query}`);
+    const body: any = await refused.json();
+    expect([refused.status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'of']);
+  });
+
+  it('of one process is not ready when it stops', async () => {
+    app.get(Readiness).stop();
+    const stopping = await get('/readyz?of=process');
+    const body: any = await stopping.json();
+    expect([stopping.status, body.checks]).toEqual([503, { process: 'draining' }]);
+    expect(body.error.message).toBe('The service is shutting down.');
+  });
+
   it('does not wait for a check that hangs', async () => {
     database = () => new Promise(() => undefined);
     const started = performance.now();
@@ -116,8 +138,9 @@ describe('health', () => {
     const metrics = await get('/metrics');
     const text = await metrics.text();
     expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(text).toMatch(/http_request_duration_seconds_count\{method="GET",route="\/healthz",status="200"\} 1/);
-    expect(text).toMatch(/http_request_duration_seconds_count\{method="GET",route="none",status="404"\} 1/);
+    const count = 'http_server_request_duration_seconds_count{http_request_method="GET",http_response_status_code=';
+    expect(text).toContain(`\n${count}"200",http_route="/healthz"} `);
+    expect(text).toContain(`\n${count}"404"} 1\n`);
     expect(text).toContain('process_cpu_user_seconds_total');
     expect(text).not.toContain('secret-id');
   });

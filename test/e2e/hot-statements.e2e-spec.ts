@@ -1,33 +1,72 @@
 import { Client, type Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
+import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
+import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
-import { aCat, aFailure, aHang, type TaskBody } from '../support/clients/api.ts';
+import { RollUp } from '../../src/usage/sql/roll-up.ts';
+import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
+import { BatchClient } from '../support/clients/batches.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 /** The indexes that each statement may use, whatever statistics the planner has. A sequential scan is never allowed. */
 const BY_INDEX: Record<string, string[]> = {
   'tasks.create': ['key_load_pkey'],
   'tasks.create_keyed': ['key_load_pkey'],
+  'tasks.create_reserved': ['key_load_pkey', 'key_budgets_pkey'],
+  'tasks.create_keyed_reserved': ['key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
+  'tasks.reserve_budget': ['key_load_pkey', 'key_budgets_pkey'],
+  'tasks.note_reservations': ['tasks_pkey'],
   'tasks.read': ['tasks_pkey'],
-  'tasks.claim': ['tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
-  'tasks.claim_reserved': ['tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.read_stored': ['tasks_pkey'],
+  'tasks.delete': ['tasks_pkey', 'tasks_of_key'],
+  'tasks.claim': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.claim_turns': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.claim_reserved': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.record_progress': ['tasks_pkey'],
   'tasks.record_submit_intent': ['tasks_pkey', 'tasks_at_provider'],
   'tasks.is_provider_full': ['tasks_at_provider'],
   'tasks.renew_leases': ['tasks_pkey'],
-  'tasks.end': ['tasks_pkey', 'key_load_pkey'],
-  'tasks.wake_parked': ['key_load_pkey', 'tasks_parked_of_key', 'tasks_pkey'],
+  'tasks.end': ['tasks_pkey', 'key_load_pkey', 'key_budgets_pkey', 'usage_ledger_pkey'],
+  'tasks.wake_parked': ['key_load_pkey', 'tasks_held_by_limit', 'tasks_pkey'],
+  'tasks.keys_with_parked': ['key_load_pkey', 'tasks_held_by_limit'],
+  'tasks.read_pauses': ['pauses_open'],
+  'tasks.wake_paused': ['pauses_open', 'tasks_paused', 'tasks_pkey'],
+  'tasks.release_pauses': ['pauses_open', 'tasks_paused'],
   'tasks.overdue': ['tasks_due'],
   'tasks.worn_out': ['tasks_leased'],
   'tasks.take_expired_files': ['tasks_files_expiring', 'tasks_pkey'],
   'tasks.take_expired': ['tasks_expiring', 'tasks_pkey'],
   'tasks.list': ['tasks_of_key'],
   'tasks.list failed': ['tasks_failed_of_key'],
+  'tasks.list batch': ['tasks_of_key', 'tasks_of_batch'],
+  'tasks.create_batch': ['key_load_pkey'],
+  'tasks.count_batch': ['key_load_pkey'],
+  'tasks.final_of_batch': ['tasks_of_batch'],
+  'tasks.unfinished_of_batch': ['tasks_of_batch'],
+  'batches.find': ['batches_pkey', 'tasks_of_batch', 'usage_ledger_pkey'],
+  'batches.list': ['batches_pkey', 'batches_of_key', 'tasks_of_batch', 'usage_ledger_pkey'],
+  'batches.has_unfinished': ['tasks_of_batch'],
+  'batches.end': ['batches_pkey', 'batches_unfinished', 'tasks_of_batch'],
+  'batches.left_behind': ['batches_unfinished', 'tasks_of_batch'],
+  'tasks.unfinished model': ['tasks_unfinished_of_key'],
+  'tasks.list of': ['tasks_of_parent'],
+  'tasks.list_children': ['tasks_of_parent'],
+  'tasks.count_unfinished': ['tasks_due'],
+  'tasks.read_outcomes': ['pace_samples_pkey'],
+  'tasks.read_line': ['tasks_waiting'],
+  'tasks.read_places': ['tasks_pkey'],
+  'tasks.read_next_place': ['key_load_pkey'],
+  'tasks.read_timelines': ['tasks_pkey'],
+  'tasks.read_starts': ['pace_samples_pkey'],
   'tasks.unfinished_of_keys': ['tasks_unfinished_of_key'],
   'tasks.find_idempotency_keys': ['idempotency_keys_pkey'],
+  'calls.join': ['calls_undelivered', 'calls_pkey'],
+  'usage.roll_up': ['usage_ledger_new', 'usage_ledger_pkey', 'usage_sums_pkey'],
+  'usage.read one': ['usage_sums_pkey', 'usage_ledger_new', 'usage_ledger_completed'],
+  'usage.read all': ['usage_sums_by_time', 'usage_ledger_new', 'usage_ledger_completed'],
   'webhooks.taken': ['webhook_endpoints_of_key', 'api_keys_pkey'],
   'webhooks.dispatch': ['webhook_endpoints_of_key'],
   'webhooks.lock_endpoints': ['webhook_endpoints_pkey'],
@@ -84,9 +123,16 @@ describe('the statements of the hot path', () => {
     await service.api.create(aCat, { 'idempotency-key': 'a', prefer: 'wait=20' });
     await service.api.create(aCat, { 'idempotency-key': 'a' });
     await service.api.create(aFailure, { prefer: 'wait=20' });
+    const budgeted = await createWithBudget();
+    await service.api.call('POST', '/v1/images/generations', aFailure, { 'x-stainless-retry-count': '1' });
     await eventually('progress', async () => (await service.api.get<TaskBody>(`/v1/tasks/${film.body.task_id}`)).body.progress > 0); // prettier-ignore
     await service.api.get('/v1/tasks');
     await service.api.get('/v1/tasks?status=failed');
+    await service.api.get(`/v1/tasks?parent_task_id=${hang.body.task_id}`);
+    for (const part of ['estimate', 'timeline']) await service.api.get(`/v1/tasks/${hang.body.task_id}/${part}`);
+    await service.api.get('/v1/models');
+    const children = `{ task(taskId: "${hang.body.task_id}") { children { edges { cursor } } } }`;
+    await service.api.call('POST', '/graphql', { query: children });
     const follower = new AbortController();
     await fetch(`${service.baseUrl}/v1/events`, {
       headers: { authorization: `Bearer ${service.api.key}` },
@@ -97,10 +143,31 @@ describe('the statements of the hot path', () => {
     await eventually('the heartbeat', async () => sent.has('tasks.renew_leases'));
     await eventually('the attempt', async () => sent.has('webhooks.finish'));
     await service.api.call('POST', `/v1/webhook_endpoints/${endpoint.id}/recover`, { since: 1 });
+    await service.api.get('/v1/usage?start_time=1700000000&bucket_width=1M&limit=400');
+    await service.api.get('/v1/usage?start_time=1700000000&bucket_width=1M&limit=400&api_key_id=all');
+    await service.app.get(RollUp).next();
+    await service.app.get(PauseTasks).wake(); // sent every few seconds; this test may be faster
+    await service.app.get(PauseTasks).release();
+    await service.api.call('POST', '/v1/tasks/cancel', { filter: { model: 'none' } });
+    await service.app.get(ReadTasks).findStored('none'); // sent only for changes by other processes
+    await service.api.call('DELETE', `/v1/tasks/${(await service.api.create(aFailure)).body.task_id}`);
     await eventually('the sweep', async () => sent.has('tasks.worn_out'));
-    const place = { provider: 'openai', url: '', model: '', credential: null, approximations: [], concurrency: null };
+    const batches = new BatchClient(service.api);
+    const batch = await batches.of([aFailure, aFailure]);
+    await batches.untilEnded(batch.id);
+    await batches.results(batch.id);
+    await batches.tasks(batch.id);
+    await batches.cancel((await batches.of([aHang])).id);
+    expect(sent.has('tasks.reserve_budget')).toBe(false);
+    await new BatchClient(budgeted).of([aFailure]);
+    await service.api.call('POST', '/v1/estimates', aCat);
+    await service.api.get('/v1/batches');
+    await eventually('the sweep of batches', async () => sent.has('batches.left_behind'));
+    const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
     await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
-    await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, place); // the sandbox is free and records none
+    await service.app
+      .get(RecordSubmit)
+      .intent({ id: 'none', attempt: 1 }, { ...place, approximations: [], price: null, calls: 1 }, null); // the sandbox is free and records none
     await service.app.get(RecordSubmit).isFull({ id: 'none', attempt: 1 }, { ...place, concurrency: 1 });
     for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
   });
@@ -120,16 +187,62 @@ describe('the statements of the hot path', () => {
       end loop;
     end $$`);
 
+  /** Keys without a budget send none of its statements. */
+  const createWithBudget = async (): Promise<Api> => {
+    expect([...sent.keys()].filter((name) => name.includes('reserved'))).toEqual([]);
+    const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', {
+      name: 'budgeted',
+      limits: { budget: { amount_micros: 1, period: 'day' } },
+    });
+    const budgeted = new Api(service.baseUrl, body.key);
+    await budgeted.create(aFailure, { prefer: 'wait=20' });
+    await budgeted.create(aFailure, { 'idempotency-key': 'a', prefer: 'wait=20' });
+    return budgeted;
+  };
+
   const fill = async () => {
     for (const status of ['succeeded', 'queued']) {
       await pool.query(
-        `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, parked, completed_at)
+        `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, parked, completed_at,
+                            batch_id, batch_index)
          select $1 || lpad(n::text, 20, '0'), 'key_' || n % 7, 'image', 'gpt-image-2', $1, '{}', now(), now() + interval '30 days',
-                now() + interval '1 hour', $1 = 'queued', case when $1 = 'succeeded' then now() end
+                now() + interval '1 hour', $1 = 'queued', case when $1 = 'succeeded' then now() end,
+                case when n % 4 = 0 then 'batch_' || n % 37 end, n
            from generate_series(1, $2::int) n`,
         [status, ROWS],
       );
     }
+    await pool.query(
+      `insert into key_budgets (api_key_id, amount_micros, period, day)
+       select 'key_' || n, 1, 'day', current_date from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into batches (id, api_key_id, endpoint, metadata, total, created_at, ended_at, kept_until)
+       select 'batch_' || n, 'key_' || n % 7, '/v1/generations', '{}', 1, now(), case when n % 50 > 0 then now() end,
+              now() + interval '30 days' from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into calls (id, api_key_id, path, fingerprint)
+       select 'call_' || n, 'key_' || n % 7, '/', decode(md5((n % 100)::text), 'hex') from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, source, images, video_seconds, submits,
+                                 cost_micros, basis, rolled_up)
+       select 'task_' || n, 'key_' || n % 7, now() - n * interval '1 minute', 'succeeded', 'image', 'gpt-image-2', 'api', 1, 0, 1,
+              1, 'priced', n > 500 from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into usage_sums (api_key_id, span, starts_at, dimensions, kind, model, source, tasks, succeeded, failed, cancelled,
+                               images, video_seconds, submits, cost_micros, assumed_micros, unpriced_tasks)
+       select 'key_' || n % 7, span, date_trunc('day', now()) - n * interval '15 minutes', md5(n::text)::uuid, 'image', 'gpt-image-2',
+              'api', 1, 1, 0, 0, 1, 0, 1, 1, 0, 0
+         from generate_series(1, $1::int) n cross join (values ('quarter'), ('day')) s(span)`,
+      [ROWS],
+    );
     await pool.query(
       `with endpoints as (
          insert into webhook_endpoints (id, api_key_id, url, events, description, secret, secret_hint)

@@ -1,7 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { Client } from 'pg';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
+import { testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { spawnService } from '../support/process.ts';
+
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
 describe('migrate', () => {
   let database: TestDatabase;
@@ -24,6 +31,44 @@ describe('migrate', () => {
     await client.query('drop schema public cascade; create schema public');
     await Promise.all([migrate(database.url), migrate(database.url)]);
     expect(await done()).toHaveLength(MIGRATIONS.length);
+  });
+
+  /** Runs the program until it ends by itself. */
+  async function run(settings: Record<string, string>): Promise<[number, string]> {
+    const { env, dataDir } = await testEnv(database.url, settings);
+    const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, ...env }, cwd: dataDir });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()));
+    const [code] = await once(child, 'exit');
+    await rm(dataDir, { recursive: true });
+    return [code, output];
+  }
+
+  it('migrates and ends with MIGRATE=only', async () => {
+    await client.query('drop schema public cascade; create schema public');
+    expect(await run({ MIGRATE: 'only' })).toEqual([0, 'The database is up to date.\n']);
+    expect(await done()).toHaveLength(MIGRATIONS.length);
+    expect((await client.query('select from api_keys')).rowCount).toBe(0);
+    expect(await run({ MIGRATE: 'only' })).toEqual([0, 'The database is up to date.\n']);
+  });
+
+  it('refuses to start with MIGRATE=off while a migration is missing, and changes nothing', async () => {
+    await client.query(`delete from schema_migrations where name = '${MIGRATIONS.at(-1)?.name}'`);
+    const [code, output] = await run({ MIGRATE: 'off' });
+    expect([code, output]).toEqual([1, expect.stringContaining(`(the first is ${MIGRATIONS.at(-1)?.name})`)]);
+    expect(await done()).toHaveLength(MIGRATIONS.length - 1);
+    await client.query('drop schema public cascade; create schema public');
+    expect(await run({ MIGRATE: 'off' })).toEqual([1, expect.stringContaining(`lacks ${MIGRATIONS.length} of`)]);
+    expect((await client.query("select from pg_tables where schemaname = 'public'")).rowCount).toBe(0);
+  });
+
+  it('starts with MIGRATE=off in a database that is up to date or newer', async () => {
+    await client.query("insert into schema_migrations (timestamp, name) values (1799999999999, 'FromTheFuture')");
+    const { env, dataDir } = await testEnv(database.url, { MIGRATE: 'off' });
+    const service = await spawnService(env);
+    expect((await service.api.get('/readyz')).status).toBe(200);
+    await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true });
   });
 
   it('changes nothing in a database that is up to date', async () => {

@@ -6,6 +6,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server as TcpSe
 import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import type { StoredImages } from '../../src/files/images/stored-images.ts';
 import { ReferenceImages } from '../../src/generation/images/reference-images.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { connectTo } from '../../src/platform/outbound/connect.ts';
@@ -119,6 +120,9 @@ const HOSTILE_NAMES =
 
 const fetching = () => ({ apiKeyId: 'key_a', folder: '/nonexistent', signal: AbortSignal.timeout(5000) });
 
+/** No URL here is a link of the service. */
+const NO_FILES = { fileIdIn: () => null } as unknown as StoredImages;
+
 describe('the attack list', () => {
   it('reaches the canary if every address is allowed', async () => {
     const free = outbound({ OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0', OUTBOUND_ALLOW_HTTP: 'true' });
@@ -137,7 +141,7 @@ describe('the attack list', () => {
       ...HOSTILE_NAMES.flatMap((name) => [`http://${name}:${canary.port}/`, `https://${name}:${canary.port}/`]),
     ];
     expect(urls.length).toBeGreaterThan(200);
-    const images = new ReferenceImages(strict);
+    const images = new ReferenceImages(strict, NO_FILES);
     for (const url of urls) {
       // Each refusal happens before any connection, so nothing here waits for a time-out.
       expect([url, await outcome(strict, url, webhook)]).toEqual([
@@ -164,7 +168,7 @@ describe('the attack list', () => {
       const { searchParams } = new URL(url!, base);
       response.writeHead(Number(searchParams.get('status')), { location: searchParams.get('to')! }).end();
     };
-    const images = new ReferenceImages(open);
+    const images = new ReferenceImages(open, NO_FILES);
     for (const [i, target] of targets.entries()) {
       const status = [301, 302, 303, 307, 308][i % 5];
       const url = `${base}/?${new URLSearchParams({ status: String(status), to: target })}`;

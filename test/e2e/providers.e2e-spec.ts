@@ -207,6 +207,17 @@ describe('models behind real providers', () => {
       await cancelUnpublished(service, body.task_id);
       await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     });
+
+    it('and the task was deleted after it', async () => {
+      const service = await start({ ...withArk, TASK_HEARTBEAT_S: '0.2' });
+      ark.steps = { queued: 1_000_000, running: 1 };
+      const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
+      const { body } = await service.api.create(aFilm);
+      await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
+      await cancelUnpublished(service, body.task_id);
+      await service.api.call('DELETE', `/v1/tasks/${body.task_id}`);
+      await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
+    });
   });
 
   it('limits concurrent calls over all processes', async () => {

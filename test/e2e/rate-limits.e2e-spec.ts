@@ -43,7 +43,15 @@ describe('rates of several processes on one database', () => {
   const caller = (limit: number, apiKeyId = `key_${(nextKey += 1)}`): Caller => ({
     apiKeyId,
     scopes: [],
-    limits: { createsPerMinute: limit, readsPerMinute: limit, maxRunning: 0, maxQueued: 0 },
+    hasBudget: false,
+    limits: {
+      createsPerMinute: limit,
+      readsPerMinute: limit,
+      maxRunning: 0,
+      maxFileBytes: 0,
+      maxQueued: 0,
+      weight: 10,
+    },
   });
   /** Counts one request. @returns its headers, or the error of a refused one */
   const count = async ({ limits }: { limits: RateLimits }, who: Caller, bucket: RateBucket = 'read') => {

@@ -7,23 +7,77 @@ import { GraphqlClient } from '../support/clients/graphql-client.ts';
 
 /** The scope of every route that needs an API key; `any` is a key without a particular scope. */
 const SCOPE_OF: Record<string, Scope | 'any'> = {
+  'GET /v1/operations/tasks': 'operations:read',
+  'POST /v1/operations/tasks/cancel': 'operations:manage',
+  'POST /v1/operations/tasks/release': 'operations:manage',
+  'POST /v1/operations/tasks/fail': 'operations:manage',
+  'GET /v1/operations/tasks/{task_id}': 'operations:read',
+  'GET /v1/operations/tasks/{task_id}/timeline': 'operations:read',
+  'POST /v1/operations/tasks/{task_id}/cancel': 'operations:manage',
+  'POST /v1/operations/tasks/{task_id}/release': 'operations:manage',
+  'POST /v1/operations/tasks/{task_id}/fail': 'operations:manage',
+  'POST /v1/operations/webhooks/replay': 'operations:manage',
+  'GET /v1/operations/webhooks/replays': 'operations:read',
+  'GET /v1/operations/webhooks/replays/{id}': 'operations:read',
+  'POST /v1/operations/webhooks/replays/{id}/cancel': 'operations:manage',
+  'GET /v1/operations': 'operations:read',
+  'GET /v1/operations/keys': 'operations:read',
+  'GET /v1/operations/providers': 'operations:read',
+  'POST /v1/operations/providers/{place}/close_circuit': 'operations:manage',
+  'GET /v1/operations/pauses': 'operations:read',
+  'POST /v1/operations/pauses': 'operations:manage',
+  'DELETE /v1/operations/pauses/{id}': 'operations:manage',
+  'GET /v1/operations/processes': 'operations:read',
+  'GET /v1/operations/processes/{id}': 'operations:read',
+  'POST /v1/operations/processes/{id}/drain': 'operations:manage',
+  'POST /v1/operations/processes/{id}/resume': 'operations:manage',
   'POST /v1/api_keys': 'keys:manage',
   'GET /v1/api_keys': 'keys:manage',
   'GET /v1/api_keys/{id}': 'keys:manage',
   'PATCH /v1/api_keys/{id}': 'keys:manage',
   'DELETE /v1/api_keys/{id}': 'keys:manage',
   'POST /v1/api_keys/{id}/rotate': 'keys:manage',
-  'GET /v1/operations/audit_events': 'keys:manage',
   'GET /v1/models': 'any',
   'GET /v1/models/{id}': 'any',
   'POST /v1/generations': 'generations:write',
+  'POST /v1/estimates': 'tasks:read',
   'GET /v1/tasks': 'tasks:read',
   'GET /v1/tasks/{task_id}': 'tasks:read',
+  'GET /v1/tasks/{task_id}/estimate': 'tasks:read',
+  'GET /v1/tasks/{task_id}/timeline': 'tasks:read',
   'POST /v1/tasks/{task_id}/cancel': 'tasks:cancel',
+  'POST /v1/tasks/cancel': 'tasks:cancel',
+  'POST /v1/tasks/{task_id}/retry': 'generations:write',
+  'DELETE /v1/tasks/{task_id}': 'tasks:cancel',
   'HEAD /v1/tasks/{task_id}/events': 'tasks:read',
   'GET /v1/tasks/{task_id}/events': 'tasks:read',
+  'GET /v1/usage': 'tasks:read',
   'HEAD /v1/events': 'tasks:read',
   'GET /v1/events': 'tasks:read',
+  'POST /v1/files': 'generations:write',
+  'POST /v1/files/{id}/complete': 'generations:write',
+  'GET /v1/files': 'tasks:read',
+  'GET /v1/files/{id}': 'tasks:read',
+  'HEAD /v1/files/{id}/content': 'tasks:read',
+  'GET /v1/files/{id}/content': 'tasks:read',
+  'DELETE /v1/files/{id}': 'generations:write',
+  'POST /v1/batches': 'generations:write',
+  'GET /v1/batches': 'tasks:read',
+  'GET /v1/batches/{id}': 'tasks:read',
+  'POST /v1/batches/{id}/cancel': 'tasks:cancel',
+  'HEAD /v1/batches/{id}/results': 'tasks:read',
+  'GET /v1/batches/{id}/results': 'tasks:read',
+  'HEAD /v1/batches/{id}/events': 'tasks:read',
+  'GET /v1/batches/{id}/events': 'tasks:read',
+  'POST /v1/images/generations': 'generations:write',
+  'POST /v1/images/edits': 'generations:write',
+  'POST /v1/videos': 'generations:write',
+  'GET /v1/videos': 'tasks:read',
+  'GET /v1/videos/{id}': 'tasks:read',
+  'HEAD /v1/videos/{id}/content': 'tasks:read',
+  'GET /v1/videos/{id}/content': 'tasks:read',
+  'DELETE /v1/videos/{id}': 'tasks:cancel',
+  'POST /v1/videos/{id}/remix': 'generations:write',
   'POST /v1/webhook_endpoints': 'webhooks:manage',
   'GET /v1/webhook_endpoints': 'webhooks:manage',
   'GET /v1/webhook_endpoints/{id}': 'webhooks:manage',
@@ -36,6 +90,14 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'POST /v1/webhook_events/{id}/redeliver': 'webhooks:manage',
 };
 
+/** Either of two scopes opens these. */
+const EITHER_SCOPE: readonly [string, readonly Scope[]][] = [
+  ['GET /v1/operations/audit_events', ['operations:read', 'keys:manage']],
+];
+const EITHER_SCOPE_GRAPHQL: readonly [string, string, readonly Scope[]][] = [
+  ['query auditEvents', '{ edges { cursor } }', ['operations:read', 'keys:manage']],
+];
+
 /** The scope of every GraphQL root field, with arguments and a selection that make it a valid document. */
 const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'query viewer': ['any', '{ id }'],
@@ -43,11 +105,28 @@ const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'query model': ['any', '(id: "unknown") { id }'],
   'query task': ['tasks:read', '(taskId: "unknown") { taskId }'],
   'query tasks': ['tasks:read', '{ edges { cursor } }'],
-  'query auditEvents': ['keys:manage', '{ edges { cursor } }'],
+  'query file': ['tasks:read', '(id: "unknown") { id }'],
+  'query files': ['tasks:read', '{ edges { cursor } }'],
+  'mutation createUpload': [
+    'generations:write',
+    '(input: { filename: "a", bytes: 1, contentType: "image/png" }) { id }',
+  ],
+  'mutation completeUpload': ['generations:write', '(id: "unknown") { id }'],
+  'mutation deleteFile': ['generations:write', '(id: "unknown") { id }'],
+  'query estimateGeneration': ['tasks:read', '(input: { model: "unknown", prompt: "x" }) { object }'],
+  'query batch': ['tasks:read', '(id: "unknown") { id }'],
+  'query batches': ['tasks:read', '{ edges { cursor } }'],
+  'mutation createBatch': ['generations:write', '(input: { requests: [] }) { id }'],
+  'mutation cancelBatch': ['tasks:cancel', '(id: "unknown") { id }'],
+  'subscription batchUpdated': ['tasks:read', '(id: "unknown") { id }'],
+  'query usage': ['tasks:read', '(startTime: 0) { asOf }'],
   'query webhookEndpoints': ['webhooks:manage', '{ id }'],
   'query webhookDeliveries': ['webhooks:manage', '(endpointId: "unknown") { edges { cursor } }'],
   'mutation createGeneration': ['generations:write', '(input: { model: "unknown", prompt: "x" }) { taskId }'],
+  'mutation retryTask': ['generations:write', '(taskId: "unknown") { taskId }'],
   'mutation cancelTask': ['tasks:cancel', '(taskId: "unknown") { taskId }'],
+  'mutation cancelTasks': ['tasks:cancel', '(taskIds: ["unknown"]) { taskId }'],
+  'mutation deleteTask': ['tasks:cancel', '(taskId: "unknown") { id }'],
   'mutation createWebhookEndpoint': ['webhooks:manage', '(input: { url: "unknown" }) { id }'],
   'mutation updateWebhookEndpoint': ['webhooks:manage', '(id: "unknown", input: {}) { id }'],
   'mutation deleteWebhookEndpoint': ['webhooks:manage', '(id: "unknown") { id }'],
@@ -96,8 +175,10 @@ describe('the scopes of the API', () => {
   afterAll(() => service.close());
 
   it('are listed here for every route that needs a key, and for every GraphQL root field', () => {
-    expect(Object.keys(SCOPE_OF).sort()).toEqual(guarded.sort());
-    expect(Object.keys(GRAPHQL).sort()).toEqual(rootFields.sort());
+    const routes = [...Object.keys(SCOPE_OF), ...EITHER_SCOPE.map(([route]) => route)];
+    expect(routes.sort()).toEqual(guarded.sort());
+    const fields = [...Object.keys(GRAPHQL), ...EITHER_SCOPE_GRAPHQL.map(([field]) => field)];
+    expect(fields.sort()).toEqual(rootFields.sort());
   });
 
   it.each(Object.entries(SCOPE_OF).filter(([, scope]) => scope !== 'any'))(
@@ -114,6 +195,23 @@ describe('the scopes of the API', () => {
   it.each(Object.entries(SCOPE_OF))('%s needs no scope but %s', async (route, scope) => {
     const { status } = await ask(having.get(scope)!, route);
     expect([401, 403]).not.toContain(status);
+  });
+
+  it.each(EITHER_SCOPE)('%s needs one of %s', async (route, scopes) => {
+    for (const scope of SCOPES) {
+      const { status } = await ask(having.get(scope)!, route);
+      expect([scope, status]).toEqual([scope, scopes.includes(scope) ? 200 : 403]);
+    }
+  });
+
+  it.each(EITHER_SCOPE_GRAPHQL)('GraphQL %s%s needs one of %s', async (field, rest, scopes) => {
+    for (const scope of SCOPES) {
+      const error = await errorOf(having.get(scope)!, field, rest);
+      expect([scope, error?.extensions.code]).toEqual([
+        scope,
+        scopes.includes(scope) ? undefined : 'insufficient_scope',
+      ]);
+    }
   });
 
   const graphql = Object.entries(GRAPHQL).map(([field, [scope, rest]]) => [field, scope, rest] as const);

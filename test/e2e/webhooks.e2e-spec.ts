@@ -126,7 +126,7 @@ describe('what is sent', () => {
 describe('attempts', () => {
   it('send the same id and body until one succeeds, and are all logged', async () => {
     const there = await receiver((_received, response) => {
-      response.writeHead(there.received.length <= 3 ? 500 : 200).end(`answer ${there.received.length}\0`);
+      response.writeHead(there.received.length <= 3 ? 500 : 200).end();
     });
     const { id, secret } = await hooks.endpoint(there.url);
     await api.create(aFailure);
@@ -141,7 +141,7 @@ describe('attempts', () => {
         status_code: 500,
         error: 'http_status',
         next_attempt_at: expect.any(Number),
-        response_snippet: 'answer 1\ufffd',
+        response_snippet: null, // the receiver is at an excepted address
       },
       { attempt: 2, status_code: 500, error: 'http_status', next_attempt_at: expect.any(Number) },
       { attempt: 3, status_code: 500, error: 'http_status', next_attempt_at: expect.any(Number) },
@@ -188,7 +188,7 @@ describe('attempts', () => {
     await hooks.remove(id);
   });
 
-  it.each<[string, (response: Parameters<Receiver['answer']>[1]) => void, RegExp | null]>([
+  it.each<[string, (response: Parameters<Receiver['answer']>[1]) => void]>([
     [
       'is endless and fast',
       (response) => {
@@ -198,7 +198,6 @@ describe('attempts', () => {
         response.on('drain', pour);
         pour();
       },
-      /^x{1,4096}$/,
     ],
     [
       'is endless and slow',
@@ -207,15 +206,13 @@ describe('attempts', () => {
         response.on('close', () => clearInterval(timer));
         response.write('x');
       },
-      null, // the body was not complete at the time-out
     ],
-  ])('use the status of a response whose body %s, and keep at most 4 kB of the body', async (_name, send, snippet) => {
+  ])('use the status of a response whose body %s, and close the connection', async (_name, send) => {
     const there = await receiver((_received, response) => send(response.writeHead(200)));
     const { id } = await hooks.endpoint(there.url);
     await api.create(aFailure);
     const [only] = await hooks.ended(id, 1);
     expect(only).toMatchObject({ status_code: 200, error: null, next_attempt_at: null });
-    expect(only.response_snippet).toEqual(snippet && expect.stringMatching(snippet));
     await eventually('the connection to be closed', async () => there.open === 0);
   });
 

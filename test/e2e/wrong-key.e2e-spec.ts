@@ -57,7 +57,7 @@ describe('a key that the provider refuses', () => {
     );
     service = await spawnService(env);
     await new WebhookClient(service.api).endpoint(receiver.url);
-  }, 90_000);
+  });
   afterAll(async () => {
     await service?.kill('SIGTERM');
     await Promise.all([...stubs, receiver].map((server) => server.stop()));
@@ -67,7 +67,7 @@ describe('a key that the provider refuses', () => {
 
   const ended = async (model: string): Promise<TaskBody> => {
     const { body } = await service.api.create({ model, prompt: 'A heron at dawn' });
-    return service.api.untilFinalWithin(body.task_id, 30_000);
+    return service.api.untilFinal(body.task_id);
   };
   /** The line in the log, which is written in batches. */
   const logged = (taskId: string, event: string) =>
@@ -108,7 +108,6 @@ describe('a key that the provider refuses', () => {
       expect(failed).toMatchObject({ model, provider, credential, code: 'provider_rejected', cause: { status } });
       expect(service.output()).not.toContain(WRONG_KEY);
     },
-    60_000,
   );
 
   it('uses the next binding, and the log names the refused credential', async () => {
@@ -117,7 +116,7 @@ describe('a key that the provider refuses', () => {
     const passed = await logged(task.task_id, 'binding.skipped');
     expect(passed).toMatchObject({ provider: 'openai', credential: 'FIRST_SECRET', reason: { status: 401 } });
     expect(service.output()).not.toContain(WRONG_KEY);
-  }, 60_000);
+  });
 
   async function byGraphql(taskId: string): Promise<string> {
     const client = new GraphqlClient(service.api.baseUrl, service.api.key);

@@ -65,7 +65,7 @@ describe('processes start and stop in order, under load', () => {
     await Promise.all(clients);
     const unfinished = `select count(*)::int as n from tasks where status in ('queued', 'running')`;
     const noneLeft = async () => (await queryOnce<{ n: number }>(database.url, unfinished))[0]!.n === 0;
-    await eventually('every task to end', noneLeft, 60_000);
+    await eventually('every task to end', noneLeft);
     const rows = await watch.stop();
     expect(watch.violations).toEqual([]);
     expect(rows.filter(({ id }) => accepted.includes(id))).toHaveLength(accepted.length);

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** A bound for what hangs, not for what is slow: the tests share two cores with each other. */
+export const PATIENCE_MS = 120_000;
+
 /** Polls until the answer is neither null, undefined nor false. The error names what it waited for. */
 export async function eventually<T>(
   what: string,
   poll: () => Promise<T | null | undefined | false>,
-  withinMs = 30_000,
+  withinMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -21,7 +21,7 @@ describe('the bus', () => {
     running = await spawnService(env);
     client = new Client({ connectionString: database.url });
     await client.connect();
-  }, 90_000);
+  });
   afterAll(async () => {
     await client.end();
     await running.kill('SIGTERM');
@@ -63,7 +63,7 @@ describe('an unreachable Redis', () => {
     const eventsUrl = `redis://user:not-in-logs@127.0.0.1:${await freePort()}`;
     ({ env } = await testEnv(database.url, { LOG_LEVEL: 'warn', EVENTS_URL: eventsUrl }));
     running = await spawnService(env);
-  }, 90_000);
+  });
   afterAll(async () => {
     await running.kill('SIGTERM');
     await database.drop();
@@ -72,7 +72,7 @@ describe('an unreachable Redis', () => {
   it('is logged once, and reported by /readyz and /metrics while the service stays ready', async () => {
     const { status, body } = await running.api.get<{ checks: object }>('/readyz');
     expect([status, body.checks]).toEqual([200, { database: 'ok', events: 'failed', queue: 'ok', storage: 'ok' }]);
-    expect((await running.api.get('/metrics')).text).toMatch(/^events_bus_connected 0$/m);
+    expect((await running.api.get('/metrics')).text).toMatch(/^darkroom_bus_connected 0$/m);
     await eventually('the log line', async () => running.output().includes('bus.disconnected'));
     expect(running.output().match(/bus\.disconnected/g)).toHaveLength(1);
     expect(running.output()).not.toContain('not-in-logs');
@@ -92,5 +92,5 @@ describe('an unreachable Redis', () => {
       note: expect.stringContaining('ECONNREFUSED'),
     });
     expect(output).not.toContain('not-in-logs');
-  }, 60_000);
+  });
 });

@@ -25,28 +25,24 @@ describe('a start that is refused', () => {
       },
     ],
     ['an address that cannot be listened on', (settings) => (settings.HOST = '192.0.2.1')],
-  ])(
-    'leaves no embedded PostgreSQL behind: %s',
-    async (_, spoil) => {
-      const settings: Record<string, string> = {
-        DATA_DIR: join(folder, 'data'),
-        PORT: String(await freePort()),
-        LOG_LEVEL: 'silent',
-      };
-      spoil(settings);
-      const child = spawn(process.execPath, [MAIN], {
-        env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
-        cwd: folder,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      let output = '';
-      child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      const [code] = await once(child, 'exit');
-      expect([code, output]).toEqual([1, expect.stringContaining('Darkroom did not start')]);
-      expect(existsSync(join(folder, 'data/postgres/PG_VERSION'))).toBe(true);
-      const pidFile = join(folder, 'data/postgres/postmaster.pid');
-      expect(existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toBe(false);
-    },
-    120_000,
-  );
+  ])('leaves no embedded PostgreSQL behind: %s', async (_, spoil) => {
+    const settings: Record<string, string> = {
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(await freePort()),
+      LOG_LEVEL: 'silent',
+    };
+    spoil(settings);
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = await once(child, 'exit');
+    expect([code, output]).toEqual([1, expect.stringContaining('Darkroom did not start')]);
+    expect(existsSync(join(folder, 'data/postgres/PG_VERSION'))).toBe(true);
+    const pidFile = join(folder, 'data/postgres/postmaster.pid');
+    expect(existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toBe(false);
+  });
 });

@@ -28,6 +28,13 @@ describe('retention', () => {
       `insert into idempotency_keys (api_key_id, key, request_hash, task_id, response, expires_at)
        select 'key_1', nth::text, '', 'task_1', '', now() - interval '1 s' from generate_series(1, 12000) as nth`,
     );
+    await database.query(
+      `insert into key_load (api_key_id, queued, running) values ('key_gone', 0, 0), ('key_busy', 1, 0), ('key_1', 0, 0)`,
+    );
+    await database.query(
+      `insert into rate_windows (api_key_id, bucket, ends_at, taken)
+       values ('key_gone', 'read', now() - interval '1 hour', 1), ('key_busy', 'read', now() + interval '1 minute', 1)`,
+    );
   });
   afterAll(async () => {
     await database.end();
@@ -48,21 +55,20 @@ describe('retention', () => {
     };
     try {
       worker = await startApp({ ROLE: 'worker', DATA_DIR: api.env.DATA_DIR! }, api.database);
-      await eventually(
-        'the files to be purged',
-        async () => (await count('tasks where not files_purged')) === 2,
-        30_000,
-      );
-      await eventually('the tasks to be deleted', async () => (await count('tasks')) === TASKS / 2 + 1, 30_000);
-      await eventually(
-        'the idempotency keys to be deleted',
-        async () => (await count('idempotency_keys')) === 0,
-        30_000,
-      );
+      await eventually('the files to be purged', async () => (await count('tasks where not files_purged')) === 2);
+      await eventually('the tasks to be deleted', async () => (await count('tasks')) === TASKS / 2 + 1);
+      await eventually('the idempotency keys to be deleted', async () => (await count('idempotency_keys')) === 0);
+      const kept = async (table: string) =>
+        (await database.query(`select api_key_id from ${table} where api_key_id ~ '^key_(gone|busy|1)$' order by 1`))
+          .rows;
+      await eventually('idle counters to be deleted', async () => (await kept('key_load')).length === 2);
+      expect(await kept('key_load')).toEqual([{ api_key_id: 'key_1' }, { api_key_id: 'key_busy' }]);
+      await eventually('ended rate windows to be deleted', async () => (await kept('rate_windows')).length === 1);
+      expect(await kept('rate_windows')).toEqual([{ api_key_id: 'key_busy' }]);
       expect(existsSync(`${api.env.DATA_DIR}/files/${idOf(2)}`)).toBe(false);
       await eventually('the metric', async () => {
         const metrics = await (await fetch(`${worker.baseUrl}/metrics`)).text();
-        return Number(/^purge_overdue_seconds (\S+)$/m.exec(metrics)?.[1]) > 86_400;
+        return Number(/^darkroom_purge_lag_seconds\{what="files"\} (\S+)$/m.exec(metrics)?.[1]) > 86_400;
       });
     } finally {
       prototype.deleteAll = deleteAll;

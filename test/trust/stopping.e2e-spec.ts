@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aHang } from '../support/clients/api.ts';
-import { testEnv } from '../support/app.ts';
+import { aCat, aHang } from '../support/clients/api.ts';
+import { startApp, testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { eventually } from '../support/wait.ts';
@@ -32,7 +32,25 @@ describe('stopping', () => {
     expect((await creation).status).toBe(201);
     await ended();
     expect(performance.now() - startedAt).toBeLessThan(4_000); // 3 s and the grace
-  }, 60_000);
+  });
+
+  it('starts no task while it drains, and another process takes it', async () => {
+    await start({ SHUTDOWN_GRACE_S: '1', SHUTDOWN_DELAY_S: '6' });
+    running.child.kill('SIGTERM');
+    await eventually('readyz to say no', async () => (await statusOf('/readyz?of=process')) === 503, 5_000);
+    const { body } = await running.api.create(aCat);
+    await sleep(2_000); // four polls of the queue
+    const waiting = await running.api.get<{ status: string }>(`/v1/tasks/${body.task_id}`);
+    expect([waiting.status, waiting.body.status]).toEqual([200, 'queued']);
+    const other = await startApp({ BOOTSTRAP_API_KEY: running.api.key! }, database);
+    try {
+      await eventually('the task to end', async () => {
+        return (await other.api.get<{ status: string }>(`/v1/tasks/${body.task_id}`)).body.status === 'succeeded';
+      });
+    } finally {
+      await other.close();
+    }
+  });
 
   it.each(['all', 'api'])(
     'turns /readyz to 503 at the signal, and serves until SHUTDOWN_DELAY_S is over (ROLE=%s)',
@@ -50,6 +68,5 @@ describe('stopping', () => {
       await ended();
       expect(performance.now() - signalledAt).toBeGreaterThan(3_900);
     },
-    60_000,
   );
 });

@@ -16,10 +16,13 @@ describe('a file that is lost before its retention ends', () => {
     const { body } = await service.api.create(aCat);
     const task = await service.api.untilFinal(body.task_id);
     rmSync(join(service.env.DATA_DIR as string, 'files'), { recursive: true });
-    const answer = await fetch(task.result?.outputs[0]?.url as string);
+    const url = task.result?.outputs[0]?.url as string;
+    const answer = await fetch(url);
     const { error } = (await answer.json()) as ErrorBody;
     expect([answer.status, error.code]).toEqual([500, 'internal_error']);
-  }, 60_000);
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-type')]).toEqual([500, 'application/json; charset=utf-8']);
+  });
 });
 
 describe('a start with another storage', () => {
@@ -45,5 +48,5 @@ describe('a start with another storage', () => {
       await database.drop();
       for (const folder of [dataDir, elsewhere]) rmSync(folder, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 });

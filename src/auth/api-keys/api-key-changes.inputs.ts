@@ -1,8 +1,9 @@
 import { Transform } from 'class-transformer';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { BudgetInput } from '../budgets/budget.view.ts';
 import type { Scope } from '../caller.ts';
-import type { LimitChanges } from './api-key-limits.ts';
-import { MAX_EXPIRES_AT, MAX_LIMIT, MAX_NAME_LENGTH } from './api-key.inputs.ts';
+import { type LimitChanges, plainLimits } from './api-key-limits.ts';
+import { MAX_BYTES, MAX_EXPIRES_AT, MAX_LIMIT, MAX_NAME_LENGTH, MAX_WEIGHT } from './api-key.inputs.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { ApiKeyChanges } from './api-keys.service.ts';
 
@@ -12,6 +13,25 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
   @LimitChange('other requests per minute') reads_per_minute?: number | null;
   @LimitChange('tasks running at once') max_running?: number | null;
   @LimitChange('tasks queued at once') max_queued?: number | null;
+  @ApiField.long('bytes of uploads stored at once; 0: no limit; null: the configured one applies', {
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_file_bytes?: number | null;
+  @ApiField.integer('share of the starts while tasks of several keys wait; null: 10', {
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: MAX_WEIGHT,
+  })
+  weight?: number | null;
+  @ApiField.object(() => BudgetInput, 'what its tasks may cost, in place of an earlier budget; null: no budget', {
+    optional: true,
+    nullable: true,
+  })
+  budget?: BudgetInput | null;
 }
 
 export class UpdateApiKeyInput {
@@ -44,7 +64,7 @@ export class UpdateApiKeyInput {
     return {
       ...(name !== undefined && { name }),
       ...(scopes !== undefined && { scopes }),
-      ...(limits !== undefined && { limits: limits && { ...limits } }),
+      ...(limits !== undefined && { limits: limits && plainLimits(limits) }),
       ...(expires_at !== undefined && { expiresAt: expires_at === null ? null : new Date(expires_at * 1000) }),
     };
   }

@@ -4,7 +4,11 @@ import type { CallerLimits } from '../caller.ts';
 /** What a room above writes in the transaction that changes an API key. */
 export interface ApiKeyHook {
   /** The key is being revoked, and what it has queued must not run. */
-  onRevoke(tx: EntityManager, apiKeyId: string): Promise<void>;
+  onRevoke?(tx: EntityManager, apiKeyId: string): Promise<void>;
   /** The limits of the key change. */
-  onLimits(tx: EntityManager, apiKeyId: string, limits: CallerLimits): Promise<void>;
+  onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits): Promise<void>;
+  /** A key that had no budget is about to get one, before its limits change. */
+  beforeBudget?(tx: EntityManager, apiKeyId: string): Promise<void>;
+  /** The key has got a budget, whose row is locked. `isNew`: it had none, so what it has spent before is not counted yet. */
+  afterBudget?(tx: EntityManager, apiKeyId: string, isNew: boolean): Promise<void>;
 }

@@ -1,5 +1,9 @@
 import type { Config } from '../../platform/config.ts';
+import type { Budget } from '../budgets/budget.ts';
 import type { CallerLimits } from '../caller.ts';
+
+/** The weight of a key that has none of its own. */
+export const USUAL_WEIGHT = 10;
 
 /** The limits set on the key itself. The configuration supplies those that are missing. 0 = no limit. */
 export interface ApiKeyLimits {
@@ -7,7 +11,15 @@ export interface ApiKeyLimits {
   reads_per_minute?: number;
   max_running?: number;
   max_queued?: number;
+  max_file_bytes?: number;
+  weight?: number;
+  /** Without it the key may spend without a bound. */
+  budget?: Budget;
 }
+
+/** Without the classes of an input, and without what was left out. */
+export const plainLimits = <Limits extends LimitChanges>(limits: Limits): Limits =>
+  JSON.parse(JSON.stringify(limits)) as Limits;
 
 /** The limits of the key, and the configured defaults for the rest. */
 export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
@@ -16,6 +28,8 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
     readsPerMinute: own.reads_per_minute ?? config.rateReadPerMin,
     maxRunning: own.max_running ?? config.maxRunningPerKey,
     maxQueued: own.max_queued ?? config.maxQueuedPerKey,
+    maxFileBytes: own.max_file_bytes ?? config.maxFileBytesPerKey,
+    weight: own.weight ?? USUAL_WEIGHT,
   };
 }
 
@@ -26,7 +40,7 @@ export function ownLimits(own: ApiKeyLimits): Partial<CallerLimits> {
 }
 
 /** null removes an own limit. */
-export type LimitChanges = { [Name in keyof ApiKeyLimits]?: number | null };
+export type LimitChanges = { [Name in keyof ApiKeyLimits]?: ApiKeyLimits[Name] | null };
 
 /** The own limits of a key after a change. null removes them all. */
 export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): ApiKeyLimits {
@@ -46,4 +60,6 @@ export const LIMIT_NAMES = {
   readsPerMinute: 'reads_per_minute',
   maxRunning: 'max_running',
   maxQueued: 'max_queued',
+  maxFileBytes: 'max_file_bytes',
+  weight: 'weight',
 } as const satisfies Record<keyof CallerLimits, keyof ApiKeyLimits>;

@@ -1,29 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { toList } from '../../platform/schema/list-of.ts';
+import { KeyBudgets } from '../budgets/key-budgets.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type ApiKeyListView, type ApiKeyView, toApiKeyView } from './api-key.view.ts';
 import type { IssuedApiKey } from './api-keys.service.ts';
 
-/** Renders API keys with the limits of this configuration. */
+/** Renders API keys with the limits of this configuration, and with what is used of their budgets. */
 @Injectable()
 export class ApiKeyViews {
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly budgets: KeyBudgets,
+  ) {}
 
-  of(apiKey: ApiKey): ApiKeyView {
-    return toApiKeyView(apiKey, this.config);
+  async of(apiKey: ApiKey): Promise<ApiKeyView> {
+    const [view] = await this.all([apiKey]);
+    return view!;
   }
 
   /** With the key itself, which only creation and rotation return. */
-  issued({ apiKey, key }: IssuedApiKey): ApiKeyView {
-    return toApiKeyView(apiKey, this.config, key);
+  async issued({ apiKey, key }: IssuedApiKey): Promise<ApiKeyView> {
+    return { ...(await this.of(apiKey)), key };
   }
 
-  list(apiKeys: ApiKey[], hasMore: boolean): ApiKeyListView {
-    return toList(
-      apiKeys.map((apiKey) => this.of(apiKey)),
-      hasMore,
-      ({ id }) => id,
-    );
+  async list(apiKeys: ApiKey[], hasMore: boolean): Promise<ApiKeyListView> {
+    return toList(await this.all(apiKeys), hasMore, ({ id }) => id);
+  }
+
+  /** Keys without a budget cost no statement. */
+  async all(apiKeys: ApiKey[]): Promise<ApiKeyView[]> {
+    const budgets = await this.budgets.of(apiKeys.filter(({ limits }) => limits.budget).map(({ id }) => id));
+    return apiKeys.map((apiKey) => toApiKeyView(apiKey, this.config, budgets.get(apiKey.id)));
   }
 }

@@ -1,11 +1,14 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
-import type { ApiKeyLimits } from './api-key-limits.ts';
+import { BudgetInput } from '../budgets/budget.view.ts';
+import { type ApiKeyLimits, plainLimits } from './api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-keys.service.ts';
 import type { Scope } from '../caller.ts';
 
 export const MAX_NAME_LENGTH = 100;
 export const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
+export const MAX_WEIGHT = 100;
+export const MAX_BYTES = 1_000_000_000_000_000; // a petabyte
 export const MAX_EXPIRES_AT = 253_402_300_799; // the end of the year 9999
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
@@ -16,6 +19,23 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
   @Limit('other requests per minute') reads_per_minute?: number;
   @Limit('tasks running at once; further tasks wait') max_running?: number;
   @Limit('tasks queued at once; further tasks are rejected') max_queued?: number;
+  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit', {
+    optional: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_file_bytes?: number;
+  @ApiField.integer(
+    'share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out',
+    {
+      optional: true,
+      min: 1,
+      max: MAX_WEIGHT,
+    },
+  )
+  weight?: number;
+  @ApiField.object(() => BudgetInput, 'what its tasks may cost; without it there is no bound', { optional: true })
+  budget?: BudgetInput;
 }
 
 export class CreateApiKeyInput {
@@ -48,7 +68,7 @@ export class CreateApiKeyInput {
     return {
       name: this.name,
       scopes: this.scopes,
-      limits: { ...this.limits },
+      limits: plainLimits(this.limits ?? {}),
       expiresAt: this.expires_at === undefined ? null : new Date(this.expires_at * 1000),
     };
   }

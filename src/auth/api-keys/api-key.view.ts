@@ -4,7 +4,9 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 import type { Config } from '../../platform/config.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/time.ts';
-import { type ApiKeyLimits, limitsInForce } from './api-key-limits.ts';
+import { BudgetStatusView, BudgetView, toBudgetStatus, toBudgetView } from '../budgets/budget.view.ts';
+import type { BudgetState } from '../budgets/budget.ts';
+import { limitsInForce } from './api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type Scope, SCOPES } from '../caller.ts';
 
@@ -12,11 +14,16 @@ export const ScopeChoice = defineChoice('ApiKeyScope', SCOPES, 'What an API key 
 
 /** The effective limits: those of the key, and the configured defaults for the rest. */
 @ObjectType('ApiKeyLimits', { description: 'The effective limits of an API key.' })
-export class ApiKeyLimitsView implements Required<ApiKeyLimits> {
+export class ApiKeyLimitsView {
   @ApiField.integer('generations created per minute; 0: no limit') creates_per_minute: number;
   @ApiField.integer('other requests per minute; 0: no limit') reads_per_minute: number;
   @ApiField.integer('tasks running at once, further tasks wait; 0: no limit') max_running: number;
   @ApiField.integer('tasks queued at once, further tasks are rejected; 0: no limit') max_queued: number;
+  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit') max_file_bytes: number;
+  @ApiField.integer('share of the starts while tasks of several keys wait: twice the weight, twice the share')
+  weight: number;
+  @ApiField.object(() => BudgetView, 'what its tasks may cost; null: no bound', { nullable: true })
+  budget: BudgetView | null;
 }
 
 /** An API key as clients see it. */
@@ -27,6 +34,8 @@ export class ApiKeyView {
   @ApiField.string('a name for people') name: string;
   @ApiField.list(ScopeChoice, 'what the key may do') scopes: Scope[];
   @ApiField.object(() => ApiKeyLimitsView, 'the effective limits') limits: ApiKeyLimitsView;
+  @ApiField.object(() => BudgetStatusView, 'what is used of the budget; null without one', { nullable: true })
+  budget_status: BudgetStatusView | null;
   @ApiField.string('the first and last characters of the current secret, to recognise it', { example: 'dr_ab…WXYZ' })
   hint: string;
   @ApiField.long('unix seconds') created_at: number;
@@ -38,8 +47,8 @@ export class ApiKeyView {
 
 export class ApiKeyListView extends listOf(ApiKeyView, 'newest first') {}
 
-/** @param key only in the response to creation or rotation */
-export function toApiKeyView(apiKey: ApiKey, config: Config, key?: string): ApiKeyView {
+/** @param budget of the key; undefined without one */
+export function toApiKeyView(apiKey: ApiKey, config: Config, budget: BudgetState | undefined): ApiKeyView {
   const limits = limitsInForce(apiKey.limits, config);
   return {
     id: apiKey.id,
@@ -51,11 +60,14 @@ export function toApiKeyView(apiKey: ApiKey, config: Config, key?: string): ApiK
       reads_per_minute: limits.readsPerMinute,
       max_running: limits.maxRunning,
       max_queued: limits.maxQueued,
+      max_file_bytes: limits.maxFileBytes,
+      weight: limits.weight,
+      budget: apiKey.limits.budget ? toBudgetView(apiKey.limits.budget) : null,
     },
+    budget_status: budget ? toBudgetStatus(budget) : null,
     hint: apiKey.hint,
     created_at: unixSeconds(apiKey.created_at),
     expires_at: apiKey.expires_at && unixSeconds(apiKey.expires_at),
     last_used_at: apiKey.last_used_at && unixSeconds(apiKey.last_used_at),
-    ...(key !== undefined && { key }),
   };
 }

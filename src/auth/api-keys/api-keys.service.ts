@@ -7,7 +7,9 @@ import { Secrets } from '../../platform/secrets.ts';
 import type { Actor } from '../audit/actor.ts';
 import { AuditLog, type RecordAct } from '../audit/audit-log.ts';
 import { Authenticator } from '../authenticator.ts';
+import { setBudget } from '../sql/set-budget.ts';
 import { type Scope, SCOPES } from '../caller.ts';
+import { applyLimits, changesBudget } from './apply-limits.ts';
 import { hintOf, newApiKey } from './api-key-format.ts';
 import type { ApiKeyHook } from './api-key-hook.ts';
 import { type ApiKeyLimits, changedLimits, concerned, type LimitChanges, limitsInForce } from './api-key-limits.ts';
@@ -15,12 +17,12 @@ import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { assertNotExpired } from './api-key-expiry.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { snapshotOf } from './api-key-snapshot.ts';
-import { assertMayGrant } from './grants.ts';
+import { assertMayGrant, boundsOf } from './grants.ts';
 import { hashOf } from './key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
 
-/** The scopes of a key created without any: all but `keys:manage`. */
-export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'keys:manage');
+/** The scopes of a key created without any: none that reaches beyond the key itself. */
+export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
 
 export interface NewApiKey {
   name: string;
@@ -75,7 +77,8 @@ export class ApiKeysService {
       const { grantor } = await lockKeys(tx, by);
       if (grantor) {
         const limits = limitsInForce(input.limits ?? {}, this.config);
-        assertMayGrant(grantor, { scopes, limits, expiresAt: input.expiresAt ?? null });
+        const budget = input.limits?.budget ?? null;
+        assertMayGrant(grantor, { scopes, limits, budget, expiresAt: input.expiresAt ?? null });
       }
       return this.issue(tx, record, { ...input, scopes }, newApiKey());
     });
@@ -99,6 +102,7 @@ export class ApiKeysService {
       expires_at: input.expiresAt ?? null,
     });
     await addSecret(tx, id, hashOf(key, this.secrets));
+    if (input.limits?.budget) await setBudget(tx, id, input.limits.budget);
     await assertNotExpired(tx, id);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id });
     await record({ action: 'api_key.created', apiKeyId: id, before: null, after: snapshotOf(apiKey) });
@@ -135,22 +139,20 @@ export class ApiKeysService {
       const { name, scopes, expiresAt } = changes;
       const limits = changes.limits === undefined ? undefined : changedLimits(target.limits, changes.limits);
       const inForce = limits && limitsInForce(limits, this.config);
+      const hasBudgetChanged = changesBudget(changes.limits);
       if (grantor) {
         const granted = inForce && concerned(inForce, changes.limits!);
-        assertMayGrant(grantor, { scopes, expiresAt, limits: granted });
+        const budget = hasBudgetChanged ? (limits?.budget ?? null) : undefined;
+        assertMayGrant(grantor, { scopes, expiresAt, limits: granted, budget });
       }
-      await tx.update(
-        ApiKey,
-        { id },
-        {
-          name: name ?? target.name,
-          scopes: inOrder(scopes ?? target.scopes),
-          limits: limits ?? target.limits,
-          expires_at: expiresAt === undefined ? target.expires_at : expiresAt,
-        },
-      );
+      await tx.update(ApiKey, id, {
+        name: name ?? target.name,
+        scopes: inOrder(scopes ?? target.scopes),
+        limits: limits ?? target.limits,
+        expires_at: expiresAt === undefined ? target.expires_at : expiresAt,
+      });
       if (expiresAt) await assertNotExpired(tx, id);
-      if (inForce) for (const hook of this.hooks) await hook.onLimits(tx, id, inForce);
+      if (inForce) await applyLimits(tx, this.hooks, target, { own: limits!, inForce, hasBudgetChanged });
       const updated = await tx.findOneByOrFail(ApiKey, { id });
       await record({
         action: 'api_key.updated',
@@ -166,14 +168,15 @@ export class ApiKeysService {
 
   /**
    * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at most
-   * `overlapHours`.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes
+   * `overlapHours`. `by` gets all that the key may, so the bounds are those of creating it.
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more narrowly
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
     const key = newApiKey();
     const hint = hintOf(key);
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
-      const { target } = await lockTarget(tx, id, by);
+      const { target, grantor } = await lockTarget(tx, id, by);
+      if (grantor) assertMayGrant(grantor, boundsOf(target, this.config));
       await expireSecrets(tx, id, overlapHours);
       await addSecret(tx, id, hashOf(key, this.secrets));
       await tx.update(ApiKey, { id }, { hint });
@@ -210,7 +213,7 @@ export class ApiKeysService {
   }
 
   private async runRevokeHooks(tx: EntityManager, id: string): Promise<void> {
-    for (const hook of this.hooks) await hook.onRevoke(tx, id);
+    for (const hook of this.hooks) await hook.onRevoke?.(tx, id);
   }
 }
 

@@ -1,13 +1,17 @@
 import { ApiError } from '../../errors/api-error.ts';
 import { unixSeconds } from '../../platform/time.ts';
 import type { CallerLimits, Scope } from '../caller.ts';
-import { LIMIT_NAMES } from './api-key-limits.ts';
+import { type Budget, describeBudget, isWithin } from '../budgets/budget.ts';
+import type { Config } from '../../platform/config.ts';
+import { LIMIT_NAMES, limitsInForce } from './api-key-limits.ts';
+import type { ApiKey } from './api-key.entity.ts';
 
 /** The API key that acts on another one, as the database has it now. */
 export interface Grantor {
   scopes: readonly Scope[];
   /** Set on the key itself. A configured default is no limit on what the key may grant. */
   limits: Partial<CallerLimits>;
+  budget: Budget | undefined;
   expiresAt: Date | null;
 }
 
@@ -16,6 +20,8 @@ export interface Grant {
   scopes?: readonly Scope[];
   /** In force. */
   limits?: Partial<CallerLimits>;
+  /** null: none, so that nothing bounds the cost. */
+  budget?: Budget | null;
   /** null: never. */
   expiresAt?: Date | null;
 }
@@ -24,7 +30,7 @@ export interface Grant {
  * A key can only grant what it has itself: scopes, limits and time. Otherwise `keys:manage` alone would imply everything.
  * @throws ApiError insufficient_scope
  */
-export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, expiresAt }: Grant): void {
+export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, expiresAt }: Grant): void {
   const missing = scopes.filter((scope) => !by.scopes.includes(scope));
   if (missing.length > 0) refuse('scopes', `This API key lacks ${quoted(missing)}, so it cannot grant such a key.`);
 
@@ -35,12 +41,25 @@ export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, expiresA
     refuse(param, `This API key has the limit ${own}, so it cannot grant ${param} ${shown(limit)}.`);
   }
 
+  if (by.budget && budget !== undefined && !isWithin(budget ?? undefined, by.budget)) {
+    const given = budget === null ? 'none' : describeBudget(budget);
+    const own = describeBudget(by.budget);
+    refuse('limits.budget', `This API key has the budget of ${own}, so it cannot grant limits.budget ${given}.`);
+  }
+
   const endMs = expiresAt?.getTime() ?? Infinity;
   if (expiresAt !== undefined && endMs > (by.expiresAt?.getTime() ?? Infinity)) {
     const ownEnd = unixSeconds(by.expiresAt!);
     refuse('expires_at', `This API key expires at ${ownEnd}, so it cannot grant a key that lives longer.`);
   }
 }
+
+/** What a key's secret gives to whoever gets it, apart from the scopes. */
+export const boundsOf = ({ limits, expires_at: expiresAt }: ApiKey, config: Config): Grant => ({
+  limits: limitsInForce(limits, config),
+  budget: limits.budget ?? null,
+  expiresAt,
+});
 
 /**
  * Acting on another key takes all scopes of that key.

@@ -30,7 +30,8 @@ export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: 
   if (!caller) return { target, grantor: null };
   const own = keys.find(({ id }) => id === caller.apiKeyId);
   if (!own || own.revoked_at) throw new ApiError('api_key_revoked');
-  return { target, grantor: { scopes: own.scopes, limits: ownLimits(own.limits), expiresAt: own.expires_at } };
+  const { scopes, limits, expires_at: expiresAt } = own;
+  return { target, grantor: { scopes, limits: ownLimits(limits), budget: limits.budget, expiresAt } };
 }
 
 /** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */

@@ -1,8 +1,26 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ActorType } from './actor.ts';
 
-export const AUDIT_ACTIONS = ['api_key.created', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'] as const;
+export const AUDIT_ACTIONS = [
+  'api_key.created',
+  'api_key.updated',
+  'api_key.rotated',
+  'api_key.revoked',
+  'process.drained',
+  'process.resumed',
+  'pause.created',
+  'pause.ended',
+  'tasks.cancelled',
+  'tasks.released',
+  'tasks.failed',
+  'circuit.reset',
+  'webhook_replay.created',
+  'webhook_replay.cancelled',
+] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export const AUDIT_TARGETS = ['api_key', 'process', 'pause', 'tasks', 'provider_place', 'webhook_replay'] as const;
+export type AuditTarget = (typeof AUDIT_TARGETS)[number];
 
 /** One act: who did what to whom. Written in the transaction of the act, and never changed. */
 @Entity('audit_events')
@@ -14,7 +32,7 @@ export class AuditEvent {
   @Column('text') actor_type: ActorType;
   /** The acting API key. null: the command line or the service. */
   @Column('text', { nullable: true }) actor_id: string | null;
-  @Column('text') target_type: 'api_key';
+  @Column('text') target_type: AuditTarget;
   @Column('text') target_id: string;
   @Column('text', { nullable: true }) ip: string | null;
   @Column('text', { nullable: true }) request_id: string | null;

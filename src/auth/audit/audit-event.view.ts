@@ -4,12 +4,19 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/time.ts';
 import { ACTOR_TYPES, type ActorType } from './actor.ts';
-import { type AuditAction, AUDIT_ACTIONS, type AuditEvent } from './audit-event.entity.ts';
+import {
+  type AuditAction,
+  AUDIT_ACTIONS,
+  type AuditEvent,
+  AUDIT_TARGETS,
+  type AuditTarget,
+} from './audit-event.entity.ts';
 
 export const AuditActionChoice = defineChoice('AuditAction', AUDIT_ACTIONS, 'What an audit event records.');
+const TargetChoice = defineChoice('AuditTargetType', AUDIT_TARGETS, 'What an audited act changed.');
 export const ActorTypeChoice = defineChoice('AuditActorType', ACTOR_TYPES, 'Who performed an audited act.');
 
-@ObjectType('AuditEvent', { description: 'One act on an API key: who did what to whom.' })
+@ObjectType('AuditEvent', { description: 'One act of an administrator or operator: who did what to whom.' })
 export class AuditEventView {
   @ApiField.string('identifier', { example: 'aud_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.string('always "audit_event"') object: 'audit_event';
@@ -18,12 +25,12 @@ export class AuditEventView {
   @ApiField.oneOf(ActorTypeChoice, 'who did it: an API key, the command line, or the service at its start')
   actor_type: ActorType;
   @ApiField.string('the acting API key; null for the others', { nullable: true }) actor_id: string | null;
-  @ApiField.string('always "api_key"') target_type: 'api_key';
-  @ApiField.string('the API key that was changed') target_id: string;
+  @ApiField.oneOf(TargetChoice, 'what was changed') target_type: AuditTarget;
+  @ApiField.string('its id; of several tasks `filter`, of a place of providers its number') target_id: string;
   @ApiField.string('address of the client; null without a request', { nullable: true }) ip: string | null;
   @ApiField.string('the `x-request-id` of the request; null without one', { nullable: true })
   request_id: string | null;
-  @ApiField.json('the API key before the act; null if it is new', { nullable: true })
+  @ApiField.json('the target before the act; null if it is new', { nullable: true })
   before: Record<string, unknown> | null;
   @ApiField.json('what the act set', { nullable: true }) after: Record<string, unknown> | null;
 }

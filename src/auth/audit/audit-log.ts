@@ -3,18 +3,21 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, LessThan, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import type { Actor } from './actor.ts';
-import { type AuditAction, AuditEvent } from './audit-event.entity.ts';
+import { type AuditAction, AuditEvent, type AuditTarget } from './audit-event.entity.ts';
 
 /** Long enough for a yearly audit. */
 const RETENTION_DAYS = 400;
 
-/** An act on one API key. Never contains a key, only its hint. */
-export interface Act {
+interface Change {
   action: AuditAction;
-  apiKeyId: string;
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
 }
+
+/** An act. One on an API key never contains the key, only its hint. */
+export type Act = Change & ({ apiKeyId: string } | { target: { type: AuditTarget; id: string } });
+
+const targetOf = (act: Act) => ('target' in act ? act.target : { type: 'api_key' as const, id: act.apiKeyId });
 
 /** Writes the audit event of an act into the transaction of that act. */
 export type RecordAct = (act: Act) => Promise<void>;
@@ -24,6 +27,7 @@ interface AuditPage {
   /** The last id of the previous page. */
   after?: string;
   targetId?: string;
+  targetType?: AuditTarget;
   action?: AuditAction;
 }
 
@@ -49,8 +53,8 @@ export class AuditLog {
           action: act.action,
           actor_type: actor.type,
           actor_id,
-          target_type: 'api_key',
-          target_id: act.apiKeyId,
+          target_type: targetOf(act).type,
+          target_id: targetOf(act).id,
           ip: actor.ip,
           request_id: actor.requestId,
           before: act.before as object | null,
@@ -59,18 +63,27 @@ export class AuditLog {
         acts.push(act);
       }),
     );
-    for (const { action, apiKeyId } of acts) {
-      this.logger.log({ event: action, actor_type: actor.type, actor_id, api_key_id: apiKeyId });
+    for (const act of acts) {
+      const { action } = act;
+      const { type: target_type, id: target_id } = targetOf(act);
+      this.logger.log({ event: action, actor_type: actor.type, actor_id, target_type, target_id });
     }
     return result;
   }
 
   /** Newest first. */
-  async list({ limit, after, targetId, action }: AuditPage): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
+  async list({
+    limit,
+    after,
+    targetId,
+    targetType,
+    action,
+  }: AuditPage): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
     const events = await this.events.find({
       where: {
         ...(after !== undefined && { id: LessThan(after) }),
         ...(targetId !== undefined && { target_id: targetId }),
+        ...(targetType !== undefined && { target_type: targetType }),
         ...(action !== undefined && { action }),
       },
       order: { id: 'desc' },

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
+import { purgeInterval } from '../../platform/purge-interval.ts';
 import { AuditLog } from './audit-log.ts';
 
 const PURGE_EVERY_S = 3_600;
@@ -10,7 +10,13 @@ const FIRST_PURGE_AFTER_S = 60;
 @Injectable()
 export class AuditPurge implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
-  private readonly purges = new Interval(() => this.purge());
+  private readonly purges = purgeInterval({
+    logger: this.logger,
+    failure: 'audit.purge_failed',
+    fullRound: Infinity,
+    pauseS: PURGE_EVERY_S,
+    purge: () => this.purge(),
+  });
 
   constructor(
     private readonly config: Config,
@@ -26,12 +32,8 @@ export class AuditPurge implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private async purge(): Promise<number> {
-    try {
-      const purged = await this.audit.purge();
-      if (purged > 0) this.logger.log({ event: 'audit.purged', audit_events: purged });
-    } catch (error) {
-      this.logger.warn({ event: 'audit.purge_failed', err: error });
-    }
-    return PURGE_EVERY_S;
+    const purged = await this.audit.purge();
+    if (purged > 0) this.logger.log({ event: 'audit.purged', audit_events: purged });
+    return purged;
   }
 }

@@ -1,22 +1,31 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { toList } from '../../platform/schema/list-of.ts';
-import { Scope } from '../access.ts';
+import { CurrentCaller } from '../access.ts';
+import type { Caller } from '../caller.ts';
 import { AuditEventListView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
+import { AuditScope, visibleTo } from './audit-scope.guard.ts';
 import { ListAuditEventsQuery } from './list-audit-events.query.ts';
 
 @ApiTags('Operations')
 @Controller('v1/operations/audit_events')
-@Scope('keys:manage')
+@UseGuards(AuditScope)
 export class AuditController {
   constructor(private readonly audit: AuditLog) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the acts on API keys, newest first', operationId: 'listAuditEvents' })
+  @ApiOperation({
+    summary: 'List the acts of administrators and operators, newest first',
+    operationId: 'listAuditEvents',
+  })
   @ApiOkResponse({ type: AuditEventListView })
-  async list(@Query() { limit = 20, after, target_id, action }: ListAuditEventsQuery): Promise<AuditEventListView> {
-    const { events, hasMore } = await this.audit.list({ limit, after, targetId: target_id, action });
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Query() { limit = 20, after, target_id, action }: ListAuditEventsQuery,
+  ): Promise<AuditEventListView> {
+    const page = { limit, after, targetId: target_id, action, ...visibleTo(caller) };
+    const { events, hasMore } = await this.audit.list(page);
     return toList(events.map(toAuditEventView), hasMore, ({ id }) => id);
   }
 }

@@ -15,7 +15,7 @@ export class ListAuditEventsQuery {
   })
   after?: string;
 
-  @ApiField.string('only acts on this API key', { optional: true, max: MAX_ID_LENGTH })
+  @ApiField.string('only acts on the target with this id', { optional: true, max: MAX_ID_LENGTH })
   target_id?: string;
 
   @ApiField.oneOf(AuditActionChoice, 'only this action', { optional: true })

@@ -5,6 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql } from '../../platform/database/sql.ts';
+import { rateLeases, rateRefusals } from '../auth-metrics.ts';
 import type { Caller } from '../caller.ts';
 import { leaseRatePoints } from '../sql/lease-rate-points.ts';
 import { type RateBucket, RateWindow, WINDOW_S } from './rate-window.ts';
@@ -31,7 +32,7 @@ export class RateLimits {
   private readonly leases: Batch<RateWindow, void>;
 
   constructor(private readonly sql: Sql) {
-    this.leases = new Batch((windows) => this.lease(windows));
+    this.leases = new Batch((windows) => this.lease(windows), { name: 'auth.rate_leases' });
   }
 
   /**
@@ -61,6 +62,7 @@ export class RateLimits {
       ratelimit: `"${bucket}";r=${window.remaining};t=${resetS}`,
     };
     if (isAdmitted) return headers;
+    rateRefusals.inc({ bucket });
     const rejection = new ApiError('rate_limit_exceeded', {
       message: `Your key may make ${limit} ${bucket} requests per minute. Try again in ${resetS} s.`,
       headers: { ...headers, 'retry-after': String(resetS) },
@@ -101,6 +103,7 @@ export class RateLimits {
     } catch (error) {
       if (!isDatabaseAway(error)) throw error;
       window.lendOnCredit(performance.now());
+      rateLeases.inc({ result: 'credit' });
     }
   }
 
@@ -112,6 +115,7 @@ export class RateLimits {
       points: window.pointsToLease(sentAt),
     }));
     const leases = await leaseRatePoints(this.sql, requests);
+    rateLeases.inc({ result: 'leased' }, windows.length);
     // Counted from sending, which is before the database read its clock, so the local end is never too late.
     return windows.map((window, at) => {
       const { taken, msLeft } = leases[at]!;

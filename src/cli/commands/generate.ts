@@ -16,9 +16,13 @@ interface Options {
   aspectRatio?: string;
   resolution?: string;
   n?: number;
+  quality?: string;
+  outputFormat?: string;
+  outputCompression?: number;
   duration?: number;
   referenceImage?: string[];
   firstFrame?: string;
+  file?: string[];
   referenceMode?: string;
   url: string;
   key?: string;
@@ -61,14 +65,36 @@ export function generateCommand(): Command {
     .option('--aspect-ratio <ratio>', 'for example 16:9')
     .option('--resolution <resolution>', 'for example 2K or 1080P')
     .option('--n <count>', 'number of images', wholeNumber)
+    .option('--quality <quality>', 'for example high')
+    .option('--output-format <format>', 'png, jpeg or webp; as the provider made it when left out')
+    .option('--output-compression <percent>', 'quality of the encoder, for jpeg and webp', wholeNumber)
     .option('--duration <seconds>', 'length of the video', number)
     .option('--reference-image <url...>', 'reference images')
     .option('--first-frame <url>', 'image that the video starts with')
+    .option('--file <path...>', 'images of this machine: reference images, or for a video its first frame')
     .option('--reference-mode <mode>', 'how the images guide the video')
     .addOption(urlOption())
     .addOption(keyOption())
     .option('--json', 'print the final task as JSON')
-    .action((prompt: string, options: Options) => run(parametersOf(prompt, options), options));
+    .action(async (prompt: string, options: Options) => {
+      const given = options.file ? withFiles(options, await upload(options.file, options)) : options;
+      await run(parametersOf(prompt, given), options);
+    });
+}
+
+/** @returns the ids of the files */
+async function upload(paths: string[], { url, key }: Pick<Options, 'url' | 'key'>): Promise<string[]> {
+  const service = new ServiceClient(url, requireKey(key));
+  const ids: string[] = [];
+  for (const path of paths) ids.push((await service.upload<{ id: string }>(path)).id);
+  return ids;
+}
+
+/** A video starts with the one image that is given; further images, and those of an image, are references. */
+function withFiles(options: Options, ids: string[]): Options {
+  const isVideo = findModel(options.model)?.kind === 'video';
+  if (isVideo && options.firstFrame === undefined && ids.length === 1) return { ...options, firstFrame: ids[0]! };
+  return { ...options, referenceImage: [...(options.referenceImage ?? []), ...ids] };
 }
 
 /** Sends only the options that were given: the service has the defaults and the rules. */
@@ -81,6 +107,9 @@ function parametersOf(prompt: string, options: Options): Record<string, unknown>
     aspect_ratio: options.aspectRatio,
     resolution: options.resolution,
     n: options.n,
+    quality: options.quality,
+    output_format: options.outputFormat,
+    output_compression: options.outputCompression,
     duration: options.duration,
     ...(takesOneImage && images?.length === 1 ? { reference_image_url: images[0] } : { reference_images: images }),
     first_frame_image_url: options.firstFrame,

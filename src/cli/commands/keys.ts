@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { SCOPES } from '../../auth/caller.ts';
+import { budget } from '../budget-options.ts';
 import { list, moment, number, orNone, wholeNumber } from '../options.ts';
 
 /** `darkroom keys …`: works on the database directly, so it needs the service's configuration and no API key. */
@@ -11,13 +12,21 @@ export function keysCommand(): Command {
     .command('create')
     .description('Create a key and print it. It is not shown again.')
     .argument('[name]', 'name of the key', 'command line')
-    .option('--scopes <scopes>', `any of ${SCOPES.join(',')} (default: all except keys:manage)`, list)
-    .option('--all-scopes', 'all scopes, including keys:manage')
+    .option(
+      '--scopes <scopes>',
+      `any of ${SCOPES.join(',')} (default: those for its own tasks, files and webhooks)`,
+      list,
+    )
+    .option('--all-scopes', 'all scopes, also keys:manage and operations:manage')
     .option('--expires <when>', 'a date, or a time from now such as 30d or 12h', moment)
-    .option('--creates-per-minute <n>', '0 = no limit, here and in the next three options', wholeNumber)
+    .option('--creates-per-minute <n>', '0 = no limit, here and in the next four options', wholeNumber)
     .option('--reads-per-minute <n>', '', wholeNumber)
     .option('--max-running <n>', '', wholeNumber)
     .option('--max-queued <n>', '', wholeNumber)
+    .option('--max-file-bytes <n>', '', wholeNumber)
+    .option('--weight <n>', 'share of the starts while others wait too, 1 to 100 (default: 10)', wholeNumber)
+    .option('--budget <amount/period>', 'what its tasks may cost, such as 25/month, 2.50/day or 100/total', budget)
+    .option('--budget-soft-percent <n>', 'a webhook reports this share of the budget', wholeNumber)
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
     .action(async (name: string, options) => (await import('../manage-keys.ts')).createKey(name, options));
@@ -42,12 +51,24 @@ export function keysCommand(): Command {
     .argument('<id>', 'key_…')
     .option('--name <name>', 'what the key is for')
     .option('--scopes <scopes>', `all that it may do, of ${SCOPES.join(',')}`, list)
-    .option('--all-scopes', 'every scope, keys:manage too')
+    .option('--all-scopes', 'every scope, also keys:manage and operations:manage')
     .option('--expires <when>', 'a date, or 30d or 12h from now; none = never', orNone(moment))
-    .option('--creates-per-minute <n>', '0 = no limit, none = the configured one; likewise below', orNone(wholeNumber))
+    .option(
+      '--creates-per-minute <n>',
+      '0 = no limit, none = the configured one; likewise in the next four options',
+      orNone(wholeNumber),
+    )
     .option('--reads-per-minute <n>', '', orNone(wholeNumber))
     .option('--max-running <n>', '', orNone(wholeNumber))
     .option('--max-queued <n>', '', orNone(wholeNumber))
+    .option('--max-file-bytes <n>', '', orNone(wholeNumber))
+    .option('--weight <n>', '1 to 100', orNone(wholeNumber))
+    .option(
+      '--budget <amount/period>',
+      'such as 25/month, in place of the present one; none = no budget',
+      orNone(budget),
+    )
+    .option('--budget-soft-percent <n>', 'with --budget: a webhook reports this share of it', wholeNumber)
     .option('--json', 'print the whole object as JSON')
     .action(async (id: string, options) => (await import('../manage-keys.ts')).updateKey(id, options));
 

@@ -9,15 +9,24 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 export class CreateGenerationInput {
   @ApiField.string('id of the model', { example: 'gpt-image-2' }) model: string;
   @ApiField.string('what to make, in words') prompt: string;
-  @ApiField.list('string', 'URLs of images to follow or to edit', { optional: true }) reference_images?: string[];
-  @ApiField.string('URL of the image that a video starts from', { optional: true })
+  @ApiField.list('string', 'images to follow or to edit: URLs, ids of files, or data: URLs', { optional: true })
+  reference_images?: string[];
+  @ApiField.string('the image that a video starts from: a URL, the id of a file, or a data: URL', { optional: true })
   first_frame_image_url?: string;
-  @ApiField.string('URL of an image that a video follows', { optional: true }) reference_image_url?: string;
+  @ApiField.string('an image that a video follows: a URL, the id of a file, or a data: URL', { optional: true })
+  reference_image_url?: string;
   @ApiField.string('how the images guide the video', { optional: true }) reference_mode?: string;
   @ApiField.string('width to height', { optional: true, example: '16:9' }) aspect_ratio?: string;
   @ApiField.string('size class; letter case counts', { optional: true, example: '1080P' }) resolution?: string;
   @ApiField.integer('how many images to make', { optional: true }) n?: number;
+  @ApiField.string('how much work the model puts into an image', { optional: true, example: 'high' }) quality?: string;
+  @ApiField.string('file format of the images: png, jpeg or webp', { optional: true }) output_format?: string;
+  @ApiField.integer('quality of the encoder in percent, for jpeg and webp', { optional: true })
+  output_compression?: number;
   @ApiField.integer('length of the video in seconds', { optional: true }) duration?: number;
   @ApiField.map('up to 16 key-value pairs of text, returned unchanged with the task', { optional: true })
   metadata?: Record<string, string>;
+  @ApiField.string('normal, which is the default, or low: the task waits behind all normal ones', { optional: true })
+  priority?: string;
+  @ApiField.string('the task of yours that this one is made from', { optional: true }) parent_task_id?: string;
 }

@@ -5,14 +5,15 @@ import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
 import { KeyWatch } from '../../auth/key-watch.ts';
 import { MODELS } from '../../models/catalog.ts';
-import { lifecycleHeaders } from '../../models/lifecycle-headers.ts';
 import { Config } from '../../platform/config.ts';
+import { waitingOnPurpose } from '../../platform/http/http-metrics.ts';
 import { requireJsonObject } from '../../platform/http/json/json-body.ts';
 import { hungUp } from '../../tasks/live/hung-up.ts';
 import { etagOf } from '../../tasks/task-etag.ts';
 import { TaskView } from '../../tasks/task.view.ts';
 import { GenerationsService } from './generations.service.ts';
 import { readPreferredWait } from './prefer.ts';
+import { sendAcceptance } from './send-acceptance.ts';
 
 /** As Fastify passes it, with repeated headers joined into one. */
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
@@ -50,22 +51,18 @@ export class GenerationsController {
         idempotencyKey: headers['idempotency-key'],
         waitS,
         gone,
+        waiting: (wait) => waitingOnPurpose(request, 'prefer', wait),
       });
     const accepted =
       waitS > 0
-        ? await this.keys.whileAdmitted(headers.authorization, (refused) =>
-            accept(AbortSignal.any([hungUp(reply), refused])),
+        ? await this.keys.whileAdmitted(
+            headers.authorization,
+            (refused) => accept(AbortSignal.any([hungUp(reply), refused])),
+            'generations:write',
           )
         : await accept();
-    reply
-      .code(201)
-      .header('location', `/v1/tasks/${accepted.taskId}`)
-      .header('cache-control', 'no-store')
-      .header('content-type', 'application/json; charset=utf-8');
-    reply.headers(lifecycleHeaders(accepted.model));
-    if (accepted.replayed) reply.header('idempotent-replayed', 'true');
     if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
-    void reply.send(accepted.json());
+    sendAcceptance(reply, accepted);
   }
 }

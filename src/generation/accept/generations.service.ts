@@ -1,74 +1,120 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
+import { imageUrlsOf } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
-import { Config } from '../../platform/config.ts';
-import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
+import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/idempotency.ts';
+import type { Approximation, ShownTask } from '../../tasks/task.entity.ts';
+import { FROM_API, type TaskOrigin } from '../../tasks/task-origin.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
-import type { TaskView } from '../../tasks/task.view.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
-import { readIdempotencyKey, requestHash } from './idempotency.ts';
-import { parseGeneration } from './parse-generation.ts';
+import { type Acceptance, replay } from './acceptance.ts';
+import type { ParsedGeneration } from './parse-generation.ts';
+import { PrepareGenerations } from './prepare-generations.service.ts';
+import { withFiles } from './request-files.ts';
 
-interface AcceptOptions {
+/** The part of the origin that an upper interface knows; absent: a creation over REST or GraphQL. */
+interface AcceptOptions extends Partial<TaskOrigin> {
   /** The header's value, bare or quoted. */
   idempotencyKey?: string | undefined;
+  /**
+   * In place of `idempotencyKey`: returns the key under which to store the task. Called when the request is valid, before
+   * anything is stored.
+   */
+  reserveKey?: () => Promise<ReservedKey>;
+  /** What the caller's interface had to approximate to make this request of its own. */
+  approximations?: Approximation[];
   /** Seconds to wait for the final state before answering. */
   waitS?: number;
   /** Aborts when the client has closed the connection. */
   gone?: AbortSignal | undefined;
-}
-
-export interface Acceptance {
-  taskId: string;
-  model: Model;
-  /** The task for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
-  json(): string;
-  /** The same task for GraphQL. */
-  view(): TaskView;
-  replayed: boolean;
-  /** null when replayed. */
-  task: ShownTask | null;
+  /** Runs the wait, and takes its time. */
+  waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
 }
 
 /** Validates a request and stores it as a task; workers do the rest. */
 @Injectable()
 export class GenerationsService {
   constructor(
-    private readonly config: Config,
     private readonly tasks: TasksService,
     private readonly views: TaskViews,
+    private readonly images: RequestImagesService,
+    private readonly prepares: PrepareGenerations,
   ) {}
 
   /**
    * @param body as the client sent it, in the field names of REST
    * @throws ApiError for the first fault found; then nothing is stored
    */
-  async accept(caller: Caller, body: unknown, { idempotencyKey, waitS = 0, gone }: AcceptOptions): Promise<Acceptance> {
-    const key = readIdempotencyKey(idempotencyKey);
-    const { model, input, metadata } = parseGeneration(body, (url) =>
-      checkOutboundUrl(url, this.config, { https: false }),
-    );
-    const request = { kind: model.kind, model: model.id, input, metadata };
+  async accept(caller: Caller, body: unknown, options: AcceptOptions): Promise<Acceptance> {
+    const { idempotencyKey, reserveKey, approximations, waitS = 0, gone, waiting = run, ...given } = options;
+    const header = readIdempotencyKey(idempotencyKey);
+    const { model, input, metadata, priority, parentTaskId } = this.prepares.parse(body);
+    const origin = { ...FROM_API, ...given, ...(await this.prepares.parentOf(caller, parentTaskId)) };
+    const needS = this.prepares.needS({ kind: model.kind, low: priority === 'low', source: origin.source });
+    const images =
+      this.prepares.refusalOf(model) ??
+      (await this.images.resolve(caller, imageUrlsOf(model, input), needS).catch((error: unknown) => error));
+    if (!isResolved(images)) {
+      // The first request with this key may have used a file that is gone by now, or a model that is paused by now.
+      const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
+      if (first) return replay(first, model);
+      throw images;
+    }
+    const request = this.prepares.requestOf({
+      model,
+      input: withFiles(model, input, images),
+      metadata,
+      priority,
+      approximations,
+    });
     let firstAnswer: string | undefined;
-    const { task, replayed } = await this.tasks.create(
-      caller,
-      request,
-      key === null
-        ? null
-        : (created) => ({
-            idempotency_key: key,
-            request_hash: requestHash(body),
+    const { task, replayed } = await this.created(images, async () => {
+      const reserved = header === null ? await reserveKey?.() : { key: header, requestHash: requestHash(body) };
+      const idempotencyOf = reserved
+        ? (created: ShownTask) => ({
+            idempotency_key: reserved.key,
+            request_hash: reserved.requestHash,
             response: (firstAnswer = this.views.json(created)),
-          }),
-    );
+          })
+        : null;
+      return this.tasks.create(caller, request, idempotencyOf, origin);
+    });
     if (replayed) return replay(replayed, model);
     if (waitS === 0) return this.acceptance(task, model, firstAnswer);
 
-    const latest = await this.tasks.findWhenFinal(caller.apiKeyId, task.id, waitS, { gone });
+    const wait = () => this.tasks.findWhenFinal(caller.apiKeyId, task.id, waitS, { gone });
+    const latest = await waiting(wait).catch((error: unknown) => (isNotFound(error) ? task : rethrow(error))); // the task was deleted meanwhile
     const json = this.views.json(latest);
-    if (key !== null) await this.tasks.answeredWith(caller.apiKeyId, key, task.id, json);
+    if (header !== null) await this.tasks.answeredWith(caller.apiKeyId, header, task.id, json);
     return this.acceptance(latest, model, json);
+  }
+
+  /**
+   * Validates a request like `accept`, and stores nothing.
+   * @throws ApiError for the first fault found
+   */
+  async check(caller: Caller, body: unknown): Promise<ParsedGeneration> {
+    const parsed = this.prepares.parse(body);
+    await this.prepares.parentOf(caller, parsed.parentTaskId);
+    await this.images.check(caller, imageUrlsOf(parsed.model, parsed.input));
+    return parsed;
+  }
+
+  private async created<Creation extends { task: ShownTask; replayed: object | null }>(
+    images: RequestImages,
+    create: () => Promise<Creation>,
+  ): Promise<Creation> {
+    try {
+      const creation = await create();
+      if (creation.replayed) await this.images.forget(images);
+      else await this.images.tie(images, creation.task);
+      return creation;
+    } catch (error) {
+      await this.images.forget(images);
+      throw error;
+    }
   }
 
   private acceptance(task: ShownTask, model: Model, json?: string): Acceptance {
@@ -83,14 +129,13 @@ export class GenerationsService {
   }
 }
 
-/** @param first the stored answer to the first request with the same Idempotency-Key */
-function replay(first: { task_id: string; response: string }, model: Model): Acceptance {
-  return {
-    taskId: first.task_id,
-    model,
-    json: () => first.response,
-    view: () => JSON.parse(first.response) as TaskView,
-    replayed: true,
-    task: null,
-  };
+const run = <Result>(wait: () => Promise<Result>): Promise<Result> => wait();
+
+const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 'task_not_found';
+
+function rethrow(error: unknown): never {
+  throw error;
 }
+
+const isResolved = (images: unknown): images is RequestImages =>
+  typeof images === 'object' && images !== null && 'replaced' in images;

@@ -20,7 +20,7 @@ function refusal(body: unknown, checkUrl: (url: string) => void = anyUrl, models
 
 describe('a creation request', () => {
   it.each([
-    ['gpt-image-2', { prompt: 'a cat', aspect_ratio: 'auto', resolution: '1K', n: 1 }],
+    ['gpt-image-2', { prompt: 'a cat', aspect_ratio: 'auto', resolution: '1K', n: 1, quality: 'auto' }],
     ['nano-banana-2', { prompt: 'a cat', aspect_ratio: 'auto', resolution: '2K', n: 1 }],
     ['nano-banana-pro', { prompt: 'a cat', aspect_ratio: 'auto', resolution: '2K', n: 1 }],
     ['sora-2', { prompt: 'a cat', reference_mode: 'omni', aspect_ratio: '16:9', resolution: '1080P', duration: 5 }],
@@ -99,7 +99,13 @@ describe('a creation request', () => {
     ['null in a list', image({ reference_images: [url, null] }), 'invalid_type', 'reference_images[1]'],
     ['an empty URL', image({ reference_images: [url, url, ''] }), 'invalid_url', 'reference_images[2]'],
     ['a relative URL', image({ reference_images: ['/cat.png'] }), 'invalid_url', 'reference_images[0]'],
-    ['a data URL', image({ reference_images: ['data:image/png;base64,AA=='] }), 'invalid_url', 'reference_images[0]'],
+    [
+      'a data URL of a page',
+      image({ reference_images: ['data:text/html;base64,AA=='] }),
+      'invalid_url',
+      'reference_images[0]',
+    ],
+    ['no id of a file', image({ reference_images: ['file_x'] }), 'invalid_url', 'reference_images[0]'],
     ['another scheme', image({ reference_images: ['ftp://example.com/x'] }), 'invalid_url', 'reference_images[0]'],
     ['a URL in white space', image({ reference_images: [` ${url}`] }), 'invalid_url', 'reference_images[0]'],
     ['no host', seedance({ first_frame_image_url: 'http://:80/' }), 'invalid_url', 'first_frame_image_url'],

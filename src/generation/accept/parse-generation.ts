@@ -2,10 +2,12 @@ import { ApiError } from '../../errors/api-error.ts';
 import { findModel, MODELS } from '../../models/catalog.ts';
 import { imageUrlsOf, type ImageUrl } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
+import { isAllowed, isModelParameter, MAX_URL_LENGTH } from '../../models/parameters.ts';
 import { toApiError } from '../../models/schema-errors.ts';
 import { firstFault } from '../../models/validate.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 import type { ResolvedInput } from '../../providers/provider.ts';
+import type { TaskPriority } from '../../tasks/task-priority.ts';
 
 /** A validated creation request. */
 export interface ParsedGeneration {
@@ -13,9 +15,12 @@ export interface ParsedGeneration {
   /** The model's parameters in catalogue order, with defaults filled in. Optional fields that were not given are absent. */
   input: ResolvedInput;
   metadata: Record<string, string>;
+  priority: TaskPriority;
+  /** As given: not yet known to be a task of the caller. */
+  parentTaskId: string | null;
 }
 
-/** @throws ApiError `invalid_url` or `url_not_allowed` for a URL that the service would not fetch */
+/** @throws ApiError `invalid_url` or `url_not_allowed` for an http(s) URL that the service would not read */
 export type CheckUrl = (url: string) => void;
 
 /**
@@ -36,7 +41,13 @@ export function parseGeneration(
   const invalidText = findInvalidText(request);
   if (invalidText) throw new ApiError('invalid_unicode', { param: paramPath(invalidText) });
   for (const image of imageUrlsOf(model, request)) assertUsableUrl(image, checkUrl);
-  return { model, input: resolveInput(model, request), metadata: { ...(request.metadata as Record<string, string>) } };
+  return {
+    model,
+    input: resolveInput(model, request),
+    metadata: { ...(request.metadata as Record<string, string>) },
+    priority: (request.priority as TaskPriority | undefined) ?? 'normal',
+    parentTaskId: (request.parent_task_id as string | undefined) ?? null,
+  };
 }
 
 function readModel(id: unknown, models: readonly Model[]): Model {
@@ -76,6 +87,11 @@ function findInvalidText(value: unknown): (string | number)[] | null {
 
 /** @throws ApiError */
 function assertUsableUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
+  if (!/^http/i.test(url)) return; // a file or a data: URL
+  if (url.length > MAX_URL_LENGTH) {
+    const message = `${param} must be at most ${MAX_URL_LENGTH} characters long, if it is an http(s) URL.`;
+    throw new ApiError('string_too_long', { param, message });
+  }
   const parsed = URL.parse(url);
   if (!parsed) throw new ApiError('invalid_url', { param, message: `${param} must be an absolute http(s) URL.` });
   if (parsed.username || parsed.password) {
@@ -92,8 +108,8 @@ function assertUsableUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
 function resolveInput(model: Model, request: Record<string, unknown>): ResolvedInput {
   const input: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(model.parameters.properties)) {
-    if (name === 'model' || name === 'metadata') continue;
-    const value = request[name] ?? schema.default;
+    if (!isModelParameter(name)) continue;
+    const value = request[name] ?? (isAllowed(name, model.parameters, request) ? schema.default : undefined);
     if (value !== undefined) input[name] = value;
   }
   return input as unknown as ResolvedInput;

@@ -10,11 +10,13 @@ import type { ImageUrl } from '../../models/image-urls.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { NameResolver } from '../../platform/outbound/name-resolver.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
-import { ReferenceImages } from './reference-images.ts';
+import type { StoredImages } from '../../files/images/stored-images.ts';
+import { ReferenceImages, StorageAway } from './reference-images.ts';
 
 const never = new AbortController().signal;
 const images = new ReferenceImages(
   new Outbound(loadConfig({ OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32' }), new NameResolver()),
+  { fileIdIn: () => null } as unknown as StoredImages,
 );
 
 const folders = mkdtempSync(join(tmpdir(), 'darkroom-spec-'));
@@ -148,6 +150,28 @@ it.each<[string, () => Buffer]>([
     response.end(body());
   };
   expect((await failure('/x')).slice(0, 2)).toEqual(['reference_image_invalid', 'reference_images[1]']);
+});
+
+describe('a file of ours', () => {
+  const storing = (stored: Partial<StoredImages>) =>
+    new ReferenceImages({} as Outbound, { fileIdIn: (id: string) => id, ...stored } as StoredImages);
+  const fields = [
+    { param: 'reference_images[0]', url: 'file_large' },
+    { param: 'reference_images[1]', url: 'file_small' },
+    { param: 'reference_images[2]', url: 'file_large' },
+  ];
+
+  it('needs room for itself and its smaller copy if it exceeds 20 MB', async () => {
+    const find = async (id: string) => ({ key: id, bytes: id === 'file_large' ? 90_000_000 : 5_000 });
+    expect(await storing({ find }).mostBytesOf(fields)).toBe(130_000_000);
+  });
+
+  it('is waited for while its record cannot be read', async () => {
+    const folder = mkdtempSync(join(folders, 'task-'));
+    const fetching = storing({ find: () => Promise.reject(new Error('The database is away.')) });
+    const fetched = fetching.fetchAll(fields, { apiKeyId: 'a', folder, signal: never });
+    await expect(fetched).rejects.toBeInstanceOf(StorageAway);
+  });
 });
 
 it('accepts 20 MB', async () => {

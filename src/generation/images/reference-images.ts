@@ -1,19 +1,29 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
+import sharp from 'sharp';
+import { StoredImages } from '../../files/images/stored-images.ts';
 import type { ImageUrl } from '../../models/image-urls.ts';
+import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError, type InputImage } from '../../providers/provider.ts';
-import { NotAStillImage, readStillImage } from './still-image.ts';
-import { Turns } from './turns.ts';
+import { NotAStillImage, readStillImage } from '../../platform/images/still-image.ts';
+import { Turns } from '../../platform/images/turns.ts';
 
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
 /** For downloading all the images of one task. The wait for the check does not count: it depends on other tasks. */
 const TIMEOUT_MS = 60_000;
+
+/** The storage, or the database with its index, does not respond. That is no fault of the image. */
+export class StorageAway extends Error {
+  constructor(cause: unknown) {
+    super('The storage cannot be read.', { cause });
+  }
+}
 
 interface Fetch {
   /** Whose turn the checks of these images take. */
@@ -24,14 +34,29 @@ interface Fetch {
 }
 
 /**
- * Downloads the images of a request and checks that they are images. They are written to files as they arrive: a request may
- * have 320 MB of them. Only the one image in this process that is being checked is in memory.
+ * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are images. They
+ * are written to files as they arrive: a request may have 320 MB of them. Only the one image in this process that is being checked is in memory.
  */
 @Injectable()
 export class ReferenceImages {
   private readonly checks = new Turns();
 
-  constructor(private readonly outbound: Outbound) {}
+  constructor(
+    private readonly outbound: Outbound,
+    private readonly stored: StoredImages,
+  ) {}
+
+  /** Bytes that the images of these fields may need on disk. A large file of ours is there together with its smaller copy. */
+  async mostBytesOf(fields: readonly ImageUrl[]): Promise<number> {
+    const most = await Promise.all(
+      urlsOf(fields).map(async (url) => {
+        const fileId = this.stored.fileIdIn(url);
+        const bytes = fileId === null ? 0 : ((await this.stored.find(fileId))?.bytes ?? 0);
+        return bytes > MAX_BYTES ? bytes + MAX_BYTES : MAX_BYTES;
+      }),
+    );
+    return most.reduce((sum, bytes) => sum + bytes, 0);
+  }
 
   /**
    * Fetches a repeated URL once. The first failure aborts the other downloads.
@@ -43,7 +68,7 @@ export class ReferenceImages {
   async fetchAll(fields: readonly ImageUrl[], { apiKeyId, folder, signal }: Fetch): Promise<InputImage[]> {
     signal.throwIfAborted();
     const paramOf = new Map(fields.toReversed().map(({ param, url }) => [url, param]));
-    const queue = fields.map(({ url }) => url).filter((url, i, all) => all.indexOf(url) === i);
+    const queue = urlsOf(fields);
     const images = new Map<string, Promise<InputImage>>();
     const deadline = Date.now() + TIMEOUT_MS;
     const failed = new AbortController();
@@ -76,6 +101,8 @@ export class ReferenceImages {
 
   private async fetch(url: string, path: string, deadline: number, signal: AbortSignal): Promise<void> {
     await withTimeout(Math.max(1, deadline - Date.now()), signal, async (fetching) => {
+      const fileId = this.stored.fileIdIn(url);
+      if (fileId !== null) return this.read(fileId, path, fetching);
       const { status } = await this.outbound.request(url, {
         purpose: 'image',
         method: 'GET',
@@ -89,11 +116,43 @@ export class ReferenceImages {
       if (status < 200 || status > 299) throw new OutboundError('http_status', `status ${status}`);
     });
   }
+
+  /** @throws StoredFileMissing; StorageAway, after which the task can be tried again */
+  private async read(fileId: string, path: string, signal: AbortSignal): Promise<void> {
+    try {
+      const image = await this.stored.find(fileId);
+      if (!image) throw new StoredFileMissing(fileId);
+      await this.stored.save(image, path, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw cause instanceof StoredFileMissing ? cause : new StorageAway(cause);
+    }
+  }
+}
+
+/** Each URL once. */
+function urlsOf(fields: readonly ImageUrl[]): string[] {
+  return [...new Set(fields.map(({ url }) => url))];
 }
 
 async function check(path: string): Promise<InputImage> {
+  if ((await stat(path)).size > MAX_BYTES) await shrink(path);
   const bytes = await readFile(path);
   return { path, size: bytes.length, ...(await readStillImage(bytes)) };
+}
+
+/**
+ * Our own outputs may be larger than what providers accept from elsewhere. They are handed on as JPEG, on white where they are transparent. 26 MB of PNG at 16
+ * megapixels become some 10 MB.
+ */
+async function shrink(path: string): Promise<void> {
+  const smaller = `${path}.jpeg`;
+  await sharp(path, { sequentialRead: true })
+    .rotate()
+    .flatten({ background: '#ffffff' })
+    .jpeg({ quality: 95 })
+    .toFile(smaller);
+  await rename(smaller, path);
 }
 
 /** Translates a failure of the image in this field. */
@@ -105,6 +164,7 @@ async function withParam<Result>(param: string, signal: AbortSignal, work: () =>
     if (cause instanceof NotAStillImage || (cause instanceof OutboundError && cause.kind === 'too_large')) {
       throw new ProviderError('reference_image_invalid', { param, cause });
     }
+    if (cause instanceof StoredFileMissing) throw new ProviderError('reference_image_fetch_failed', { param, cause });
     if (cause instanceof OutboundError) throw new ProviderError('reference_image_fetch_failed', { param, cause });
     throw cause;
   }

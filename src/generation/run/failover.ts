@@ -1,19 +1,49 @@
 import { ProviderError, UnsupportedRequest } from '../../providers/provider.ts';
+import type { ReadyBinding } from '../../providers/registry.ts';
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import { MustWait, waitForProvider } from './must-wait.ts';
+import { withoutPrompt } from './without-prompt.ts';
+
+/** Why a binding did not serve a task: it accepted nothing. */
+export type Skipped = ProviderError | UnsupportedRequest | MustWait;
 
 /** A content refusal is final: the same content is not sent to the next provider. */
-export function canTryNext(error: unknown): error is ProviderError | UnsupportedRequest {
-  if (error instanceof UnsupportedRequest) return true;
+export function canTryNext(error: unknown): error is Skipped {
+  if (error instanceof UnsupportedRequest || error instanceof MustWait) return true;
   return error instanceof ProviderError && error.billing === 'none' && error.code !== 'content_policy_violation';
 }
 
-/** Prefers a temporary failure, so that the round is retried; otherwise the first one. */
-export function pickFailure(failures: (ProviderError | UnsupportedRequest)[]): ProviderError {
-  const errors = failures.filter((failure) => failure instanceof ProviderError);
-  const temporary = errors.find(({ code }) => code === 'provider_unavailable');
-  if (temporary ?? errors[0]) return (temporary ?? errors[0]) as ProviderError;
-  const unsupported = failures[0] as UnsupportedRequest | undefined;
+/**
+ * What becomes of a task that no binding served. It waits until its deadline if one of them may serve it later; otherwise it
+ * fails for the first reason.
+ */
+export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError | MustWait {
+  const waits = skipped.filter((one) => one instanceof MustWait);
+  const [soonest] = waits.toSorted((one, other) => one.seconds - other.seconds);
+  if (soonest) return soonest;
+  const errors = skipped.filter((one) => one instanceof ProviderError);
+  const away = errors.find(({ code }) => code === 'provider_unavailable');
+  if (away) return waitForProvider(task, away.retryAfterMs);
+  const [refusal] = errors;
+  if (refusal) return refusal;
+  const [unsupported] = skipped.filter((one) => one instanceof UnsupportedRequest);
   if (!unsupported) return new ProviderError('provider_rejected');
   // The error's own message names the provider, which only the operator may see.
   const message = `No provider of this model can do what ${unsupported.param} asks for.`;
   return new ProviderError('provider_rejected', { message, param: unsupported.param });
 }
+
+/** For the operator's log. */
+export const skipOf = (
+  task: ClaimedTask,
+  { name, credential, upstream }: ReadyBinding,
+  error: ProviderError | UnsupportedRequest,
+) => ({
+  event: 'binding.skipped',
+  task_id: task.id,
+  provider: name,
+  credential,
+  upstream_model: upstream.model,
+  code: error instanceof UnsupportedRequest ? 'unsupported' : error.code,
+  reason: error instanceof UnsupportedRequest ? error.message : withoutPrompt(error.cause, task.input.prompt),
+});

@@ -1,23 +1,35 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { rm } from 'node:fs/promises';
 import { findModel } from '../../models/catalog.ts';
-import { type ImageUrl, imageUrlsOf } from '../../models/image-urls.ts';
-import { ProviderError, type ProviderRequest, type StopReason } from '../../providers/provider.ts';
+import { activeSpan } from '../../platform/traces/span.ts';
+import { traces } from '../../platform/traces/traces.ts';
+import { ProviderError, type StopReason } from '../../providers/provider.ts';
 import type { Ending } from '../../tasks/queue/ending.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
-import { type TaskError, taskError } from '../../tasks/task-error.ts';
+import { type TaskError, taskError, type TaskErrorCode } from '../../tasks/task-error.ts';
+import type { RunUsage } from '../../tasks/usage/task-usage.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
+import { ScratchBudget } from '../images/scratch-budget.ts';
+import { conversionOf } from './image-conversions.ts';
 import { MustWait, waitForProvider } from './must-wait.ts';
+import type { Place } from './places.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import { type Lease, LeaseLost, RunningTasks } from './running-tasks.ts';
-import { makeScratch } from './scratch.ts';
-import { ServeGeneration } from './serve-generation.ts';
+import { RunImages } from './run-images.ts';
+import { inStage } from './run-stages.ts';
+import { type Served, ServeGeneration } from './serve-generation.ts';
 import { StoreOutputs } from './store-outputs.ts';
 import { withoutPrompt } from './without-prompt.ts';
 
-type Outcome = Ending['outcome'];
+type Outcome = Pick<Ending, 'outcome' | 'usage'>;
+
+/** Of failures that are not the client's or the provider's. */
+const LEVELS: Partial<Record<TaskErrorCode, 'error' | 'warn'>> = {
+  internal_error: 'error',
+  result_storage_failed: 'error',
+  provider_quota_exceeded: 'warn', // until the operator pays, every task fails
+};
 
 /** Runs a claimed task: reference images -> provider -> storage -> end. A failure on the way ends the task with its code. */
 @Injectable()
@@ -28,13 +40,14 @@ export class GenerateWorker {
     private readonly queue: TaskQueue,
     private readonly running: RunningTasks,
     private readonly serving: ServeGeneration,
-    private readonly referenceImages: ReferenceImages,
+    readonly referenceImages: ReferenceImages,
+    readonly budget: ScratchBudget,
     private readonly outputs: StoreOutputs,
   ) {}
 
   /** @param shutdown aborts when this process must give up its unfinished tasks */
-  async work(task: ClaimedTask, shutdown: AbortSignal): Promise<void> {
-    await this.running.run(task, shutdown, async (lease) => {
+  async work(task: ClaimedTask, place: Place, shutdown: AbortSignal): Promise<void> {
+    await this.running.run(task, { place, shutdown }, async (lease) => {
       const outcome = await this.outcomeOf(task, lease);
       if (outcome instanceof MustWait) await this.postpone(lease, outcome);
       else if (outcome) await this.end(task, lease, outcome);
@@ -45,13 +58,15 @@ export class GenerateWorker {
   /** @returns null when this claim has nothing to record: the task was cancelled, taken over or is about to be released */
   private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | MustWait | null> {
     try {
-      return { status: 'succeeded', result: await this.generate(task, lease) };
+      const { kept, usage } = await this.generate(task, lease);
+      return { outcome: { status: 'succeeded', result: kept }, usage };
     } catch (error) {
-      if (lease.signal.aborted) return afterStop(lease.signal.reason as StopReason);
+      if (lease.signal.aborted) return afterStop(lease);
       if (error instanceof LeaseLost) return null;
       if (error instanceof MustWait) return error;
       const failure = failureOf(error);
-      this.logger[failure.code === 'internal_error' ? 'error' : 'warn']({
+      activeSpan()?.fail(failure.code);
+      this.logger[LEVELS[failure.code] ?? 'log']({
         event: 'task.run_failed',
         task_id: task.id,
         model: task.model,
@@ -60,38 +75,30 @@ export class GenerateWorker {
         code: failure.code,
         cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,
       });
-      return { status: 'failed', error: failure };
+      const billing = error instanceof ProviderError && error.billing === 'charged' ? 'charged' : 'unknown';
+      return failed(failure, { billing });
     }
   }
 
-  private async generate(task: ClaimedTask, lease: Lease): Promise<StoredOutput[]> {
+  private async generate(task: ClaimedTask, lease: Lease): Promise<Served<StoredOutput[]>> {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
     if (task.submitted_at === null && this.outputs.isFailing) throw waitForProvider(task, undefined);
-    const fields = imageUrlsOf(model, task.input);
-    const folder = fields.length > 0 ? makeScratch() : null;
+    const images = new RunImages(task, model, lease.signal, this);
     try {
-      return await this.serving.serve(
-        task,
-        lease,
-        () => this.fetchImages(fields, { apiKeyId: task.api_key_id, folder, signal: lease.signal }),
-        (outputs) => this.outputs.store(lease, outputs),
+      return await this.serving.serve(task, lease, images, (outputs) =>
+        traces.span('store', {}, async (span) => {
+          const stored = await this.outputs.store(lease, outputs, {
+            model: task.model,
+            conversion: conversionOf(task),
+          });
+          span?.set({ 'darkroom.bytes': stored.reduce((sum, { size_bytes }) => sum + size_bytes, 0) });
+          return stored;
+        }),
       );
     } finally {
-      if (folder !== null) await rm(folder, { recursive: true, force: true });
+      await images.release();
     }
-  }
-
-  private async fetchImages(
-    fields: ImageUrl[],
-    { folder, ...options }: { apiKeyId: string; folder: string | null; signal: AbortSignal },
-  ): Promise<ProviderRequest['images']> {
-    const images = folder === null ? [] : await this.referenceImages.fetchAll(fields, { ...options, folder });
-    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
-    return {
-      references: images.filter((_, at) => at !== firstFrameAt),
-      firstFrame: images[firstFrameAt] ?? null,
-    };
   }
 
   /**
@@ -113,13 +120,19 @@ export class GenerateWorker {
 
   private async end(task: ClaimedTask, lease: Lease, outcome: Outcome): Promise<void> {
     try {
-      const write = () => this.queue.end({ id: task.id, api_key_id: task.api_key_id, attempt: lease.attempt, outcome });
-      const ended = await retryWhileDatabaseDown(() => !isRevoked(lease), write);
+      const { id, api_key_id, input } = task;
+      const moments = lease.moments.unwritten;
+      const ending = { id, api_key_id, attempt: lease.attempt, resolution: input.resolution, moments, ...outcome };
+      const write = () => this.queue.end(ending);
+      const retried = () => retryWhileDatabaseDown(() => !isRevoked(lease), write);
+      const ended = await inStage('end', task.kind, () =>
+        traces.span('end', { attributes: { 'darkroom.task.status': outcome.outcome.status } }, retried),
+      );
       if (!ended) this.logger.warn({ event: 'lease.lost', task_id: lease.id, attempt: lease.attempt });
     } catch (err) {
       this.logger.error({ event: 'task.end_failed', task_id: lease.id, err });
-      if (isRevoked(lease) || outcome.status === 'failed') return; // the sweep ends the task at its deadline
-      await this.end(task, lease, { status: 'failed', error: taskError('internal_error') });
+      if (isRevoked(lease) || outcome.outcome.status === 'failed') return; // the sweep ends the task at its deadline
+      await this.end(task, lease, failed(taskError('internal_error'), { billing: 'unknown' }));
     }
   }
 }
@@ -127,8 +140,14 @@ export class GenerateWorker {
 /** The run was stopped for a reason that leaves the outcome of the task to others. */
 const isRevoked = (lease: Lease): boolean => lease.signal.aborted && lease.signal.reason !== 'deadline';
 
-function afterStop(reason: StopReason): Outcome | null {
-  return reason === 'deadline' ? { status: 'failed', error: taskError('task_deadline_exceeded') } : null;
+function afterStop({ signal, isCancelledUnrun }: Lease): Outcome | null {
+  if (signal.reason !== ('deadline' satisfies StopReason)) return null;
+  return failed(taskError('task_deadline_exceeded'), { cancelled_unrun: isCancelledUnrun });
+}
+
+function failed(error: TaskError, usage: Partial<RunUsage>): Outcome {
+  const unknown: RunUsage = { provider: null, price: null, tokens: null, billing: null, cancelled_unrun: false };
+  return { outcome: { status: 'failed', error }, usage: { ...unknown, ...usage } };
 }
 
 function failureOf(error: unknown): TaskError {

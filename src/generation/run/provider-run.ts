@@ -1,31 +1,59 @@
-import { rm } from 'node:fs/promises';
-import type { Run } from '../../providers/provider.ts';
+import { Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProviderError, type Run } from '../../providers/provider.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import type { Submission } from '../../tasks/queue/submission.ts';
 import type { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import type { RunUsage, Tokens } from '../../tasks/usage/task-usage.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 import type { Lease } from './running-tasks.ts';
 import { waitForPlace } from './must-wait.ts';
-import { makeScratch } from './scratch.ts';
+import { makeScratch, removeScratch } from '../../platform/scratch.ts';
+import { conversionOf } from './image-conversions.ts';
+import type { PartialImages } from './partial-images.ts';
+import type { ImageSource } from './run-images.ts';
+import { RunStages } from './run-stages.ts';
 
+/** A run waits so long for its partial images to be stored. */
+const STORING_MS = 5_000;
 /** Throttles progress writes to four a second and task. */
 const PROGRESS_MS = 250;
 
+interface Services {
+  queue: TaskQueue;
+  partials: PartialImages;
+  images: ImageSource;
+}
+
 /** One claim's run of a task at one provider. Its writes name the claim, so a late run changes nothing. */
 export class ProviderRun implements Run {
+  private readonly logger = new Logger('run');
   private newest: number;
   private written: number;
   private timer: NodeJS.Timeout | null = null;
   private directory: string | null = null;
+  private reported: Tokens | null = null;
+  /** Partial images that the provider has made. */
+  private partials = 0;
+  /** One after the other, so that they appear in order. */
+  private storing = Promise.resolve();
+  /** An intent to submit was committed, by this run or by an earlier one that it continues. */
+  private hasIntent: boolean;
+  /** The run polls a job that an earlier claim has submitted, at the price of that time. */
+  private readonly continues: boolean;
+  readonly stages: RunStages;
 
   constructor(
     private readonly task: ClaimedTask,
     private readonly lease: Lease,
     private readonly submission: Submission,
-    private readonly queue: TaskQueue,
+    private readonly services: Services,
   ) {
+    this.stages = new RunStages(task, lease.moments.nowMs, submission.provider);
     this.newest = task.progress;
     this.written = task.progress;
+    this.hasIntent = task.submitted_at !== null;
+    this.continues = task.upstream_id !== null;
   }
 
   get signal(): AbortSignal {
@@ -40,6 +68,18 @@ export class ProviderRun implements Run {
     return this.task.submitted_at !== null;
   }
 
+  /** What the worker knows of the cost of this run, when it ends in success. */
+  get usage(): RunUsage {
+    const { provider } = this.submission;
+    const price = this.continues ? this.task.price : this.submission.price;
+    return { provider, price, tokens: this.reported, billing: null, cancelled_unrun: false };
+  }
+
+  get partialImages(): number {
+    const { n = 1 } = this.task.input as { n?: number };
+    return this.task.kind === 'image' && n === 1 ? this.task.partial_images : 0;
+  }
+
   /** Created on first use: most images never need it. */
   get scratchDir(): string {
     this.directory ??= makeScratch();
@@ -52,35 +92,97 @@ export class ProviderRun implements Run {
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
 
+  tokens({ input, output }: Tokens): void {
+    this.reported = { input: (this.reported?.input ?? 0) + input, output: (this.reported?.output ?? 0) + output };
+  }
+
+  partialImage(image: Buffer): void {
+    const nth = this.partials;
+    if (nth >= this.partialImages) return;
+    this.partials += 1;
+    this.storing = this.storing.then(() => this.storePartial(nth, image));
+  }
+
+  /** Call when the provider is done: the partial images are then stored, unless the storage is slow. */
+  async partialImagesStored(): Promise<void> {
+    if (this.partials === 0) return;
+    const over = new AbortController();
+    await Promise.race([
+      this.storing,
+      sleep(STORING_MS, undefined, { signal: AbortSignal.any([over.signal, this.signal]) }).catch(() => undefined),
+    ]);
+    over.abort();
+  }
+
   async submitting(): Promise<void> {
-    const intent = await this.write(() => this.queue.submitIntent(this.lease, this.submission));
+    const intent = await this.write(() => this.services.queue.submitIntent(this.lease, this.submission));
     if (intent === 'lost') throw await this.lease.whyRevoked();
     if (intent === 'full') throw waitForPlace(this.task);
+    this.hasIntent = true;
+    this.stages.submitting(this.submission);
     this.task.provider = this.submission.provider;
     this.task.credential = this.submission.credential;
     this.lease.isCalling = true;
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
+    this.stages.accepted();
     this.task.upstream_id = upstreamId; // even if the write fails: a cancel needs the job's id
-    const held = await this.write(() => this.queue.submitAccepted(this.lease, upstreamId, requestId));
+    const held = await this.write(() => this.services.queue.submitAccepted(this.lease, upstreamId, requestId));
     if (!held) throw await this.lease.whyRevoked();
     this.lease.isCalling = false;
   }
 
+  async resubmitting(): Promise<void> {
+    const outcome = await this.write(() => this.services.queue.submitLost(this.lease));
+    if (outcome === 'lost') throw await this.lease.whyRevoked();
+    if (outcome === 'last')
+      throw new ProviderError('provider_unavailable', { cause: 'The provider lost the run of the last attempt.' });
+  }
+
+  releaseImages(): Promise<void> {
+    return this.services.images.release();
+  }
+
+  async polling<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = await this.lease.place.polling(this.signal, work);
+    if (this.task.upstream_id !== null) this.stages.done();
+    return result;
+  }
+
+  /** Call when the provider is done: one that makes no paid call has committed no intent, which records approximations. */
+  async recordApproximations(): Promise<void> {
+    const { approximations } = this.submission;
+    if (this.hasIntent || approximations.length === 0) return;
+    const held = await this.write(() => this.services.queue.approximated(this.lease, approximations));
+    if (!held) throw await this.lease.whyRevoked();
+  }
+
   async close(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
-    if (this.directory) await rm(this.directory, { recursive: true, force: true });
+    if (this.directory) await removeScratch(this.directory);
   }
 
   private write<Result>(write: () => Promise<Result>): Promise<Result> {
     return retryWhileDatabaseDown(() => !this.signal.aborted, write);
   }
 
+  /** A partial image that cannot be stored is left out: it is worth no retry. */
+  private async storePartial(nth: number, image: Buffer): Promise<void> {
+    try {
+      await this.services.partials.store(this.lease, nth, image, conversionOf(this.task));
+      // Written at once: followers look for the image when the progress has risen.
+      this.newest = Math.min(99, this.newest + 1);
+      await this.writeProgress();
+    } catch (err) {
+      if (!this.signal.aborted) this.logger.warn({ event: 'partial_image.lost', task_id: this.task.id, nth, err });
+    }
+  }
+
   private async writeProgress(): Promise<void> {
     this.written = this.newest;
     try {
-      await this.queue.recordProgress(this.lease, this.written);
+      await this.services.queue.recordProgress(this.lease, this.written);
     } catch {
       // A lost progress write does no harm: the next one carries a higher number.
     }

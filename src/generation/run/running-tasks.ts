@@ -1,19 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import { Metrics } from '../../platform/metrics.ts';
 import type { StopReason } from '../../providers/provider.ts';
-import type { ClaimedTask, LeaseRef } from '../../tasks/queue/lease.ts';
+import { DatabaseClock } from '../../tasks/database-clock.ts';
+import type { ClaimedTask, NotedLease } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { isFinal } from '../../tasks/task-status.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
+import { leaseLost } from '../../tasks/task-metrics.ts';
+import { RunMoments } from '../../tasks/timeline/run-moments.ts';
+import type { Place } from './places.ts';
 
 /** This process's lease on one task, and how to stop its run. */
-export interface Lease extends LeaseRef {
+export interface Lease extends NotedLease {
   readonly signal: AbortSignal;
+  readonly place: Place;
+  /** When the lease was last renewed, on the monotonic clock. */
+  renewedAtMs: number;
   /** A paid call is in flight and its job, if there is one, has no known id yet. */
   isCalling: boolean;
+  /** The provider has confirmed that it cancelled the job before it ran. */
+  isCancelledUnrun: boolean;
   stop(reason: StopReason): void;
   /** Call when a write reports that the lease no longer holds: reads why, and stops the run for that reason. */
-  whyRevoked(): Promise<LeaseLost>;
+  whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
 }
 
 /** The lease no longer holds. The run must stop and write nothing more. */
@@ -33,13 +44,26 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('running');
   private readonly leases = new Map<string, Lease>();
   private heartbeat: NodeJS.Timeout | undefined;
+  private margin: number | null = null;
 
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
+    private readonly clock: DatabaseClock,
+    private readonly metrics: Metrics,
   ) {}
 
+  /** Least seconds that a lease had left when it was last renewed; null: none was renewed yet. */
+  get leaseMarginS(): number | null {
+    return this.margin;
+  }
+
   onModuleInit(): void {
+    this.metrics.gauge(
+      'darkroom_lease_margin_seconds',
+      'Least time that was left of a lease of this process at the last renewal; absent before the first.',
+      () => this.leaseMarginS,
+    );
     this.queue.onStandstill(() => void this.renewAll());
     this.heartbeat = setInterval(() => void this.renewAll(), this.config.taskHeartbeatS * 1000).unref();
   }
@@ -48,8 +72,12 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
    * Calls `work` and keeps the task's lease until it settles.
    * @param shutdown aborts when this process must give up its unfinished tasks
    */
-  async run(task: ClaimedTask, shutdown: AbortSignal, work: (lease: Lease) => Promise<void>): Promise<void> {
-    const lease = this.leaseOn(task);
+  async run(
+    task: ClaimedTask,
+    { place, shutdown }: { place: Place; shutdown: AbortSignal },
+    work: (lease: Lease) => Promise<void>,
+  ): Promise<void> {
+    const lease = this.leaseOn(task, place);
     const unwatch = this.queue.watch(task.id, (change) => {
       const reason = stopReasonIn(change, lease);
       if (reason) lease.stop(reason);
@@ -75,21 +103,30 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.heartbeat);
   }
 
-  private leaseOn({ id, attempt }: ClaimedTask): Lease {
+  private leaseOn(task: ClaimedTask, place: Place): Lease {
+    const { id, attempt } = task;
     const controller = new AbortController();
     const { signal } = controller;
-    signal.addEventListener('abort', () => {
+    // Bound to the request of the task: the heartbeat or the bus aborts the signal.
+    const logLoss = AsyncLocalStorage.bind(() => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });
     });
+    signal.addEventListener('abort', logLoss);
     const lease: Lease = {
       id,
       attempt,
       signal,
+      place,
+      renewedAtMs: performance.now(),
+      moments: new RunMoments(task, () => this.clock.nowMs()),
       isCalling: false,
+      isCancelledUnrun: false,
       stop: (reason) => controller.abort(reason),
-      whyRevoked: async () => {
-        lease.stop(await this.revocationReason(lease));
+      whyRevoked: async (foundBy = 'write') => {
+        const reason = await this.revocationReason(lease);
+        if (reason === 'lease_lost' && !signal.aborted) leaseLost(foundBy);
+        lease.stop(reason);
         return new LeaseLost(`Claim ${attempt} no longer holds task ${id}.`);
       },
     };
@@ -99,6 +136,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   private async renewAll(): Promise<void> {
     const leases = [...this.leases.values()];
     if (leases.length === 0) return;
+    const sentAtMs = performance.now();
     let kept: Set<string>;
     try {
       kept = await this.queue.renew(leases);
@@ -107,9 +145,20 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       this.logger.warn({ event: 'lease.renewal_failed', err });
       return;
     }
+    this.noteRenewal(
+      leases.filter(({ id }) => kept.has(id)),
+      sentAtMs,
+    );
     for (const lease of leases) {
-      if (!kept.has(lease.id) && this.leases.get(lease.id) === lease) void lease.whyRevoked();
+      if (!kept.has(lease.id) && this.leases.get(lease.id) === lease) void lease.whyRevoked('heartbeat');
     }
+  }
+
+  private noteRenewal(renewed: Lease[], sentAtMs: number): void {
+    if (renewed.length === 0) return;
+    const oldestMs = Math.min(...renewed.map(({ renewedAtMs }) => renewedAtMs));
+    this.margin = this.config.taskLeaseS - (performance.now() - oldestMs) / 1000;
+    for (const lease of renewed) lease.renewedAtMs = sentAtMs;
   }
 
   /** Reads the task, because the event of a cancel may be late or lost, and the upstream job must be cancelled anyway. */

@@ -4,34 +4,42 @@ import {
   ProviderError,
   type ProviderOutput,
   type ProviderRequest,
-  type ResolvedInput,
+  type StopReason,
   UnsupportedRequest,
 } from '../../providers/provider.ts';
+import { isUnreadable } from '../../providers/jobs/find-job.ts';
 import { prepareRequest } from '../../providers/prepare-request.ts';
+import { bindingPassedOver, whileInFlight } from '../../providers/provider-metrics.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import type { Submission } from '../../tasks/queue/submission.ts';
+import { Pauses } from '../../tasks/pauses/pauses.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import type { Approximation } from '../../tasks/task.entity.ts';
-import { canTryNext, pickFailure } from './failover.ts';
-import { waitForPlace, waitForProvider } from './must-wait.ts';
+import type { RunUsage } from '../../tasks/usage/task-usage.ts';
+import { bindingCalled, isSynchronous, placeAt, submissionTo } from './binding-of-run.ts';
+import { canTryNext, failureOf, type Skipped, skipOf } from './failover.ts';
+import { MustWait, waitForPlace, waitForProvider } from './must-wait.ts';
+import { PartialImages } from './partial-images.ts';
 import { ProviderRun } from './provider-run.ts';
 import type { Lease } from './running-tasks.ts';
+import { hasImages, requestOf } from './request-of-run.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
-import { withoutPrompt } from './without-prompt.ts';
+import { type ImageSource, NO_IMAGES, WITHOUT_IMAGES } from './run-images.ts';
+import { inStage } from './run-stages.ts';
 
-type Images = ProviderRequest['images'];
-type UnboundRequest = Omit<ProviderRequest, 'upstream'>;
 type Keep<Kept> = (outputs: ProviderOutput[]) => Promise<Kept>;
+
+/** What was kept, and what it used. */
+export interface Served<Kept> {
+  kept: Kept;
+  usage: RunUsage;
+}
 
 interface Work<Kept> {
   task: ClaimedTask;
   lease: Lease;
-  request: UnboundRequest;
+  images: ImageSource;
   keep: Keep<Kept>;
 }
-
-const NO_IMAGES: Images = { references: [], firstFrame: null };
 
 /** Time limit for cancelling a job upstream. */
 const CANCEL_MS = 5_000;
@@ -47,96 +55,125 @@ export class ServeGeneration {
   constructor(
     private readonly providers: ProviderRegistry,
     private readonly queue: TaskQueue,
+    private readonly partials: PartialImages,
+    private readonly pauses: Pauses,
   ) {}
 
   /**
-   * @param images fetches the request's reference images; called only when a new job may be submitted
+   * @param images the request's reference images; fetched only when a new job may be submitted
    * @param keep stores the outputs; called before the files of the run are deleted
    * @throws MustWait when all bindings are full or away; ProviderError, or the signal's reason
    */
-  async serve<Kept>(task: ClaimedTask, lease: Lease, images: () => Promise<Images>, keep: Keep<Kept>): Promise<Kept> {
+  async serve<Kept>(task: ClaimedTask, lease: Lease, images: ImageSource, keep: Keep<Kept>): Promise<Served<Kept>> {
     const bindings = this.providers.bindingsOf(task.model);
-    const input = requestOf(task);
-    const work = async () => ({ task, lease, request: { ...input, images: await images() }, keep });
+    const work = { task, lease, images, keep };
     if (task.submitted_at === null) {
       await this.assertNotWaiting(bindings, task, lease);
-      return this.tryInTurn(bindings, await work());
+      return this.tryInTurn(bindings, work);
     }
 
     const called = bindingCalled(bindings, task);
     if (!called) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was called is gone.' });
-    const withoutImages = { task, lease, request: { ...input, images: NO_IMAGES }, keep };
-    if (await this.maySubmitAgain(called, withoutImages)) {
-      if (!(await whileDatabaseDown(lease, () => this.queue.submitWithdrawn(lease)))) throw await lease.whyRevoked();
-      return this.tryInTurn(bindings, await work());
+    const again = await this.maySubmitAgain(called, task, lease);
+    if (again !== 'no') {
+      const withdraw = () => this.queue.submitWithdrawn(lease, again === 'risking a second charge');
+      if (!(await whileDatabaseDown(lease, withdraw))) throw await lease.whyRevoked();
+      return this.tryInTurn(bindings, work);
     }
     // A video is one job and already in flight. Its reference images may have disappeared from their URLs.
-    return this.runOn(called, task.kind === 'video' ? withoutImages : await work());
+    try {
+      return await this.runOn(called, task.kind === 'video' ? { ...work, images: WITHOUT_IMAGES } : work);
+    } catch (error) {
+      if (task.upstream_id !== null || !canTryNext(error)) throw error;
+      return this.tryInTurn(bindings, work); // the provider lost the job, which cost nothing
+    }
   }
 
   /** After a crash between the intent and the upstream's id: looks up whether the paid call was accepted. */
-  private async maySubmitAgain(called: ReadyBinding, { task, lease, request }: Work<unknown>): Promise<boolean> {
-    if (task.upstream_id !== null) return false;
-    const { provider, upstream, onUnknownOutcome } = called;
+  private async maySubmitAgain(
+    called: ReadyBinding,
+    task: ClaimedTask,
+    lease: Lease,
+  ): Promise<'no' | 'at no cost' | 'risking a second charge'> {
+    if (task.upstream_id !== null) return 'no';
+    const { provider, onUnknownOutcome } = called;
+    const request = requestOf(task, called, NO_IMAGES);
     const mayRepeat = (onUnknownOutcome ?? (isSynchronous(called, task) ? 'resubmit' : 'fail')) === 'resubmit';
     try {
       if (!provider.find) throw new ProviderError('provider_outcome_unknown', { billing: 'unknown' });
-      const found = await provider.find({ ...request, upstream }, lease.signal);
-      if (found === null) return true;
+      const found = await provider.find(request, lease.signal, task.submitted_at?.getTime() ?? 0);
+      if (found === null) return 'at no cost';
       task.upstream_id = found;
     } catch (error) {
-      if (mayRepeat && error instanceof ProviderError && error.billing === 'unknown') return true;
+      if (isUnreadable(error)) throw waitForProvider(task, undefined);
+      if (mayRepeat && error instanceof ProviderError && error.billing === 'unknown') return 'risking a second charge';
       throw error;
     }
     const { upstream_id: id } = task;
-    if (await whileDatabaseDown(lease, () => this.queue.submitAccepted(lease, id))) return false;
+    if (await whileDatabaseDown(lease, () => this.queue.submitAccepted(lease, id))) return 'no';
     const lost = await lease.whyRevoked();
-    await this.cancelUpstream(called, { ...request, upstream: called.upstream }, id, lease);
+    await this.cancelUpstream(called, request, id, lease);
     throw lost;
   }
 
-  private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Kept> {
-    const failures: (ProviderError | UnsupportedRequest)[] = [];
-    for (const binding of bindings) {
+  private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Served<Kept>> {
+    const failures: Skipped[] = [];
+    const open = bindings.filter((binding) => !this.isPaused(binding));
+    for (const binding of open) {
       try {
         return await this.runOn(binding, work);
       } catch (error) {
         if (!canTryNext(error)) throw error;
-        this.logSkipped(work.task, binding, error);
+        bindingPassedOver(binding.name, error);
+        if (error instanceof UnsupportedRequest) work.lease.moments.note('refused', binding.name, 'provider_rejected');
+        if (!(error instanceof MustWait)) this.logger.log(skipOf(work.task, binding, error));
         failures.push(error);
       }
     }
-    const failure = pickFailure(failures);
-    // Nothing was accepted, so the task waits for its provider until its deadline.
-    if (failure.code === 'provider_unavailable') throw waitForProvider(work.task, failure.retryAfterMs);
-    throw failure;
+    if (open.length < bindings.length) failures.push(waitForProvider(work.task, undefined));
+    throw failureOf(work.task, failures);
   }
+
+  private isPaused = ({ name, endpoint }: ReadyBinding): boolean => this.pauses.isPaused(name, endpoint);
 
   /** Before the reference images are fetched: they would be fetched in vain at every claim. @throws MustWait */
   private async assertNotWaiting(bindings: ReadyBinding[], task: ClaimedTask, lease: Lease): Promise<void> {
-    const closed = bindings.filter(({ circuit }) => !circuit.isOpen);
+    const closed = bindings.filter((binding) => !binding.circuit.isOpen && !this.isPaused(binding));
     if (closed.length === 0 && bindings.length > 0) throw waitForProvider(task, undefined);
     for (const binding of closed) {
-      const isFull = () => this.queue.isFull(lease, submissionTo(binding, []));
+      const isFull = () => this.queue.isFull(lease, placeAt(binding));
       if (!(await whileDatabaseDown(lease, isFull))) return;
     }
     if (closed.length > 0) throw waitForPlace(task);
   }
 
-  private async runOn<Kept>(binding: ReadyBinding, { task, lease, keep, ...work }: Work<Kept>): Promise<Kept> {
-    const request = { ...work.request, upstream: binding.upstream };
+  private async runOn<Kept>(binding: ReadyBinding, { task, lease, images, keep }: Work<Kept>): Promise<Served<Kept>> {
+    const request = requestOf(task, binding, await inStage('images', task.kind, () => images.get()));
+    if (hasImages(request)) lease.moments.referencesReady();
     const prepared = prepareRequest(binding.provider, request);
-    const run = new ProviderRun(task, lease, submissionTo(binding, prepared.approximations), this.queue);
+    const submission = submissionTo(binding, request, prepared, this.providers);
+    const run = new ProviderRun(task, lease, submission, { queue: this.queue, partials: this.partials, images });
     try {
-      const outputs = await binding.circuit.execute(() => prepared.generate(run));
+      if (binding.provider.isFree && submission.price?.full) await run.submitting();
+      if (binding.provider.isFree || run.upstreamId !== null) run.stages.waits();
+      const generate = () => whileInFlight(binding.name, () => prepared.generate(run));
+      // A job that was accepted is polled, however often calls to its provider fail.
+      const outputs = await (run.upstreamId === null ? binding.circuit.execute(generate) : generate());
+      run.stages.received();
       lease.signal.throwIfAborted();
-      return await keep(outputs);
+      await run.recordApproximations();
+      await run.partialImagesStored();
+      lease.moments.note('storing', binding.name);
+      return { kept: await inStage('store', task.kind, () => keep(outputs)), usage: run.usage };
     } catch (error) {
+      run.stages.failed(error);
       if (isSynchronous(binding, task)) lease.isCalling = false; // the call ended with the run
       if (lease.signal.aborted) await this.cancelUpstream(binding, request, run.upstreamId, lease);
       else if (error instanceof ProviderError && error.billing === 'none') {
         lease.isCalling = false;
-        await whileDatabaseDown(lease, () => this.queue.submitWithdrawn(lease));
+        lease.moments.note('refused', binding.name, error.code);
+        await whileDatabaseDown(lease, () => this.queue.submitWithdrawn(lease, false));
+        task.upstream_id = null;
       }
       throw error;
     } finally {
@@ -152,59 +189,21 @@ export class ServeGeneration {
     lease: Lease,
   ): Promise<void> {
     if (!isResultUnwanted(lease.signal.reason) || upstreamId === null || !provider.cancel) return;
-    await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)).catch((err: unknown) => {
-      this.logger.warn({
+    try {
+      if (!(await provider.cancel(request, upstreamId, AbortSignal.timeout(CANCEL_MS)))) return;
+      lease.isCancelledUnrun = true;
+      if (lease.signal.reason === ('ended' satisfies StopReason)) await this.queue.cancelConfirmed(lease.id);
+    } catch (err) {
+      this.logger.log({
         event: 'upstream.cancel_failed',
         task_id: lease.id,
         provider: provider.name,
         upstream_id: upstreamId,
-        err,
+        cause: err instanceof ProviderError ? err.cause : err,
       });
-    });
-  }
-
-  private logSkipped(
-    task: ClaimedTask,
-    { name, credential, upstream }: ReadyBinding,
-    error: ProviderError | UnsupportedRequest,
-  ): void {
-    this.logger.warn({
-      event: 'binding.skipped',
-      task_id: task.id,
-      provider: name,
-      credential,
-      upstream_model: upstream.model,
-      code: error instanceof UnsupportedRequest ? 'unsupported' : error.code,
-      reason: error instanceof UnsupportedRequest ? error.message : withoutPrompt(error.cause, task.input.prompt),
-    });
+    }
   }
 }
-
-/** The binding that was called before the crash, with the upstream model recorded then: a binding of the same address may name another model now. */
-function bindingCalled(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding | undefined {
-  const atSameAddress = bindings.filter(
-    ({ name, credential, upstream }) =>
-      name === task.provider && credential === task.credential && upstream.baseUrl === task.provider_url,
-  );
-  const binding = atSameAddress.find(({ upstream }) => upstream.model === task.provider_model) ?? atSameAddress[0];
-  if (!binding || task.provider_model === null) return binding;
-  return { ...binding, upstream: { ...binding.upstream, model: task.provider_model } };
-}
-
-const requestOf = ({ id, model, kind, input }: ClaimedTask): Omit<UnboundRequest, 'images'> => ({
-  taskId: id,
-  model,
-  kind,
-  input: input as unknown as ResolvedInput, // validated when the task was created
-});
-
-const submissionTo = (binding: ReadyBinding, approximations: Approximation[]): Submission => {
-  const { name, credential, concurrency, upstream } = binding;
-  return { provider: name, url: upstream.baseUrl, model: upstream.model, credential, approximations, concurrency };
-};
-
-const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
-  provider.synchronousKinds?.includes(kind) ?? false;
 
 /** Retries while the database is down, for writes that must not be lost. */
 function whileDatabaseDown<Result>({ signal }: Lease, write: () => Promise<Result>): Promise<Result> {

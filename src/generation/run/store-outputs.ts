@@ -5,11 +5,14 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Storage } from '../../platform/storage/storage.ts';
+import { Provenance } from '../../provenance/provenance.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { fileIdOf } from '../../tasks/task-id.ts';
+import { type Conversion, ImageConversions } from './image-conversions.ts';
 import { probe } from './probe.ts';
 import type { ProviderOutput } from '../../providers/provider.ts';
 import type { Lease } from './running-tasks.ts';
+import { Thumbnails } from './thumbnails.ts';
 
 /** Between attempts to store a file; doubles from the first to the last. */
 const FIRST_PAUSE_MS = 500;
@@ -22,7 +25,12 @@ export class StoreOutputs {
   /** Files that wait for the storage to work again. */
   private waiting = 0;
 
-  constructor(private readonly storage: Storage) {}
+  constructor(
+    private readonly storage: Storage,
+    private readonly provenance: Provenance,
+    private readonly thumbnails: Thumbnails,
+    private readonly conversions: ImageConversions,
+  ) {}
 
   /** Nothing should be bought now: its result could not be stored. */
   get isFailing(): boolean {
@@ -33,19 +41,42 @@ export class StoreOutputs {
    * Retries until the task's deadline: the result is paid for.
    * @throws ProviderError internal_error when an output is neither an image nor a video; the signal's reason
    */
-  async store(lease: Lease, outputs: ProviderOutput[]): Promise<StoredOutput[]> {
-    return Promise.all(outputs.map((output, index) => this.storeOne(lease, output, index)));
+  async store(
+    lease: Lease,
+    outputs: ProviderOutput[],
+    { model, conversion }: { model: string; conversion: Conversion },
+  ): Promise<StoredOutput[]> {
+    const failed = new AbortController();
+    const storing = { ...lease, signal: AbortSignal.any([lease.signal, failed.signal]) };
+    const store = async (made: ProviderOutput, index: number) => {
+      const body = await this.conversions.convert(made, conversion, storing.signal);
+      return this.storeOne(storing, { body, model }, index);
+    };
+    try {
+      return await Promise.all(outputs.map(store));
+    } catch (error) {
+      // The files of the others are deleted with the run: their puts would fail for ever, and nothing would be bought any more.
+      failed.abort(error);
+      throw error;
+    }
   }
 
-  private async storeOne(lease: Lease, output: ProviderOutput, index: number): Promise<StoredOutput> {
-    const media = await probe(output);
+  private async storeOne(
+    lease: Lease,
+    { body, model }: { body: ProviderOutput; model: string },
+    index: number,
+  ): Promise<StoredOutput> {
+    const media = await probe(body);
+    const output = await this.provenance.mark({ body, model, taskId: lease.id, contentType: media.contentType });
     const key = `${lease.id}/${lease.attempt}-${index}.${media.extension}`;
     await this.put(lease, key, () => this.storage.put(key, output, media.contentType));
+    const thumbnail = media.type === 'video' ? await this.storeThumbnail(output, `${key}.webp`) : null;
     return {
       id: fileIdOf(lease.id, index),
       index,
       type: media.type,
       storage_key: key,
+      ...(thumbnail !== null && { thumbnail_key: thumbnail }),
       content_type: media.contentType,
       size_bytes: Buffer.isBuffer(output) ? output.length : (await stat(output.path)).size,
       width: media.width,
@@ -53,6 +84,19 @@ export class StoreOutputs {
       ...(media.duration === undefined ? {} : { duration: media.duration }),
       sha256: await sha256(output),
     };
+  }
+
+  /** Tried once: a video without a thumbnail is better than a video too late. */
+  private async storeThumbnail(output: ProviderOutput, key: string): Promise<string | null> {
+    const bytes = await this.thumbnails.of(output);
+    if (bytes === null) return null;
+    return this.storage.put(key, bytes, 'image/webp').then(
+      () => key,
+      (err: unknown) => {
+        this.logger.warn({ event: 'thumbnail.failed', key, err });
+        return null;
+      },
+    );
   }
 
   private async put({ id, signal }: Lease, key: string, put: () => Promise<void>): Promise<void> {

@@ -8,18 +8,20 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Config } from '../../platform/config.ts';
+import { Metrics } from '../../platform/metrics.ts';
+import { currentRequestId, outsideOfRequests } from '../../platform/logging/request-context.ts';
 import { Readiness } from '../../platform/readiness.ts';
 import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import { inClaimSpan } from './claim-span.ts';
 import { GenerateWorker } from './generate.worker.ts';
-import { removeAbandonedScratch } from './scratch.ts';
+import { removeAbandonedScratch } from '../../platform/scratch.ts';
+import { type Place, Places, RESERVED_PART } from './places.ts';
 
 /** Poll even without a wake-up: no event announces an expired lease, and a wake-up may be lost. */
 const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
-/** One place in five is reserved for API keys that run nothing in this process, so that no key takes them all. */
-const RESERVED_PART = 5;
 /** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
 const RESERVED_CLAIM_MS = 100;
 /** From stopping the running tasks until they are abandoned. */
@@ -32,8 +34,7 @@ const SETTLE_MS = 5_000;
 @Injectable()
 export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('claimer');
-  /** The API key of each run. */
-  private readonly running = new Map<Promise<void>, string>();
+  private readonly running = new Set<Promise<void>>();
   private readonly shutdown = new AbortController();
   private readonly reserved: number;
   private timer: NodeJS.Timeout | undefined;
@@ -45,18 +46,22 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   /** On the monotonic clock. */
   private includeExpiredFromMs = 0;
   private lastClaimSucceeded = true;
+  private isPaused = false;
 
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
     private readonly worker: GenerateWorker,
     private readonly readiness: Readiness,
+    private readonly places: Places,
+    private readonly metrics: Metrics,
   ) {
     const { workerConcurrency } = config;
     this.reserved = workerConcurrency === 1 ? 0 : Math.max(1, Math.floor(workerConcurrency / RESERVED_PART));
   }
 
   onModuleInit(): void {
+    if (this.config.role !== 'api') this.registerMetrics();
     this.readiness.register('queue', async () => {
       if (!this.lastClaimSucceeded) throw new Error('The last claim of waiting tasks failed.');
     });
@@ -66,6 +71,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
+    // Outside the request whose task has left its place: the claim is for the tasks of others.
+    this.places.onFree(() => outsideOfRequests(() => this.poll()));
     this.timer = setInterval(() => this.poll(), POLL_MS).unref();
     this.poll();
   }
@@ -76,11 +83,44 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   /** Stops claiming, gives running tasks the grace period, then releases them to other workers. */
   stop(graceMs: number = this.config.shutdownGraceS * 1000): Promise<void> {
-    this.stopped ??= this.drain(graceMs);
+    this.stopped ??= this.giveUp(graceMs);
     return this.stopped;
   }
 
-  private async drain(graceMs: number): Promise<void> {
+  private registerMetrics(): void {
+    this.metrics.gauges('darkroom_worker_slots', 'Places of WORKER_CONCURRENCY in this process.', ['state'], (set) => {
+      set({ state: 'busy' }, this.config.workerConcurrency - this.places.free);
+      set({ state: 'free' }, this.places.free);
+    });
+    this.metrics.gauge('darkroom_worker_draining', 'Is 1 once this process claims no further tasks.', () =>
+      this.isDraining ? 1 : 0,
+    );
+  }
+
+  /** Tasks that run in this process, with those that only poll their provider. */
+  get busy(): number {
+    return this.running.size;
+  }
+
+  /**
+   * Whether this process claims nothing more: an operator drains it, or it is about to stop. Its tasks would be handed over
+   * half-way; other processes take them now.
+   */
+  get isDraining(): boolean {
+    return this.isPaused || this.stopped !== null || this.readiness.isDraining;
+  }
+
+  /**
+   * Stops claiming until it is called with false. Running tasks go on to their end.
+   * @returns when no claim is in flight any more
+   */
+  async drain(on: boolean): Promise<void> {
+    this.isPaused = on;
+    if (on) await this.claiming;
+    else if (this.config.role !== 'api') this.poll();
+  }
+
+  private async giveUp(graceMs: number): Promise<void> {
     clearInterval(this.timer);
     clearTimeout(this.reservedTimer);
     await this.claiming;
@@ -92,13 +132,13 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private async settled(withinMs: number): Promise<void> {
     const over = new AbortController();
     const timeUp = sleep(withinMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
-    await Promise.race([Promise.all(this.running.keys()), timeUp]);
+    await Promise.race([Promise.all(this.running), timeUp]);
     over.abort();
   }
 
   private poll(): void {
     this.pollAgain = true;
-    if (this.stopped || this.claiming) return;
+    if (this.isDraining || this.claiming) return;
     this.claiming = this.claimAll().finally(() => {
       this.claiming = null;
       if (this.pollAgain) this.poll(); // requested after the loop had decided to end
@@ -106,14 +146,14 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   private async claimAll(): Promise<void> {
-    while (this.pollAgain && !this.stopped) {
+    while (this.pollAgain && !this.isDraining) {
       this.pollAgain = false;
-      const free = this.config.workerConcurrency - this.running.size;
-      if (free <= 0) return; // the next task to end polls again
+      const { free } = this.places;
+      if (free <= 0) return; // the next place to become free polls again
       const isReserved = free <= this.reserved;
       if (isReserved && this.isTooEarly()) return;
       const { tasks, full } = await (isReserved
-        ? this.claim(free, [...new Set(this.running.values())])
+        ? this.claim(free, this.places.keys)
         : this.claim(free - this.reserved, null));
       for (const task of tasks) this.run(task);
       if (full) this.pollAgain = true;
@@ -152,13 +192,21 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   private run(task: ClaimedTask): void {
-    const run = this.worker
-      .work(task, this.shutdown.signal)
-      .catch((err: unknown) => this.logger.error({ event: 'task.work_failed', task_id: task.id, err }))
+    const place = this.places.take(task.api_key_id);
+    const run = currentRequestId
+      .run(task.request_id ?? undefined, () => inClaimSpan(task, () => this.work(task, place)))
       .finally(() => {
         this.running.delete(run);
-        this.poll();
+        place.leave();
       });
-    this.running.set(run, task.api_key_id);
+    this.running.add(run);
+  }
+
+  private async work(task: ClaimedTask, place: Place): Promise<void> {
+    try {
+      await this.worker.work(task, place, this.shutdown.signal);
+    } catch (err) {
+      this.logger.error({ event: 'task.work_failed', task_id: task.id, err });
+    }
   }
 }

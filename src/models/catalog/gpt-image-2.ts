@@ -1,5 +1,5 @@
 import { ACTIVE, type Model } from '../model.ts';
-import { count, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
+import { count, imageFormat, imageFormatRule, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
 import { sizeTable } from '../sizes.ts';
 
 export const gptImage2: Model = {
@@ -21,15 +21,24 @@ export const gptImage2: Model = {
     '9:16': ['864x1536', '1152x2048', '2160x3840'],
     '21:9': ['1568x672', '2688x1152', '3808x1632'],
   }),
-  parameters: parametersOf('gpt-image-2', {
-    prompt: prompt(32_000),
-    reference_images: imageUrls(16),
-    aspect_ratio: oneOf(['auto', '1:1', '5:4', '9:16', '21:9', '16:9', '3:2', '4:3', '4:5', '3:4', '2:3'], {
-      byDefault: 'auto',
-      description: 'Width to height. "auto" leaves the choice to the model.',
-    }),
-    resolution: oneOf(['1K', '2K', '4K'], { byDefault: '1K', description: 'Size class of the image.' }),
-    n: count({ max: 10 }),
-  }),
+  parameters: parametersOf(
+    'gpt-image-2',
+    {
+      prompt: prompt(32_000),
+      reference_images: imageUrls(16),
+      aspect_ratio: oneOf(['auto', '1:1', '5:4', '9:16', '21:9', '16:9', '3:2', '4:3', '4:5', '3:4', '2:3'], {
+        byDefault: 'auto',
+        description: 'Width to height. "auto" leaves the choice to the model.',
+      }),
+      resolution: oneOf(['1K', '2K', '4K'], { byDefault: '1K', description: 'Size class of the image.' }),
+      n: count({ max: 10 }),
+      quality: oneOf(['auto', 'low', 'medium', 'high'], {
+        byDefault: 'auto',
+        description: 'How much work the model puts into an image. "auto" leaves the choice to the model.',
+      }),
+      ...imageFormat,
+    },
+    imageFormatRule,
+  ),
   lifecycle: ACTIVE,
 };

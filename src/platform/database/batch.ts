@@ -1,12 +1,21 @@
 import { ApiError } from '../../errors/api-error.ts';
+import { activeSpan, errorTypeOf } from '../traces/span.ts';
+import { traces } from '../traces/traces.ts';
+import { batchLoad, type BatchLoad, flushed } from './batch-metrics.ts';
 
 interface Pending<Item, Outcome> {
   item: Item;
   resolve: (outcome: Outcome) => void;
   reject: (error: unknown) => void;
+  /** When it came, on the monotonic clock. */
+  sinceMs: number;
+  /** Of the span of the caller; null when it is not sampled. */
+  link: string | null;
 }
 
 export interface BatchOptions {
+  /** The name of the statement, for spans and metrics. The metrics leave out a batch without a name. */
+  name?: string;
   /** Items per flush. */
   maxItems?: number;
   /** Items waiting for a flush. Beyond it, `add` rejects, so that memory stays bounded. */
@@ -33,20 +42,24 @@ export class Batch<Item, Outcome> {
   private inFlight = 0;
   private lastSize = 0;
   private scheduled = false;
+  private readonly name: string;
   private readonly maxItems: number;
   private readonly maxWaiting: number;
   private readonly concurrency: number;
   private readonly splitInHalf: boolean;
+  private readonly load: BatchLoad | null;
 
   /** @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. It throws only when no item took effect. */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
-    { maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false }: BatchOptions = {},
+    { name, maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false }: BatchOptions = {},
   ) {
+    this.name = name ?? 'batch';
     this.maxItems = maxItems;
     this.maxWaiting = maxWaiting;
     this.concurrency = concurrency;
     this.splitInHalf = splitInHalf;
+    this.load = name === undefined ? null : batchLoad(name);
   }
 
   /** @throws ApiError service_unavailable when `maxWaiting` is reached; otherwise the error of the flush or of this item */
@@ -55,7 +68,8 @@ export class Batch<Item, Outcome> {
       return Promise.reject(new ApiError('service_unavailable', { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, resolve, reject, sinceMs: performance.now(), link: traces.link() });
+      if (this.load) this.load.waiting += 1;
       this.schedule();
     });
   }
@@ -73,10 +87,14 @@ export class Batch<Item, Outcome> {
   private async flushNext(): Promise<void> {
     const batch = this.waiting.splice(0, Math.min(this.maxItems, this.nextSize()));
     if (batch.length === 0) return;
+    if (this.load) {
+      this.load.waiting -= batch.length;
+      flushed(this.load, batch.length, batch[0]!.sinceMs);
+    }
     this.lastSize = batch.length;
     this.inFlight += 1;
     try {
-      await this.settle(batch);
+      await (traces.isOn ? this.settleInSpan(batch) : this.settle(batch));
     } finally {
       this.inFlight -= 1;
       if (this.waiting.length > 0) this.schedule();
@@ -88,6 +106,14 @@ export class Batch<Item, Outcome> {
     return Math.max(MIN_SPLIT_ITEMS, Math.ceil((this.waiting.length + this.lastSize) / 2));
   }
 
+  /** It serves many traces, so it has one of its own, which links those that are sampled. */
+  private settleInSpan(batch: Pending<Item, Outcome>[]): Promise<void> {
+    const links = [...new Set(batch.flatMap(({ link }) => link ?? []))];
+    const attributes = { 'darkroom.items': batch.length, 'db.operation.name': this.name };
+    const own = links.length > 0 ? { isRoot: true, links, attributes } : { parent: null };
+    return traces.span(this.name, own, () => this.settle(batch));
+  }
+
   private async settle(batch: Pending<Item, Outcome>[]): Promise<void> {
     try {
       const outcomes = await this.flush(batch.map(({ item }) => item));
@@ -97,6 +123,7 @@ export class Batch<Item, Outcome> {
         else resolve(outcome as Outcome);
       });
     } catch (error) {
+      activeSpan()?.fail(errorTypeOf(error));
       if (batch.length === 1 || !isDataError(error)) {
         for (const { reject } of batch) reject(error);
         return;

@@ -11,19 +11,24 @@ import { MIGRATIONS } from './migrations.ts';
  */
 const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
 
-/** Settings of every pooled connection. Times are milliseconds. */
-const POOL: pg.PoolConfig = {
-  max: 20,
+/** Sent to PostgreSQL at the start of every connection. Times are milliseconds. */
+export const SESSION_SETTINGS = {
   statement_timeout: 30_000,
-  query_timeout: 35_000, // the server has given up 5 s earlier, so the connection is dead
   lock_timeout: 2_000,
   // A process that hangs inside a transaction would otherwise block all waiters for its locks, such as a key's creates.
   idle_in_transaction_session_timeout: 5_000,
+  options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
+} satisfies pg.ClientConfig;
+
+/** Of every pooled connection. */
+const POOL: pg.PoolConfig = {
+  ...SESSION_SETTINGS,
+  max: 20,
+  query_timeout: 35_000, // the server has given up 5 s earlier, so the connection is dead
   connectionTimeoutMillis: 2_000,
   application_name: 'darkroom',
   keepAlive: true,
   pipeline: true, // for `Sql.transaction`
-  options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
 };
 
 /**

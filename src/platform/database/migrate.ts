@@ -27,6 +27,7 @@ async function runMigrations(url: string): Promise<void> {
     statement_timeout: 0,
     query_timeout: 0,
     lock_timeout: 0,
+    connectionTimeoutMillis: 0,
     idle_in_transaction_session_timeout: 0,
   });
   await dataSource.initialize();

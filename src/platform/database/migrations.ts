@@ -11,6 +11,18 @@ import { GivenUpDeliveries1700000000009 } from './migrations/0009-given-up-deliv
 import { AuditEvents1700000000010 } from './migrations/0010-audit-events.ts';
 import { PurgeLeases1700000000011 } from './migrations/0011-purge-leases.ts';
 import { StorageMarker1700000000012 } from './migrations/0012-storage-marker.ts';
+import { TaskOrigin1700000000013 } from './migrations/0013-task-origin.ts';
+import { Uploads1700000000014 } from './migrations/0014-uploads.ts';
+import { Calls1700000000015 } from './migrations/0015-calls.ts';
+import { TaskRequestId1700000000016 } from './migrations/0016-task-request-id.ts';
+import { Usage1700000000018 } from './migrations/0018-usage.ts';
+import { Priorities1700000000019 } from './migrations/0019-priorities.ts';
+import { Insight1700000000020 } from './migrations/0020-insight.ts';
+import { Batches1700000000021 } from './migrations/0021-batches.ts';
+import { Budgets1700000000022 } from './migrations/0022-budgets.ts';
+import { Processes1700000000023 } from './migrations/0023-processes.ts';
+import { Operations1700000000024 } from './migrations/0024-operations.ts';
+import { TraceParents1700000000026 } from './migrations/0026-trace-parents.ts';
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -26,4 +38,16 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AuditEvents1700000000010,
   PurgeLeases1700000000011,
   StorageMarker1700000000012,
+  TaskOrigin1700000000013,
+  Uploads1700000000014,
+  Calls1700000000015,
+  TaskRequestId1700000000016,
+  Usage1700000000018,
+  Priorities1700000000019,
+  Insight1700000000020,
+  Batches1700000000021,
+  Budgets1700000000022,
+  Processes1700000000023,
+  Operations1700000000024,
+  TraceParents1700000000026,
 ];

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { measured } from './statement-metrics.ts';
 
 /** A statement that PostgreSQL prepares once per connection. `name`, at most 63 bytes, must be unique in the program. */
 export interface Statement {
@@ -29,7 +30,10 @@ export class Sql {
 
   /** Runs one statement, which is its own transaction. */
   async run<Row>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return retrying(async () => (await this.pool.query({ ...statement, values })).rows as Row[]);
+    return retrying(async () => {
+      const { rows } = await measured(statement.name, () => this.pool.query({ ...statement, values }));
+      return rows as Row[];
+    });
   }
 
   /**
@@ -45,7 +49,7 @@ export class Sql {
         const begun = ignoreUntilAwaited(client.query('begin'));
         let committing: Promise<QueryResult> | undefined;
         const commit = () => (committing ??= ignoreUntilAwaited(client.query('commit')));
-        const result = await work(client, commit);
+        const result = await work(measuredTx(client), commit);
         await begun;
         const { command } = await commit();
         if (command !== 'COMMIT') throw new Error('A statement of the transaction failed, but its error was ignored.');
@@ -66,6 +70,15 @@ export class Sql {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 }
+
+/** The same connection; each query is sent at once, as without it. */
+const measuredTx = (client: PoolClient): Tx => {
+  const query = (sent: string | Statement, values?: unknown[]) =>
+    typeof sent === 'string'
+      ? client.query(sent, values)
+      : measured(sent.name, () => client.query(sent as QueryConfig, values));
+  return { query: query as PoolClient['query'] };
+};
 
 /** For a query issued before it is awaited. The no-op catch avoids an unhandledRejection; the later await still throws. */
 function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { connectionAwaited } from './pool-metrics.ts';
 
 /** A connection in use for longer triggers a probe. */
 const SUSPECT_AFTER_MS = 500;
@@ -47,7 +48,16 @@ export class WatchdogPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
-    if (!this.isSilent) return callback ? super.connect(callback) : super.connect();
+    if (!this.isSilent) {
+      const askedMs = performance.now();
+      if (callback) {
+        return super.connect((...result) => {
+          connectionAwaited(askedMs);
+          callback(...result);
+        });
+      }
+      return super.connect().finally(() => connectionAwaited(askedMs));
+    }
     const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
     if (!callback) return Promise.reject(error);
     process.nextTick(callback, error, undefined, () => undefined);

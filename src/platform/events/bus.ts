@@ -14,6 +14,8 @@ export interface Bus {
   onReconnect(listener: (missedS: number) => void): void;
   /** Whether events get through; otherwise this process relies on polls. */
   readonly isConnected: boolean;
+  /** Events that wait to be sent. */
+  readonly waiting: number;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Config } from '../config.ts';
 import { Metrics } from '../metrics.ts';
 import { Readiness } from '../readiness.ts';
 import { Secrets } from '../secrets.ts';
+import { registerBusMetrics } from './bus-metrics.ts';
 import { BUS, type Bus } from './bus.ts';
 import { channelOf } from './channel.ts';
 import { PostgresBus } from './postgres.bus.ts';
@@ -37,16 +37,7 @@ export class EventsModule implements OnModuleInit {
   onModuleInit(): void {
     const { bus } = this;
     this.readiness.register('events', () => assertConnected(bus), { isOptional: true });
-    this.metrics.registry.registerMetric(
-      new Gauge({
-        name: 'events_bus_connected',
-        help: '1 while live events of other processes reach this one, otherwise 0.',
-        registers: [],
-        collect() {
-          this.set(bus.isConnected ? 1 : 0);
-        },
-      }),
-    );
+    registerBusMetrics(this.metrics, bus);
   }
 }
 

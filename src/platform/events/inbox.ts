@@ -19,12 +19,16 @@ export class Inbox {
   constructor(
     private readonly outbox: Outbox,
     private readonly subscribers: Subscribers,
+    private readonly onOwn: (text: string) => void,
   ) {}
 
   receive(text: string): void {
     try {
       const message = this.outbox.read(text);
-      if (!message) return;
+      if (!message) {
+        this.onOwn(text);
+        return;
+      }
       this.subscribers.deliver(message.events);
       if (message.droppedS > 0) this.subscribers.reportMissed(message.droppedS);
     } catch (err) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { droppedNews, newsSent } from './bus-metrics.ts';
 
 type BusEvent = readonly [topic: string, body: string];
 
@@ -31,12 +32,19 @@ export class Outbox {
     private readonly maxMessages = 1,
   ) {}
 
+  /** Events that wait to be sent. */
+  get size(): number {
+    return this.waiting.length;
+  }
+
   get isEmpty(): boolean {
     return this.waiting.length === 0 && this.droppingSince === null;
   }
 
   add(topic: string, body: string): void {
+    newsSent(topic);
     if (this.waiting.length >= MAX_WAITING) {
+      droppedNews.inc(this.waiting.length);
       this.waiting = [];
       this.droppingSince ??= performance.now();
     }

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
+import { deafSeconds } from './bus-metrics.ts';
+import { Echo } from './echo.ts';
 import { Subscribers } from './subscribers.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
@@ -26,7 +28,8 @@ export class PostgresBus implements Bus {
   private readonly logger = new Logger('bus');
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
-  private readonly inbox = new Inbox(this.outbox, this.subscribers);
+  private readonly inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
+  private readonly echo = new Echo((topic, body) => this.publish(topic, body));
   private client: pg.Client | null = null;
   /** When the connection last answered. If it turns out to be broken, events since then may be lost. */
   private answeredAt = performance.now();
@@ -44,6 +47,10 @@ export class PostgresBus implements Bus {
     return this.client !== null;
   }
 
+  get waiting(): number {
+    return this.outbox.size;
+  }
+
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
     void outsideOfRequests(() => this.send());
@@ -59,6 +66,7 @@ export class PostgresBus implements Bus {
 
   async start(): Promise<void> {
     await this.connect();
+    this.echo.start();
     this.pinger = setInterval(() => void this.ping(), PING_MS).unref();
   }
 
@@ -66,6 +74,7 @@ export class PostgresBus implements Bus {
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.pinger);
+    this.echo.stop();
     const client = this.client;
     this.client = null;
     if (!client) return;
@@ -138,6 +147,7 @@ export class PostgresBus implements Bus {
       }
       const missedS = Math.ceil((performance.now() - missingSince) / 1000);
       this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
+      deafSeconds.inc(missedS);
       this.subscribers.reportMissed(missedS);
       return;
     }

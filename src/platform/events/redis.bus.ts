@@ -3,6 +3,8 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
+import { deafSeconds } from './bus-metrics.ts';
+import { Echo } from './echo.ts';
 import { Subscribers } from './subscribers.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
@@ -21,7 +23,8 @@ export class RedisBus implements Bus {
   private readonly logger = new Logger('bus');
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_MESSAGE_BYTES);
-  private readonly inbox = new Inbox(this.outbox, this.subscribers);
+  private readonly inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
+  private readonly echo = new Echo((topic, body) => this.publish(topic, body));
   private readonly subscriber: Redis;
   private readonly publisher: Redis;
   /** When the subscriber connection last answered; null before its first answer. */
@@ -56,6 +59,10 @@ export class RedisBus implements Bus {
     return this.isSubscribed && this.publisher.status === 'ready';
   }
 
+  get waiting(): number {
+    return this.outbox.size;
+  }
+
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
     void outsideOfRequests(() => this.send());
@@ -78,6 +85,7 @@ export class RedisBus implements Bus {
     this.subscriber.on('ready', () => void this.listen(subscribed.resolve));
     this.publisher.on('ready', () => void this.send());
     for (const connection of connections) void connection.connect().catch(() => undefined);
+    this.echo.start();
     this.pinger = setInterval(() => void this.ping(), PING_MS).unref();
     await Promise.race([subscribed.promise, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
   }
@@ -86,6 +94,7 @@ export class RedisBus implements Bus {
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.pinger);
+    this.echo.stop();
     try {
       while (!this.outbox.isEmpty && this.publisher.status === 'ready') await this.sendNext();
     } catch {
@@ -114,6 +123,7 @@ export class RedisBus implements Bus {
     }
     const missedS = Math.ceil((performance.now() - missingSince) / 1000);
     this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
+    deafSeconds.inc(missedS);
     this.subscribers.reportMissed(missedS);
   }
 

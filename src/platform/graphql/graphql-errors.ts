@@ -1,7 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ApiError } from '../../errors/api-error.ts';
+import { renderedErrors } from '../../errors/error-metrics.ts';
 import { logServerError, toApiError } from '../../errors/error.filter.ts';
+import { activeSpan } from '../traces/span.ts';
 import { clientFault } from './client-faults.ts';
 
 const logger = new Logger('graphql');
@@ -18,14 +20,25 @@ interface FormatOptions {
 export function formatGraphqlError(thrown: unknown, { requestId, suggestions }: FormatOptions): GraphQLFormattedError {
   const error = publicErrorOf(thrown);
   logServerError(logger, error, requestId);
+  activeSpan()?.set({ 'darkroom.error.code': error.code });
+  renderedErrors.inc({ code: error.code });
   const { locations, path } = (thrown instanceof GraphQLError ? thrown : {}) as Partial<GraphQLError>;
   return {
     message: suggestions ? error.message : error.message.replace(SUGGESTION, ''),
     ...(locations && { locations }),
     ...(path && { path }),
-    extensions: { code: error.code, type: error.type, param: error.param, request_id: requestId },
+    extensions: {
+      code: error.code,
+      type: error.type,
+      param: error.param,
+      request_id: requestId,
+      ...(error.errors && { errors: error.errors }),
+    },
   };
 }
+
+/** The status that the same error has over REST. */
+export const statusOf = (thrown: unknown): number => publicErrorOf(thrown).status;
 
 function publicErrorOf(thrown: unknown): ApiError {
   const original = originalOf(thrown);

@@ -6,9 +6,11 @@ import type { Config } from '../config.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { currentRequestId } from '../logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
+import { activeSpan } from '../traces/span.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { httpContext } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
+import { measureOperations } from './graphql-metrics.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
 /** Apollo serves GraphQL over HTTP. Subscriptions have their own server on the same path (graphql-sockets.ts). */
@@ -30,7 +32,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
     autoTransformHttpErrors: false,
     validationRules: [limitDocument],
     parseOptions: { maxTokens: DOCUMENT_LIMITS.tokens },
-    plugins: [refuseSubscriptions],
+    plugins: [refuseSubscriptions, measureOperations, nameSpans],
     formatError: (_formatted, error) =>
       formatGraphqlError(error, {
         requestId: currentRequestId.getStore() ?? newRequestId(),
@@ -49,6 +51,18 @@ const refuseSubscriptions: ApolloServerPlugin = {
         originalError: new ApiError('bad_request', { message }),
         extensions: { http: { status: 400 } },
       });
+    },
+  }),
+};
+
+/** The route of every operation is the same. Its name is left out, because the client chooses it. */
+const nameSpans: ApolloServerPlugin = {
+  requestDidStart: async () => ({
+    didResolveOperation: async ({ operation }) => {
+      if (!operation) return;
+      const span = activeSpan();
+      span?.rename(`graphql ${operation.operation}`);
+      span?.set({ 'graphql.operation.type': operation.operation });
     },
   }),
 };

@@ -40,6 +40,11 @@ export class GraphqlSocket {
     });
   }
 
+  /** Open subscriptions. An operation that still begins, or a query, has no iterator. */
+  get subscriptions(): number {
+    return Object.values(this.state.subscriptions ?? {}).filter((iterator) => iterator !== null).length;
+  }
+
   /** Terminates the socket if the last ping is unanswered, otherwise sends the next ping. */
   ping(): void {
     if (!this.alive) this.socket.terminate();

@@ -4,12 +4,13 @@ import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Gauge } from 'prom-client';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../config.ts';
+import { registerLiveConnections } from '../measuring/live-connections.ts';
 import { Metrics } from '../metrics.ts';
 import type { EdgeAdapter } from '../http/http-app.ts';
+import { socketClosedAfter } from '../http/http-metrics.ts';
 import { answerOnSocket } from '../http/raw-reply.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { withJitter } from '../jitter.ts';
@@ -60,16 +61,10 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     metrics: Metrics,
   ) {
     const { sockets } = this;
-    metrics.registry.registerMetric(
-      new Gauge({
-        name: 'graphql_sockets_open',
-        help: 'GraphQL WebSockets open in this process.',
-        registers: [],
-        collect() {
-          this.set(sockets.size);
-        },
-      }),
-    );
+    registerLiveConnections(metrics, 'websocket', {
+      connections: () => sockets.size,
+      subscriptions: () => sockets.values().reduce((sum, socket) => sum + socket.subscriptions, 0),
+    });
   }
 
   /** Sets how sockets are authenticated. Until then every socket is rejected. */
@@ -117,8 +112,10 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
 
   private serve(webSocket: WebSocket, state: SocketState): void {
     const entry = { onClosed: () => {} };
+    const openedMs = performance.now();
     const socket = new GraphqlSocket(webSocket, this.operations, state, () => {
       this.sockets.delete(socket);
+      socketClosedAfter((performance.now() - openedMs) / 1000);
       entry.onClosed();
     });
     this.sockets.add(socket);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorHeaders, toApiError } from '../../errors/error.filter.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { noteServerError } from '../../errors/error-metrics.ts';
 import type { Config } from '../config.ts';
 import { parseStrictJson } from '../http/json/strict-json.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
@@ -16,6 +17,7 @@ export function renderErrorsOnGraphqlRoute(
     route.preValidation = checkVariables;
     route.errorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
       const error = toApiError(thrown);
+      if (error.status >= 500) noteServerError(reply.raw, error.code);
       const formatted = formatGraphqlError(error, { requestId: request.id, suggestions: graphqlIntrospection });
       void reply
         .code(error.status)

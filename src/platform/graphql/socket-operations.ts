@@ -1,18 +1,23 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
   GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
   parse,
   specifiedRules,
+  subscribe,
   validate,
 } from 'graphql';
 import { makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import { ApiError } from '../../errors/api-error.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
+import { executeInSpan } from './execute-in-span.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
+import { operationEnded } from './graphql-metrics.ts';
 
 /** Operations in flight at once on one socket. The next one gets an `error` message. */
 export const MAX_OPERATIONS = 50;
@@ -22,6 +27,8 @@ export interface SocketState {
   requestId: string;
   /** `Authorization` of the handshake. The value in `connection_init` takes precedence. */
   authorization: string | undefined;
+  /** The operations of the socket by id, with the iterator of each subscription. Kept by graphql-ws. */
+  subscriptions?: Readonly<Record<string, unknown>>;
 }
 
 interface SocketOperationsOptions {
@@ -38,10 +45,13 @@ export function socketOperations({ schema, introspection, admit }: SocketOperati
     formatGraphqlError(error, { requestId, suggestions: introspection });
 
   return makeServer<Record<string, unknown>, SocketState>({
-    onConnect: ({ extra, connectionParams }) => {
+    onConnect: ({ extra, connectionParams, subscriptions }) => {
+      extra.subscriptions = subscriptions;
       extra.authorization = authorizationIn(connectionParams) ?? extra.authorization;
       return admit(extra);
     },
+    execute: (args) => measured(args, executeInSpan),
+    subscribe: (args) => measured(args, subscribe),
     onSubscribe: ({ extra, subscriptions }, _id, payload) => {
       if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [tooManyOperations()];
       const document = parseDocument(schema, payload.query, rules);
@@ -51,6 +61,19 @@ export function socketOperations({ schema, introspection, admit }: SocketOperati
       errors && { ...result, errors: errors.map((error) => format(error, extra)) },
     onError: ({ extra }, _id, _payload, errors) => errors.map((error) => format(error, extra)),
   });
+}
+
+type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
+
+async function measured<Result extends Answer>(
+  args: ExecutionArgs,
+  run: (args: ExecutionArgs) => Result | Promise<Result>,
+): Promise<Result> {
+  const begunMs = performance.now();
+  const result = await run(args);
+  const type = getOperationAST(args.document, args.operationName)?.operation;
+  operationEnded(type, 'errors' in result ? result.errors : undefined, begunMs);
+  return result;
 }
 
 /** Accepts both common spellings, because header names ignore case. */

@@ -8,6 +8,7 @@ import { acceptJsonBodiesOnly, refuseEncodedBody } from './json/json-body.ts';
 import { KnownRoutes } from './admission/known-routes.ts';
 import type { HttpLimits } from './limits.ts';
 import { LoadBound } from './admission/load-bound.ts';
+import { acceptStreamedBodies } from './multipart/streamed-bodies.ts';
 import { answerOnResponse } from './raw-reply.ts';
 import { requestIdOf } from './request-id.ts';
 import { answerClientError, answerExpectAndConnect } from './socket-errors.ts';
@@ -19,6 +20,7 @@ import { isWebSocket, Upgrades } from './upgrades.ts';
 export interface Edge {
   fastify: FastifyInstance;
   upgrades: Upgrades;
+  load: Pick<LoadBound, 'active' | 'bodyBytesInFlight'>;
   /** From now on new requests get 503; requests in flight are finished. */
   startDraining(): void;
 }
@@ -46,6 +48,7 @@ export function createEdge(limits: HttpLimits): Edge {
   let isDraining = false;
 
   acceptJsonBodiesOnly(fastify);
+  acceptStreamedBodies(fastify, limits);
   answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
@@ -79,7 +82,7 @@ export function createEdge(limits: HttpLimits): Edge {
     }, DRAIN_CHECK_MS).unref();
     fastify.server.once('close', () => clearInterval(timer));
   };
-  return { fastify, upgrades, startDraining };
+  return { fastify, upgrades, load, startDraining };
 }
 
 /** Route config of the routes that respond until the process ends: liveness and metrics. */

@@ -1,12 +1,16 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ErrorFilter } from '../../errors/error.filter.ts';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { logLevels } from '../logging/log-levels.ts';
 import { createLogger, NestLogger } from '../logging/logging.ts';
+import { PROCESS_ID } from '../process-id.ts';
+import { VERSION } from '../version.ts';
 import { logRequests } from './access-log.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
+import { traceRequests } from './trace-requests.ts';
+import { QueryParametersGuard } from './query-parameters.guard.ts';
 import { ValidationPipe } from '../schema/validation.pipe.ts';
 
 /** Nest's adapter for our server. It starts to drain when Nest starts to shut down. */
@@ -22,13 +26,14 @@ export class EdgeAdapter extends FastifyAdapter {
 }
 
 interface HttpAppOptions {
-  /** The logger of the process, if it already has one. */
-  logger?: Logger;
   /** Reads the modules but creates no providers: enough to describe the API, without a database. */
   preview?: boolean;
   /** Tests shorten the timeouts. */
   limits?: Partial<HttpLimits>;
 }
+
+type EdgeConfig = Pick<Config, 'corsOrigins'> &
+  Partial<Pick<Config, 'logLevel' | 'logLevels' | 'logRequests' | 'role' | 'otelServiceName'>>;
 
 /**
  * Creates the Nest application on the HTTP edge. The caller still calls `init()` or `listen()`.
@@ -36,28 +41,42 @@ interface HttpAppOptions {
  */
 export async function createHttpApp(
   module: Parameters<typeof NestFactory.create>[0],
-  config: Pick<Config, 'corsOrigins'> & Partial<Pick<Config, 'logLevel'>>,
+  config: EdgeConfig,
   options: HttpAppOptions = {},
 ): Promise<NestFastifyApplication> {
-  const logger = options.logger ?? createLogger(config.logLevel ?? 'info');
+  const log = openLog(config);
   const edge = createEdge({ ...HTTP_LIMITS, ...options.limits });
-  logRequests(edge.fastify, logger);
+  traceRequests(edge.fastify);
+  edge.fastify.addHook('onClose', async () => log.flush());
+  logRequests(edge.fastify, log, config.logRequests ?? 'all');
   const app = await NestFactory.create<NestFastifyApplication>(module, new EdgeAdapter(edge), {
     abortOnError: false, // throw instead of ending the process: main.ts reports the reason
     bodyParser: false,
     preview: options.preview,
-    logger: new NestLogger(logger),
+    logger: log,
   });
   app.useGlobalFilters(new ErrorFilter());
   app.useGlobalPipes(new ValidationPipe());
+  app.useGlobalGuards(new QueryParametersGuard()); // after those of the modules, such as authentication
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
   return app;
+}
+
+function openLog({
+  logLevel = 'info',
+  logLevels: byContext = {},
+  role = 'all',
+  otelServiceName,
+}: EdgeConfig): NestLogger {
+  logLevels.change({ logLevel, logLevels: byContext });
+  const service = otelServiceName ?? 'darkroom';
+  return new NestLogger(createLogger({ service, version: VERSION, role, process: PROCESS_ID }), logLevels);
 }
 
 function corsOptions(origins: readonly string[]) {
   return {
     origin: origins.includes('*') ? '*' : [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600, // seconds; the longest that all browsers accept
   };
@@ -73,4 +92,7 @@ const EXPOSED_HEADERS = [
   'cancel-outcome',
   'ratelimit',
   'ratelimit-policy',
+  'task-id',
+  'x-should-retry',
+  'openai-poll-after-ms',
 ];

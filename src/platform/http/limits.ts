@@ -1,3 +1,31 @@
+/** Limits of bodies that go to disk as they arrive: forms with files, and files alone. */
+export interface UploadLimits {
+  /** All the parts of one form, with their headers. */
+  formBytes: number;
+  /** One file. */
+  fileBytes: number;
+  files: number;
+  /** Files and text parts together. */
+  parts: number;
+  /** One text part. */
+  textBytes: number;
+  /** From the first byte that is read to the last. */
+  totalMs: number;
+  /** A client must send at least so much in any `paceWindowMs`. */
+  bytesPerS: number;
+  paceWindowMs: number;
+  /** How long the rest of a rejected body is discarded: a client reads the response only when it could send on. */
+  lingerMs: number;
+  /** Uploads in progress in this process; more get 503. */
+  atOnce: number;
+  /** Uploads in progress of one API key; more get 429. */
+  atOnceOfOwner: number;
+  /** Scratch files of the uploads in progress, together; more get 503. */
+  scratchBytes: number;
+  /** Memory of one upload: the buffers of the socket, the parser and the file. */
+  memoryBytes: number;
+}
+
 /** Limits of one HTTP request, and of all requests together. Only tests override them. */
 export interface HttpLimits {
   /** 1 MiB, as docs/api/errors.md promises. */
@@ -16,6 +44,7 @@ export interface HttpLimits {
   bodyBytesAtOnce: number;
   /** Bodies still being received, together; over the limit the oldest upload gets 503. */
   incomingBytesAtOnce: number;
+  uploads: UploadLimits;
 }
 
 export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
@@ -27,4 +56,19 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
   incomingBytesAtOnce: 64 * 1024 * 1024,
+  uploads: Object.freeze({
+    formBytes: 100 * 1024 * 1024,
+    fileBytes: 20_000_000,
+    files: 16,
+    parts: 64,
+    textBytes: 64 * 1024,
+    totalMs: 300_000,
+    bytesPerS: 16_000,
+    paceWindowMs: 10_000,
+    lingerMs: 5_000,
+    atOnce: 200,
+    atOnceOfOwner: 50,
+    scratchBytes: 4 * 1024 * 1024 * 1024,
+    memoryBytes: 512 * 1024,
+  }),
 });

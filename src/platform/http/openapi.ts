@@ -1,9 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { createRequire } from 'node:module';
 import { ERRORS } from '../../errors/catalog.ts';
-
-const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
+import { VERSION } from '../version.ts';
 
 const DESCRIPTION = `Turns prompts into images and videos: create a generation, poll its task (or wait for the signed webhook), \
 download the files. Every error has the shape of \`ErrorResponse\`. Every response has the header \`x-request-id\`.`;
@@ -16,7 +14,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setOpenAPIVersion('3.1.0')
     .setTitle('Darkroom')
     .setDescription(DESCRIPTION)
-    .setVersion(version)
+    .setVersion(VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/')
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'Your API key, `dr_…`.' }, 'api_key')
@@ -70,6 +68,13 @@ function errorResponse(): Schema {
     code: { type: 'string', enum: Object.keys(ERRORS), description: 'for programs; new codes may be added' },
     request_id: { type: 'string', description: 'the same as in `x-request-id`' },
   };
-  const error: Schema = { type: 'object', required: Object.keys(fields), properties: fields };
+  const errors: Schema = {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'object', additionalProperties: true },
+    description:
+      'of `batch_invalid`: the faults of the items, each with index, line, custom_id, code, param and message',
+  };
+  const error: Schema = { type: 'object', required: Object.keys(fields), properties: { ...fields, errors } };
   return { type: 'object', required: ['error'], properties: { error } };
 }

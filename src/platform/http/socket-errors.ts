@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import type { KnownRoutes } from './admission/known-routes.ts';
 import { answerOnSocket, answerOnResponse } from './raw-reply.ts';
+import { isWatched } from './multipart/arrival.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
 /** Node sets this property of the socket while it sends a response. */
@@ -14,6 +15,7 @@ const answered = new WeakSet<Socket>();
 
 /** Responds to a request that Node could not parse, or that timed out before it was complete. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
   if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
   answered.add(socket);
   const isResponseSent = (socket as BusySocket)._httpMessage?.headersSent === true;

@@ -1,11 +1,15 @@
+import { type LevelSettings, LogLevels } from './log-levels.ts';
 import { createLogger, NestLogger } from './logging.ts';
 import { currentRequestId } from './request-context.ts';
 import { scrub } from './scrub.ts';
 
-function logger(level = 'info') {
+const IDENTITY = { service: 'darkroom', version: '1.2.3', role: 'worker', process: 'host-1-ab' };
+
+function logger(settings: Partial<LevelSettings> = {}) {
   const lines: string[] = [];
-  const pino = createLogger(level, { write: (line: string) => void lines.push(line) });
-  return { nest: new NestLogger(pino), pino, lines, last: () => JSON.parse(lines.at(-1)!) };
+  const pino = createLogger(IDENTITY, { write: (line: string) => void lines.push(line) });
+  const levels = new LogLevels({ logLevel: 'info', logLevels: {}, ...settings });
+  return { nest: new NestLogger(pino, levels), levels, lines, last: () => JSON.parse(lines.at(-1)!) };
 }
 
 describe('the log', () => {
@@ -17,6 +21,32 @@ describe('the log', () => {
     expect(lines).toHaveLength(2);
     expect(JSON.parse(lines[0])).toMatchObject({ level: 'info', context: 'tasks', event: 'task.moved', ms: 3 });
     expect(last()).toMatchObject({ level: 'warn', context: 'jobs', msg: 'slow' });
+  });
+
+  it('says on every line which service, version, role and process wrote it', () => {
+    const { nest, last } = logger();
+    nest.log({ event: 'task.moved' }, 'tasks');
+    expect(last()).toMatchObject(IDENTITY);
+    nest.one('info', 'requests', () => ({ event: 'request.finished' }));
+    expect(last()).toMatchObject({ ...IDENTITY, context: 'requests', event: 'request.finished' });
+  });
+
+  it('has a level for each part, which can change', () => {
+    const { nest, levels, lines } = logger({ logLevels: { webhooks: 'warn', bus: 'debug', purge: 'silent' } });
+    let nth = 0;
+    const logAll = (): string => {
+      lines.length = 0;
+      for (const context of ['webhooks', 'bus', 'purge', 'tasks']) {
+        nest.debug({ event: `d${(nth += 1)}` }, context);
+        nest.log({ event: `i${nth}` }, context);
+        nest.fatal({ event: `f${nth}` }, context);
+      }
+      const shown = lines.map((line) => JSON.parse(line) as { context: string; level: string });
+      return shown.map(({ context, level }) => `${context}:${level}`).join(' ');
+    };
+    expect(logAll()).toBe('webhooks:fatal bus:debug bus:info bus:fatal tasks:info tasks:fatal');
+    levels.change({ logLevel: 'error', logLevels: { tasks: 'debug' } });
+    expect(logAll()).toBe('webhooks:fatal bus:fatal purge:fatal tasks:debug tasks:info tasks:fatal');
   });
 
   it('names the request that a line belongs to', () => {
@@ -35,6 +65,9 @@ describe('the log', () => {
       message: 'could not store',
       cause: { message: 'duplicate key', code: '23505' },
     });
+    expect(lines.join()).not.toMatch(/a cat|insert/);
+    nest.error({ event: 'task.run_failed', cause });
+    expect(last().cause).toMatchObject({ message: 'duplicate key', code: '23505' });
     expect(lines.join()).not.toMatch(/a cat|insert/);
     nest.error(new Error('bare'), 'stack of it', 'jobs');
     expect(last()).toMatchObject({ context: 'jobs', err: { message: 'bare' } });

@@ -9,6 +9,8 @@ export const IDLE_MS = 1000;
 export class Connection {
   /** Origin and checked address: requests with the same key may reuse the connection. */
   readonly key: string;
+  /** Of the peer; empty if the connection has closed already. */
+  readonly address: string;
   readonly openedAt = performance.now();
   readonly client: Client;
   isOpen = true;
@@ -21,7 +23,8 @@ export class Connection {
     private readonly socket: Socket,
     { origin }: URL,
   ) {
-    this.key = connectionKey(origin, socket.remoteAddress ?? '');
+    this.address = socket.remoteAddress ?? '';
+    this.key = connectionKey(origin, this.address);
     this.client = clientOnSocket(origin, socket, { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS });
     this.client.once('disconnect', () => {
       this.isOpen = false;

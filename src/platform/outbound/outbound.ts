@@ -8,6 +8,7 @@ import { exchange, type Answer, type Exchange } from './exchange.ts';
 import { IdleConnections } from './idle-connections.ts';
 import { NameResolver } from './name-resolver.ts';
 import { OutboundError } from './outbound-error.ts';
+import { isExcepted } from './public-address.ts';
 import { redirectOf } from './redirect.ts';
 import { checkOutboundUrl } from './url-rules.ts';
 import { userAgent } from './user-agent.ts';
@@ -44,6 +45,8 @@ export interface OutboundRequest {
 export interface OutboundAnswer extends Answer {
   /** The URL that answered, after redirects. */
   url: string;
+  /** It came from an address that only the operator's exceptions allow, perhaps a private one: show clients nothing of it. */
+  isExcepted: boolean;
 }
 
 /**
@@ -91,7 +94,7 @@ export class Outbound implements OnApplicationShutdown {
     }
   }
 
-  private async call(url: URL, options: OutboundRequest, signal: AbortSignal): Promise<Answer> {
+  private async call(url: URL, options: OutboundRequest, signal: AbortSignal): Promise<Omit<OutboundAnswer, 'url'>> {
     const { userAgent, ...purpose } = PURPOSES[options.purpose];
     const headers = { 'user-agent': userAgent, 'accept-encoding': 'identity', ...options.headers };
     let isAnswered = false;
@@ -113,10 +116,12 @@ export class Outbound implements OnApplicationShutdown {
     }
   }
 
-  private async exchange(...[connection, ...rest]: Parameters<typeof exchange>): Promise<Answer> {
+  private async exchange(
+    ...[connection, ...rest]: Parameters<typeof exchange>
+  ): Promise<Answer & Pick<OutboundAnswer, 'isExcepted'>> {
     const answer = await exchange(connection, ...rest);
     this.idle.keep(connection);
-    return answer;
+    return { ...answer, isExcepted: isExcepted(connection.address, this.config.outboundAllowCidrs) };
   }
 
   private async connect(url: URL, signal: AbortSignal, mayReuse: boolean): Promise<Connection> {

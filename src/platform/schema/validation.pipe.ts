@@ -27,9 +27,16 @@ export class ValidationPipe implements PipeTransform {
   }
 }
 
-/** @throws ApiError invalid_type for a parameter that is given twice */
+/**
+ * Joins with commas what the class names in a static list `repeatable`.
+ * @throws ApiError invalid_type for another parameter that is given twice
+ */
 function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {
   const gathered = gatherTextMaps(query, textMapsOf(metatype));
+  for (const name of (metatype as { repeatable?: readonly string[] }).repeatable ?? []) {
+    const value = gathered[name];
+    if (Array.isArray(value)) gathered[name] = value.join(',');
+  }
   const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
   if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered; // an unknown one is reported as such
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });

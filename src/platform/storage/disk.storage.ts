@@ -26,6 +26,10 @@ export class DiskStorage implements Storage {
     }
   }
 
+  async signPut(): Promise<null> {
+    return null;
+  }
+
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const file = await open(join(this.root, checkKey(key)), 'r').catch((error) => missing(key, error));
     return file.createReadStream(range);
@@ -33,6 +37,10 @@ export class DiskStorage implements Storage {
 
   async size(key: string): Promise<number> {
     return (await stat(join(this.root, checkKey(key))).catch((error) => missing(key, error))).size;
+  }
+
+  async delete(key: string): Promise<void> {
+    await rm(join(this.root, checkKey(key)), { force: true });
   }
 
   async deleteAll(prefix: string): Promise<void> {

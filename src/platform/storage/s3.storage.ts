@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { checkKey, checkPrefix, StoredFileMissing, type ByteRange, type Storage, type StorageBody } from './storage.ts';
+import { checkKey, checkPrefix, StoredFileMissing } from './storage.ts';
+import type { ByteRange, PutTerms, SignedPut, Storage, StorageBody } from './storage.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -69,6 +70,17 @@ export class S3Storage implements Storage {
     }
   }
 
+  /** Signs length and type: a link that binds neither accepts any upload. */
+  async signPut(key: string, { contentType, bytes, lifetimeS }: PutTerms): Promise<SignedPut> {
+    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+    const target = { Bucket: this.bucket, Key: this.nameOf(key), ContentType: contentType, ContentLength: bytes };
+    const url = await getSignedUrl(this.client, new this.sdk.PutObjectCommand(target), {
+      expiresIn: lifetimeS,
+      signableHeaders: new Set(['host', 'content-type', 'content-length']), // by default it leaves out the type
+    });
+    return { url, headers: { 'content-type': contentType, 'content-length': String(bytes) } };
+  }
+
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     const get = new this.sdk.GetObjectCommand({ Bucket: this.bucket, Key: this.nameOf(key), Range });
@@ -79,6 +91,10 @@ export class S3Storage implements Storage {
   async size(key: string): Promise<number> {
     const head = new this.sdk.HeadObjectCommand({ Bucket: this.bucket, Key: this.nameOf(key) });
     return (await this.client.send(head).catch((error) => missing(key, error))).ContentLength!;
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.client.send(new this.sdk.DeleteObjectCommand({ Bucket: this.bucket, Key: this.nameOf(key) }));
   }
 
   async deleteAll(prefix: string): Promise<void> {

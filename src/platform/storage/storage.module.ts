@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config.ts';
 import { DiskStorage } from './disk.storage.ts';
+import { MeasuredStorage } from './measured.storage.ts';
 import { S3Storage } from './s3.storage.ts';
 import { StorageCheck } from './storage-check.ts';
 import { StorageMarker } from './storage-marker.entity.ts';
@@ -13,9 +14,12 @@ export async function openStorage({ storageUrl, dataDir }: Pick<Config, 'storage
   return storageUrl ? S3Storage.connect(storageUrl) : new DiskStorage(join(dataDir, 'files'));
 }
 
+const openMeasured = async (config: Config): Promise<Storage> =>
+  new MeasuredStorage(await openStorage(config), config.storageUrl ? 's3' : 'disk');
+
 @Module({
   imports: [TypeOrmModule.forFeature([StorageMarker])],
-  providers: [StorageCheck, { provide: Storage, inject: [Config], useFactory: openStorage }],
+  providers: [StorageCheck, { provide: Storage, inject: [Config], useFactory: openMeasured }],
   exports: [Storage],
 })
 export class StorageModule {}

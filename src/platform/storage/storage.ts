@@ -3,6 +3,21 @@ import type { Readable } from 'node:stream';
 /** Bytes in memory, or the path of a file for large results. `put` reads the file and never moves it. */
 export type StorageBody = Buffer | { path: string };
 
+/** A request with which a client writes one file itself. */
+export interface SignedPut {
+  url: string;
+  /** The client must send exactly these. */
+  headers: Record<string, string>;
+}
+
+/** What a signed PUT permits. */
+export interface PutTerms {
+  contentType: string;
+  bytes: number;
+  /** Seconds. */
+  lifetimeS: number;
+}
+
 /** Byte offsets, both inclusive as in HTTP. */
 export interface ByteRange {
   start: number;
@@ -16,10 +31,14 @@ export interface ByteRange {
 export abstract class Storage {
   /** The bytes are durable when it resolves; no code may read the key earlier. A second put replaces the first. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
+  /** Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives them. */
+  abstract signPut(key: string, terms: PutTerms): Promise<SignedPut | null>;
   /** @throws StoredFileMissing before the first byte, so that the caller can still choose the HTTP status */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
   /** Size in bytes. @throws StoredFileMissing */
   abstract size(key: string): Promise<number>;
+  /** Deletes one file. A missing file is not an error. */
+  abstract delete(key: string): Promise<void>;
   /** Deletes the folder `prefix` and everything in it. A missing folder is not an error. */
   abstract deleteAll(prefix: string): Promise<void>;
   /** Readiness probe; cheap. @throws when the storage cannot be used */

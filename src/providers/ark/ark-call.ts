@@ -1,5 +1,4 @@
-import type { PollOptions } from '../jobs/poll.ts';
-import { pollOptions } from '../jobs/job-adapter.ts';
+import { type PollOptions, pollOptions } from '../jobs/poll.ts';
 import type { ProviderRequest } from '../provider.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 

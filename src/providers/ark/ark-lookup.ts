@@ -17,15 +17,16 @@ const MAX_READS = 50;
 /** Between our clock and Ark's. */
 const SKEW_MS = 300_000;
 
-/** While Ark is down, the lookup occupies a worker that other tasks need. */
-const LOOKUP_TIMEOUT_MS = 60_000;
+/** Of one lookup. While Ark is away it is repeated, and between lookups after a crash the task has no place in a worker. */
+const LOOKUP_TIMEOUT_MS = 30_000;
 
 /**
  * Finds the task whose create call got no answer, by its seed. The seed derives from our task id and is the only value of ours
  * that Ark returns. Among the tasks created since, a wrong match has a chance of one in two thousand million per task.
  * @param sinceMs unix milliseconds; the task is not older
  * @returns null when the list was read to its end and the task is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not decide it; the reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot be read; the
+ *   reason of the signal
  */
 export async function findTask(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null> {
   const seed = seedOf(request.taskId);
@@ -64,8 +65,9 @@ async function get(request: ProviderRequest, path: string, signal: AbortSignal):
     return (await readWithRetry(call, arkPollOptions(request, bounded))).json;
   } catch (error) {
     signal.throwIfAborted();
-    const cause = error instanceof ProviderError ? error.cause : networkCause('ark', error);
-    throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
+    if (error instanceof ProviderError)
+      throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause: error.cause });
+    throw new ProviderError('provider_unavailable', { billing: 'unknown', cause: networkCause('ark', error) });
   }
 }
 

@@ -11,6 +11,8 @@ export const arkTask = z.object({
   /** Unix seconds. */
   created_at: number(),
   seed: number(),
+  /** Of a task that has succeeded. */
+  usage: field(z.object({ completion_tokens: number(), total_tokens: number() })),
 });
 export type ArkTask = z.infer<typeof arkTask>;
 

@@ -253,19 +253,19 @@ describe('find', () => {
       if (other === 20) await made(seedance);
       else stub.tasks.set(`cgt-${other}`, { ...another(), id: `cgt-${other}` });
     }
-    expect(await ark.find!(seedance, never)).toBe('cgt-20261120-00021');
-    expect(await ark.find!({ ...seedance, taskId: newTaskId() }, never)).toBeNull();
+    expect(await ark.find!(seedance, never, Date.now())).toBe('cgt-20261120-00001');
+    expect(await ark.find!({ ...seedance, taskId: newTaskId() }, never, Date.now())).toBeNull();
   });
 
   it('does not report the task as missing when the list cannot be read', async () => {
     const refusal: Fault = { reply: { status: 403, body: {} } };
     stub.plan(/^GET .*\/tasks$/, refusal, refusal, refusal);
-    expect(await failureOf(ark.find!(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(ark.find!(seedance, never, Date.now()))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   it.each([{}, { items: null, total: 0 }, { items: [] }])('does not mistake %j for an empty list', async (body) => {
     stub.plan(/^GET .*\/tasks$/, { reply: { status: 200, body } });
-    expect(await failureOf(ark.find!(seedance, never))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(ark.find!(seedance, never, Date.now()))).toMatchObject({ code: 'provider_outcome_unknown' });
   });
 
   const another = () => ({
@@ -340,12 +340,28 @@ describe('the download', () => {
 });
 
 describe('stopping', () => {
-  it('cancels a queued task, and accepts the refusal for a running one', async () => {
+  it('knows of a queued task that it never ran, but not of one that had ended', async () => {
+    const { signal } = new AbortController();
+    stub.steps = { queued: 1_000, running: 0 };
+    const going = failureOf(ark.prepare(seedance).generate(run));
+    await until(() => stub.count(READ) >= 1);
+    expect(await ark.cancel(seedance, 'cgt-20261120-00001', signal)).toBe(true);
+    run.stop('ended');
+    await going;
+    stub.steps = { queued: 0, running: 0 };
+    const other = ground.freshRun();
+    await ark.prepare(seedance).generate(other);
+    expect(other.reportedTokens).toEqual([[0, 108_900]]);
+    expect(await ark.cancel(seedance, 'cgt-20261120-00002', signal)).toBeUndefined();
+  });
+
+  it('reports the refusal to cancel a running task: it goes on, and is billed', async () => {
     const { signal } = new AbortController();
     stub.endings.push('never');
     const going = failureOf(ark.prepare(seedance).generate(run));
     await until(() => stub.count(READ) >= 3);
-    await ark.cancel(seedance, 'cgt-20261120-00001', signal);
+    const refusal = await failureOf(ark.cancel(seedance, 'cgt-20261120-00001', signal));
+    expect(refusal.cause).toMatchObject({ provider: 'ark', status: 403 });
     expect(stub.tasks.get('cgt-20261120-00001')?.cancelled).toBe(false);
     run.stop('ended');
     await going;

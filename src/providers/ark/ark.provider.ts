@@ -3,6 +3,7 @@ import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
+import { reportedTokens } from '../wire/reported-tokens.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { arkBody, arkPlan } from './ark-body.ts';
 import { ARK_POLL_MS, callArk } from './ark-call.ts';
@@ -42,10 +43,22 @@ export const arkProvider = jobAdapter({
   read: (request, id, signal) => callArk(request, pathOf(id), { signal }),
   stateOf,
   outputs,
-  // Works while the task is queued. Ark refuses to cancel a running task, which then continues to its end.
+  // Works while the task is queued. Ark refuses to cancel a running task, which then continues to its end and is billed.
   cancel: (request, id, signal) => callArk(request, pathOf(id), { method: 'DELETE', signal }),
+  neverRan,
+  tokens: ({ json }) => {
+    const { usage } = parseReply(arkTask, json);
+    const output = usage?.completion_tokens;
+    return reportedTokens((usage?.total_tokens ?? 0) - (output ?? 0), output);
+  },
   find: findTask,
 });
+
+/** Ark answers alike when it deletes the record of a finished task. The record of one that was cancelled while it was queued stays. */
+async function neverRan(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
+  const { json } = await callArk(request, pathOf(id), { signal });
+  return parseReply(arkTask, json).status === 'cancelled';
+}
 
 function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   const task = parseReply(arkTask, reply.json);

@@ -103,26 +103,47 @@ interface Length {
   approximations: Approximation[];
 }
 
+/** A film of whole frames is exact if no other number of frames is closer to the requested duration. */
 function lengthOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): Length {
-  const { frames_per_second: fps = 0, frame_step = 4, min_seconds = 0, max_seconds = Infinity } = template;
+  const { frames_per_second: fps = 0, min_seconds = 0, max_seconds = Infinity } = template;
   const requested = input.duration ?? 5;
   let used = Math.min(Math.max(requested, min_seconds), max_seconds);
-  let frames: number | undefined;
+  let frames: Frames | undefined;
   if (slots.has('frames')) {
-    const steps = Math.max(1, Math.round((used * fps) / frame_step));
-    frames = steps * frame_step + 1;
-    // The extra frame is the image from which the video starts. It does not make the video longer than requested.
-    used = (steps * frame_step) / fps;
+    frames = framesOf(used * fps, template, slots);
+    used = frames.kept / fps;
   } else if (!slots.has('duration')) {
     throw new UnsupportedRequest('duration', 'the workflow has a fixed length');
   }
-  const exact = Math.abs(used - requested) < (frames === undefined ? Number.EPSILON : 1 / fps);
+  const tolerance = frames ? 0.5 / fps : 0;
+  const exact = Math.abs(used - requested) <= tolerance + Number.EPSILON;
   if (!exact && upstream.durationPolicy === 'exact')
     throw new UnsupportedRequest('duration', `the nearest is ${round(used)} s`);
   return {
-    values: { duration: exact ? requested : round(used), frames, fps: fps || undefined },
+    values: {
+      duration: exact ? requested : round(used),
+      frames: frames?.made,
+      kept_frames: frames?.kept,
+      fps: fps || undefined,
+    },
     approximations: exact ? [] : [{ param: 'duration', requested, used: round(used) }],
   };
+}
+
+interface Frames {
+  /** By the model: a multiple of `frame_step`, plus one. */
+  made: number;
+  /** In the film. */
+  kept: number;
+}
+
+/** A workflow with `{{kept_frames}}` makes at least as many frames as requested and cuts off the rest; others keep all. */
+function framesOf(requested: number, { frame_step: step = 4 }: Template, slots: Set<Slot>): Frames {
+  const isCut = slots.has('kept_frames');
+  const kept = Math.max(1, Math.round(requested));
+  const steps = (kept - 1) / step;
+  const made = Math.max(1, isCut ? Math.ceil(steps) : Math.round(steps)) * step + 1;
+  return { made, kept: isCut ? kept : made };
 }
 
 const round = (seconds: number): number => Math.round(seconds * 1000) / 1000;

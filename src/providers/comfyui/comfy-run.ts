@@ -1,10 +1,8 @@
-import { extname, join } from 'node:path';
 import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
 import { pause } from '../jobs/pause.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
-import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -20,8 +18,8 @@ import {
   readQueue,
   uploadImage,
 } from './comfy-server.ts';
+import { downloadOutputs } from './comfy-outputs.ts';
 import { type HistoryEntry, submitted } from './comfy-wire.ts';
-import { outputFiles } from './history.ts';
 import { JobWatch } from './job-watch.ts';
 import { clientId, promptId, seedOf } from './prompt-id.ts';
 import { fill, type SlotValues } from './slots.ts';
@@ -36,6 +34,10 @@ export class ComfyRun {
   private readonly intervalMs: number;
   private readonly watch: JobWatch;
   private images: Promise<SlotValues> | null = null;
+  /** How often the server lost the run of each index. */
+  private readonly losses: number[] = [];
+  /** The counting of a lost attempt, by its number: a restart of the server, which loses all runs, costs the task one attempt. */
+  private readonly lostAttempts: Promise<void>[] = [];
 
   constructor(
     private readonly request: ProviderRequest,
@@ -61,11 +63,15 @@ export class ComfyRun {
         outputs: request.kind === 'image' ? (request.input.n ?? 1) : 1,
         retryMs: this.intervalMs,
         submit: (index, signal) => this.submit(index, signal),
-        collect: async (id, index, signal, progress) => {
+        wait: async (id, index, signal, progress) => {
           watch.report(id, progress);
-          const entry = await this.waitForEnd(id, signal);
-          return this.downloadOutputs(entry, index, signal);
+          const entry = await this.waitForEnd(id, index, signal);
+          const failure = runFailure(request, entry);
+          if (failure) throw failure;
+          return entry;
         },
+        collect: (entry, index, signal) =>
+          downloadOutputs(request, entry, { run, index, expected: plan.counts[index] ?? 1, signal }),
         cancel: (id, signal) => cancelRun(request, id, signal),
       });
     } finally {
@@ -90,23 +96,22 @@ export class ComfyRun {
   }
 
   private async submit(index: number, signal: AbortSignal): Promise<Accepted> {
-    const { request, plan } = this;
-    const { taskId } = request;
-    const id = promptId(taskId, index);
-    if (this.run.submittedBefore && (await isSubmitted(request, id, signal))) return { id, requestId: null };
-    const images = await this.uploaded();
-    const values = { ...plan.values, ...images, seed: seedOf(taskId, index), batch_size: plan.counts[index] };
-    const json = { prompt: fill(plan.workflow, values), client_id: clientId(taskId), prompt_id: id };
+    const id = promptId(this.request.taskId, index);
+    if (this.run.submittedBefore && (await isSubmitted(this.request, id, signal))) return { id, requestId: null };
     try {
-      return await this.create(id, json);
+      return await this.create(id, index);
     } catch (error) {
       if (!(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
       return this.lookUp(id, error, signal);
     }
   }
 
-  private async create(id: string, json: object): Promise<Accepted> {
-    const { request } = this;
+  private async create(id: string, index: number): Promise<Accepted> {
+    const { request, plan } = this;
+    const { taskId } = request;
+    const images = await this.uploaded();
+    const values = { ...plan.values, ...images, seed: seedOf(taskId, index), batch_size: plan.counts[index] };
+    const json = { prompt: fill(plan.workflow, values), client_id: clientId(taskId), prompt_id: id };
     const idOf = (reply: UpstreamReply) => parseReply(submitted, reply.json).prompt_id;
     const job = await acceptedJob({
       provider: 'comfyui',
@@ -130,47 +135,47 @@ export class ComfyRun {
     throw new ProviderError('provider_unavailable', { billing: 'none', cause, retryAfterMs });
   }
 
-  private async waitForEnd(id: string, signal: AbortSignal): Promise<HistoryEntry> {
+  private async waitForEnd(id: string, index: number, signal: AbortSignal): Promise<HistoryEntry> {
     for (let misses = 0; ;) {
       const entry = await readHistory(this.request, id, signal);
       if (entry) return entry;
       misses = (await readQueue(this.request, id, signal)) === null ? misses + 1 : 0;
       if (misses === MAX_MISSES) {
-        const cause = operatorCause('comfyui', null, { code: 'run_lost', message: `run ${id} is unknown` });
-        throw new ProviderError('internal_error', { cause });
+        await this.resubmit(id, index, signal);
+        misses = 0;
       }
       await this.watch.waitForEnd(id, this.intervalMs, signal);
     }
   }
 
-  private async downloadOutputs(entry: HistoryEntry, index: number, signal: AbortSignal): Promise<ProviderOutput[]> {
-    const { request, run } = this;
-    const { kind, upstream } = request;
-    const failure = runFailure(request, entry);
-    if (failure) throw failure;
-    const files = outputFiles(entry, kind);
-    const expected = this.plan.counts[index] ?? 1;
-    if (files.length !== expected) {
-      const message = `the workflow saved ${files.length} files of kind ${kind}, not ${expected}`;
-      throw new ProviderError('internal_error', {
-        cause: operatorCause('comfyui', null, { code: 'outputs', message }),
-      });
+  /** A restarted server has lost its queue and history, and a user can clear them. Nothing is paid, so the run is made again. */
+  private async resubmit(id: string, index: number, signal: AbortSignal): Promise<void> {
+    const losses = (this.losses[index] ?? 0) + 1;
+    this.losses[index] = losses;
+    await (this.lostAttempts[losses] ??= this.run.resubmitting());
+    this.assertImages();
+    this.images = null; // the files may be lost too
+    this.watch.follow(id, Object.keys(this.plan.workflow));
+    for (;;) {
+      try {
+        await this.create(id, index);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof ProviderError)) throw error;
+        if (error.billing === 'unknown') return; // the polls show whether it was accepted
+        if (error.code !== 'provider_unavailable') throw error;
+        await pause(Math.max(this.intervalMs, error.retryAfterMs ?? 0), signal);
+      }
     }
-    const outputs: ProviderOutput[] = [];
-    for (const [at, file] of files.entries()) {
-      const output = await download({
-        provider: 'comfyui',
-        url: `${upstream.baseUrl}/view?${new URLSearchParams({ ...file })}`,
-        path: join(run.scratchDir, `${index}-${at}${extname(file.filename).toLowerCase()}`),
-        maxBytes: MAX_RESULT_BYTES[kind],
-        baseUrl: upstream.baseUrl,
-        headers: headersOf(request),
-        retryMs: this.intervalMs,
-        signal,
-      });
-      outputs.push(output);
-    }
-    return outputs;
+  }
+
+  /** A later claim of a film continues it without its images. @throws ProviderError, upon which the task starts from the beginning */
+  private assertImages(): void {
+    const { plan, request } = this;
+    if (plan.roles.images.every(({ of }) => of(request.images))) return;
+    const cause = operatorCause('comfyui', null, { code: 'run_lost' });
+    throw new ProviderError('provider_unavailable', { billing: 'none', cause });
   }
 }
 
@@ -186,8 +191,14 @@ function withoutIntent(run: Run): Run {
     get scratchDir() {
       return run.scratchDir;
     },
+    partialImages: run.partialImages,
     progress: (percent) => run.progress(percent),
+    tokens: (tokens) => run.tokens(tokens),
+    partialImage: (image) => run.partialImage(image),
     submitting: () => run.submitting(),
     submitted: (id, requestId) => run.submitted(id, requestId),
+    resubmitting: () => run.resubmitting(),
+    releaseImages: () => run.releaseImages(),
+    polling: (work) => run.polling(work),
   };
 }

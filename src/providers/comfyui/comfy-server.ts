@@ -3,9 +3,8 @@ import { createReadStream, openAsBlob } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../provider.ts';
-import { pollOptions } from '../jobs/job-adapter.ts';
 import { pause } from '../jobs/pause.ts';
-import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
+import { type PollOptions, pollOptions, readWithRetry } from '../jobs/poll.ts';
 import { networkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -23,8 +22,8 @@ const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'web
 const CONFIRM_READS = 5;
 const CONFIRM_MS = 200;
 
-/** While the server is down, the lookup occupies a worker that other tasks need. */
-const LOOKUP_TIMEOUT_MS = 60_000;
+/** The lookup occupies a place of the worker; polls, which follow it, do not. */
+const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** ComfyUI has no credentials of its own; a proxy in front of it may require one. */
 export function headersOf({ upstream }: ProviderRequest): Record<string, string> {
@@ -62,23 +61,31 @@ export async function readQueue(
   return idsIn(pending).includes(id) ? 'pending' : null;
 }
 
-/** Reads the queue first: a run that leaves it is in the history at the same moment, so it is never missed in between. */
+/**
+ * Reads the queue first: a run that leaves it is in the history at the same moment, so it is never missed in between.
+ * @throws ProviderError provider_unavailable when the server is away
+ */
 export async function isKnown(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
-  return (await readQueue(request, id, signal)) !== null || (await readHistory(request, id, signal)) !== null;
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
+  try {
+    return (await readQueue(request, id, bounded)) !== null || (await readHistory(request, id, bounded)) !== null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ProviderError) throw error;
+    throw new ProviderError('provider_unavailable', { billing: 'unknown', cause: networkCause('comfyui', error) });
+  }
 }
 
 /**
- * `isKnown` after a submission without an answer.
- * @throws ProviderError provider_outcome_unknown when the server cannot be read
+ * `isKnown` after a submission without an answer. True as well if the server cannot be read: the run is then polled like others,
+ * and submitted again if the server turns out not to have it.
  */
 export async function isSubmitted(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
   try {
-    return await isKnown(request, id, bounded);
-  } catch (error) {
+    return await isKnown(request, id, signal);
+  } catch {
     signal.throwIfAborted();
-    const cause = error instanceof ProviderError ? error.cause : networkCause('comfyui', error);
-    throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
+    return true;
   }
 }
 

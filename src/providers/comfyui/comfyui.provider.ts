@@ -38,7 +38,7 @@ export class ComfyuiProvider implements Provider {
     return (await isKnown(request, id, signal)) ? id : null;
   }
 
-  async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void> {
-    await cancelJobs(upstreamId, (id) => cancelRun(request, id, signal));
+  async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void> {
+    return cancelJobs(upstreamId, (id) => cancelRun(request, id, signal));
   }
 }

@@ -37,9 +37,10 @@ export class JobWatch {
     this.open();
   }
 
-  /** Starts with the next message; earlier ones are lost. */
+  /** Starts, or starts again, with the next message; earlier ones are lost. */
   follow(id: string, nodeIds: Iterable<string>): void {
-    this.runs.set(id, { meter: new ProgressMeter(nodeIds), progress: () => undefined, ended: new AbortController() });
+    const progress = this.runs.get(id)?.progress ?? (() => undefined);
+    this.runs.set(id, { meter: new ProgressMeter(nodeIds), progress, ended: new AbortController() });
   }
 
   /** Reports the current progress at once, and then every change. */

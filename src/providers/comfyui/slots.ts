@@ -5,7 +5,17 @@ const MAX_IMAGES = 16;
 
 type ImageSlot = `image_${number}` | 'first_frame';
 export type Slot =
-  'prompt' | 'width' | 'height' | 'seed' | 'batch_size' | 'duration' | 'frames' | 'fps' | 'image' | ImageSlot;
+  | 'prompt'
+  | 'width'
+  | 'height'
+  | 'seed'
+  | 'batch_size'
+  | 'duration'
+  | 'frames'
+  | 'kept_frames'
+  | 'fps'
+  | 'image'
+  | ImageSlot;
 
 /** The values of a workflow's slots. The value of an image is the name that the server gave the upload. */
 export type SlotValues = Partial<Record<Slot, string | number>>;
@@ -16,7 +26,18 @@ const IMAGE_SLOTS: readonly Slot[] = [
 ];
 
 const SLOTS: ReadonlySet<string> = new Set<Slot>([
-  ...(['prompt', 'width', 'height', 'seed', 'batch_size', 'duration', 'frames', 'fps', 'image'] as const),
+  ...([
+    'prompt',
+    'width',
+    'height',
+    'seed',
+    'batch_size',
+    'duration',
+    'frames',
+    'kept_frames',
+    'fps',
+    'image',
+  ] as const),
   ...IMAGE_SLOTS,
 ]);
 

@@ -80,6 +80,9 @@ function check(template: Template, slots: Set<Slot>, where: string): void {
   if ((slots.has('frames') || slots.has('fps')) && template.frames_per_second === undefined) {
     throw new TemplateError(`${where} counts frames, but frames_per_second is not given`);
   }
+  if (slots.has('kept_frames') && !slots.has('frames')) {
+    throw new TemplateError(`${where} has {{kept_frames}}, but no {{frames}}`);
+  }
 }
 
 function isWorkflow(json: unknown): json is Workflow {

@@ -2,6 +2,7 @@ import type { Approximation } from '../../tasks/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes, type InlineImage } from '../wire/inline-image.ts';
+import { leftToModel } from '../prepare-request.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The queue requests of one generation. */
@@ -46,8 +47,9 @@ export function falPlan(request: ProviderRequest): FalPlan {
 
 function gptImage(request: ProviderRequest): FalPlan {
   const { size, approximations } = gptImageChoice(request);
-  // fal's default quality is the most expensive. `auto` is what the other providers of this model use.
-  return imagePlan(request, 16, { image_size: size ?? 'auto', quality: 'auto' }, approximations);
+  // fal's default quality is the most expensive, so it is always sent.
+  const { quality = 'auto' } = request.input;
+  return imagePlan(request, 16, { image_size: size ?? 'auto', quality }, approximations);
 }
 
 function nanoBanana(request: ProviderRequest): FalPlan {
@@ -56,7 +58,7 @@ function nanoBanana(request: ProviderRequest): FalPlan {
     throw new UnsupportedRequest('aspect_ratio', `fal does not support ${aspect_ratio} for this model.`);
   if (!NANO_BANANA.resolutions.includes(resolution))
     throw new UnsupportedRequest('resolution', `fal does not support ${resolution} for this model.`);
-  return imagePlan(request, 14, { aspect_ratio, resolution }, []);
+  return imagePlan(request, 14, { aspect_ratio, resolution }, leftToModel('quality', request.input));
 }
 
 function imagePlan(

@@ -63,6 +63,13 @@ describe('images', () => {
     });
   });
 
+  it('are made in the requested quality by gpt-image-2; the nano-bananas have none', async () => {
+    await ground.made(requestFor(picture, { input: { quality: 'low' } }));
+    expect(last()?.fields).toMatchObject({ quality: 'low' });
+    const { approximations } = fal.prepare(requestFor(nano('nano-banana-2'), { input: { quality: 'low' } }));
+    expect(approximations).toEqual([{ param: 'quality', requested: 'low', used: 'auto' }]);
+  });
+
   it('of every ratio and resolution of gpt-image-2 are requested in pixels', async () => {
     const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
     for (const ratio of aspect_ratio?.enum ?? []) {

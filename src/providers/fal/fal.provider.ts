@@ -23,6 +23,7 @@ export const falProvider = jobAdapter({
     'resolution',
     'n',
     'reference_images',
+    'quality',
     'duration',
     'reference_mode',
     'first_frame_image_url',
@@ -45,6 +46,7 @@ export const falProvider = jobAdapter({
   readResult,
   outputs,
   cancel: (request, id, signal) => callFal(request, `${requestPath(request, id)}/cancel`, { method: 'PUT', signal }),
+  hasEnded: ({ status, json }) => status === 400 && parseReply(falStatus, json).status === 'ALREADY_COMPLETED',
 });
 
 const submittedId = (reply: UpstreamReply): string | undefined => parseReply(falSubmitted, reply.json).request_id;

@@ -1,5 +1,7 @@
 import type { GenerateContentResponse } from '@google/genai';
+import type { Tokens } from '../../tasks/usage/task-usage.ts';
 import { ProviderError } from '../provider.ts';
+import { reportedTokens } from '../wire/reported-tokens.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { requestIdOf } from '../wire/without-answer.ts';
@@ -18,6 +20,13 @@ const CONTENT_POLICY = new Set([
 
 /** The model replied without a picture, for a reason that a retry may not meet. */
 export class NoPicture extends ProviderError {}
+
+/** Thoughts are billed as output. */
+export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | null {
+  const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usageMetadata ?? {};
+  const tokens = reportedTokens(promptTokenCount, candidatesTokenCount);
+  return tokens && { ...tokens, output: tokens.output + (thoughtsTokenCount ?? 0) };
+}
 
 /** @throws NoPicture
  * @throws ProviderError when the prompt or the picture was refused */

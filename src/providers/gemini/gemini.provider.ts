@@ -14,7 +14,7 @@ import { encodedBytes, InlineImage } from '../wire/inline-image.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { allOrNone } from './all-or-none.ts';
-import { NoPicture, pictureOf } from './gemini-answer.ts';
+import { NoPicture, pictureOf, tokensOf } from './gemini-answer.ts';
 import { geminiFailure } from './gemini-errors.ts';
 
 const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
@@ -48,7 +48,7 @@ export class GeminiProvider implements Provider {
 
   prepare(request: ProviderRequest): PreparedRequest {
     assertSupported(request);
-    return { approximations: [], generate: (run) => this.generate(request, run) };
+    return { approximations: [], calls: request.input.n ?? 1, generate: (run) => this.generate(request, run) };
   }
 
   private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
@@ -62,21 +62,21 @@ export class GeminiProvider implements Provider {
     const call = { apiKey, baseUrl, parameters: parametersOf(request, images), images };
     await run.submitting();
     return withClockProgress(run, TYPICAL_MS, () =>
-      allOrNone(request.input.n ?? 1, (signal) => this.makeOne(call, signal), run.signal),
+      allOrNone(request.input.n ?? 1, (signal) => this.makeOne(call, signal, run), run.signal),
     );
   }
 
   /** Makes one picture; retries once when the model returns none. */
-  private async makeOne(call: Call, signal: AbortSignal): Promise<Buffer> {
+  private async makeOne(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
     try {
-      return await this.callOnce(call, signal);
+      return await this.callOnce(call, signal, run);
     } catch (error) {
-      if (error instanceof NoPicture) return this.callOnce(call, signal);
+      if (error instanceof NoPicture) return this.callOnce(call, signal, run);
       throw error;
     }
   }
 
-  private async callOnce(call: Call, signal: AbortSignal): Promise<Buffer> {
+  private async callOnce(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
     const watched = new WatchedCall({
       signal,
       timeoutMs: this.callTimeoutMs,
@@ -89,6 +89,8 @@ export class GeminiProvider implements Provider {
         signal.throwIfAborted();
         throw geminiFailure(error, watched, call.apiKey);
       });
+    const tokens = tokensOf(answer);
+    if (tokens) run.tokens(tokens);
     return pictureOf(answer, watched);
   }
 }

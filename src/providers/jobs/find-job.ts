@@ -1,10 +1,16 @@
+import { ProviderError } from '../provider.ts';
 import { pause } from './pause.ts';
 
 const LOOKUPS = 3;
 
+/** The upstream cannot be read now, so a later lookup may decide. Any other failure of a lookup is lasting. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof ProviderError && error.code === 'provider_unavailable';
+
 /**
  * Looks up a job whose create call has just ended without an answer. The upstream's list may lag behind, so it is read more
- * than once. A job that is missing from the list may still exist.
+ * than once. A job that is missing from the list may still exist. An upstream that is away is waited for: the call may have
+ * ended without an answer for that very reason.
  * @returns null when the job was not found, or the lookup failed
  * @throws the reason of the signal
  */
@@ -13,11 +19,16 @@ export async function findJobAfterNoAnswer(
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (let lookup = 1; lookup <= LOOKUPS; lookup++) {
-    if (lookup > 1) await pause(intervalMs, signal);
-    const id = await find().catch(() => null);
-    signal.throwIfAborted();
-    if (id !== null) return id;
+  for (let lookups = 0; ;) {
+    try {
+      const id = await find();
+      if (id !== null) return id;
+      lookups += 1;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isUnreadable(error)) lookups += 1;
+    }
+    if (lookups === LOOKUPS) return null;
+    await pause(intervalMs, signal);
   }
-  return null;
 }

@@ -2,14 +2,16 @@ import { join } from 'node:path';
 import type { MediaKind } from '../../models/media-kind.ts';
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { type Provider, ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import { callingFor } from '../wire/call-metrics.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import type { Tokens } from '../../tasks/usage/task-usage.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { cancelJob } from './cancel-job.ts';
 import { elapsedPercent } from './elapsed-percent.ts';
 import { findJobAfterNoAnswer } from './find-job.ts';
-import { poll, type PollOptions } from './poll.ts';
-import { cancelJobs, runJobs } from './run-jobs.ts';
+import { poll, type PollOptions, pollOptions } from './poll.ts';
+import { cancelJobs, DOWNLOAD_TRIES, runJobs } from './run-jobs.ts';
 import type { Accepted } from './submit-once.ts';
-import { taskTimeMs } from './task-time.ts';
 
 interface JobPlan {
   /** How many jobs it takes to make all outputs. */
@@ -29,7 +31,7 @@ export const DONE: JobState = { state: 'done' };
 /**
  * The facts of one upstream's job API. `jobAdapter` turns them into a provider.
  * @typeParam Plan a request translated for this upstream
- * @typeParam Body what the create calls of a plan need; kept in memory until the generation ends
+ * @typeParam Body what the create calls of a plan need; kept in memory until every job is accepted
  */
 export interface JobWire<Plan extends JobPlan, Body> {
   name: string;
@@ -40,7 +42,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   typicalMs: Record<MediaKind, number>;
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
-  /** Uploads or converts what the create calls need. Free, so it runs before the intent to pay is recorded. */
+  /** Uploads or converts what the create calls need, from the files of the images. Free, so it runs before the intent to pay is recorded. */
   prepareBody(request: ProviderRequest, plan: Plan, signal: AbortSignal): Promise<Body>;
   /**
    * Creates the job of this index: one paid call, sent once and without a signal.
@@ -61,7 +63,14 @@ export interface JobWire<Plan extends JobPlan, Body> {
   outputs(request: ProviderRequest, id: string, reply: UpstreamReply): string[];
   /** Sent with each download, to the origin of its URL only. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
-  cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<unknown>;
+  /** Sends a cancel once. */
+  cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
+  /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
+  hasEnded?(reply: UpstreamReply): boolean;
+  /** Whether the upstream confirms that the job, whose cancel it has accepted, never ran. Without it no job is known not to have run. */
+  neverRan?(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean>;
+  /** The tokens in the last status reply of a finished job; null when there are none. */
+  tokens?(reply: UpstreamReply): Tokens | null;
   /**
    * Finds a job whose create call got no answer. Only for upstreams whose list identifies our jobs.
    * @param sinceMs unix milliseconds; the job is not older
@@ -82,9 +91,8 @@ export function jobAdapter<Plan extends JobPlan, Body>(wire: JobWire<Plan, Body>
       const plan = wire.plan(request);
       return { approximations: plan.approximations, generate: (run) => generate(wire, request, plan, run) };
     },
-    ...(find && { find: async (request, signal) => find(request, taskTimeMs(request.taskId), signal) }),
-    cancel: (request, upstreamId, signal) =>
-      cancelJobs(upstreamId, async (id) => void (await wire.cancel(request, id, signal))),
+    ...(find && { find: async (request, signal, since) => callingFor('find', () => find(request, since, signal)) }),
+    cancel: (request, upstreamId, signal) => cancelJobs(upstreamId, (id) => cancel(wire, request, id, signal)),
   };
 }
 
@@ -100,19 +108,33 @@ async function generate<Plan extends JobPlan, Body>(
   // Before the intent is recorded: until then a crash costs nothing.
   if (run.upstreamId === null) await body();
   const job = new WireJob(wire, request);
-  return runJobs<ProviderOutput>(run, {
+  return runJobs<ResultFile[], ProviderOutput>(run, {
     provider: wire.name,
     taskId: request.taskId,
     count: plan.count,
     outputs: request.kind === 'image' ? (request.input.n ?? 1) : 1,
     retryMs: job.intervalMs,
-    submit: async (index, signal) => job.submit(await body(), index, signal),
-    collect: async (id, index, signal, progress) => {
-      const files = await job.waitForFiles(id, signal, progress);
-      return Promise.all(files.map((file, at) => job.download(file, join(run.scratchDir, `${index}-${at}`), signal)));
+    submit: async (index, signal) => job.submit(await body(), index, { run, signal }),
+    accepted: () => {
+      prepared = undefined; // it may contain an image
+      return run.releaseImages();
     },
-    cancel: async (id, signal) => void (await wire.cancel(request, id, signal)),
+    wait: (id, _index, signal, progress) =>
+      job.waitForFiles(id, signal, { progress, tokens: (tokens) => run.tokens(tokens) }),
+    collect: (files, index, signal) =>
+      Promise.all(files.map((file, at) => job.download(file, join(run.scratchDir, `${index}-${at}`), signal))),
+    cancel: async (id, signal) => void (await cancel(wire, request, id, signal)),
   });
+}
+
+type Cancel = Pick<JobWire<JobPlan, unknown>, 'name' | 'cancel' | 'hasEnded' | 'neverRan'>;
+
+/** @returns true when the upstream has confirmed that the job was cancelled before it ran */
+async function cancel(wire: Cancel, request: ProviderRequest, id: string, signal: AbortSignal): Promise<true | void> {
+  const send = () => callingFor('cancel', () => wire.cancel(request, id, signal));
+  const { name: provider, hasEnded } = wire;
+  const accepted = await cancelJob({ provider, secret: request.upstream.apiKey, send, hasEnded, signal });
+  if (accepted && (await wire.neverRan?.(request, id, signal).catch(() => false))) return true;
 }
 
 interface ResultFile {
@@ -132,24 +154,28 @@ class WireJob<Plan extends JobPlan, Body> {
     this.intervalMs = request.upstream.pollIntervalMs ?? wire.pollMs[request.kind];
   }
 
-  async submit(body: Body, index: number, signal: AbortSignal): Promise<Accepted> {
+  async submit(body: Body, index: number, { run, signal }: { run: Run; signal: AbortSignal }): Promise<Accepted> {
     const { wire, request } = this;
     const sinceMs = Date.now();
     try {
-      return await wire.create(request, body, index);
+      return await callingFor('submit', () => wire.create(request, body, index));
     } catch (error) {
       if (!wire.find || !(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
-      const find = async () => wire.find?.(request, sinceMs, signal) ?? null;
-      const id = await findJobAfterNoAnswer(find, this.intervalMs, signal);
+      const find = async () => callingFor('find', () => wire.find?.(request, sinceMs, signal)) ?? null;
+      const id = await run.polling(() => findJobAfterNoAnswer(find, this.intervalMs, signal));
       if (id === null) throw error;
       return { id, requestId: null };
     }
   }
 
-  async waitForFiles(id: string, signal: AbortSignal, progress: (percent: number) => void): Promise<ResultFile[]> {
+  async waitForFiles(
+    id: string,
+    signal: AbortSignal,
+    { progress, tokens }: { progress: (percent: number) => void; tokens: Run['tokens'] },
+  ): Promise<ResultFile[]> {
     const { wire, request } = this;
     const options = pollOptions(wire.name, request, this.intervalMs, signal);
-    const read = () => wire.read(request, id, signal);
+    const read = () => callingFor('poll', () => wire.read(request, id, signal));
     const percent = this.percentMeter();
     const isDone = (reply: UpstreamReply) => {
       const state = wire.stateOf(request, reply);
@@ -157,10 +183,11 @@ class WireJob<Plan extends JobPlan, Body> {
       return state.state === 'done' ? reply : null;
     };
     const status = () => poll(read, isDone, options);
-    const result = () => wire.readResult?.(request, id, options) ?? status();
+    const result = () => callingFor('result', () => wire.readResult?.(request, id, options)) ?? status();
     const urlsIn = (reply: UpstreamReply) => wire.outputs(request, id, reply);
-
     const ended = await status();
+    const reported = wire.tokens?.(ended);
+    if (reported) tokens(reported);
     const urls = urlsIn(wire.readResult ? await result() : ended);
     return urls.map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
   }
@@ -176,6 +203,7 @@ class WireJob<Plan extends JobPlan, Body> {
       baseUrl: upstream.baseUrl,
       ...(headers && { headers }),
       retryMs: this.intervalMs,
+      tries: DOWNLOAD_TRIES,
       signal,
       renew,
     });
@@ -189,14 +217,4 @@ class WireJob<Plan extends JobPlan, Body> {
       return elapsedPercent(Date.now() - (sinceMs ?? firstSeenMs), this.wire.typicalMs[this.request.kind]);
     };
   }
-}
-
-/** Options of `poll` for a request; the binding's interval, if it has one, overrides the adapter's. */
-export function pollOptions(
-  provider: string,
-  { upstream }: ProviderRequest,
-  defaultMs: number,
-  signal: AbortSignal,
-): PollOptions {
-  return { provider, secret: upstream.apiKey, intervalMs: upstream.pollIntervalMs ?? defaultMs, signal };
 }

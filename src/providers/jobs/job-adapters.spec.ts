@@ -170,6 +170,45 @@ describe.each(INTERFACES)('the job adapter of %s', (name, wire) => {
     expect([stub.submits, stub.count(fetch)]).toEqual([1, 5]);
   });
 
+  describe('a cancel', () => {
+    const { signal } = new AbortController();
+    /** A job that the upstream accepted. */
+    const accepted = async () => {
+      await ground.made(film);
+      return jobs()[0]!;
+    };
+
+    it('that is refused is a failure, without the key in its cause', async () => {
+      const id = await accepted();
+      stub.plan(cancel, { reply: { status: 403, body: `not with ${stub.key}` } });
+      const failure = await failureOf(provider.cancel!(film, id, signal));
+      expect(failure.cause).toEqual({
+        provider: name,
+        status: 403,
+        code: 'unexpected_answer',
+        message: 'not with [key]',
+      });
+      expect(stub.count(cancel)).toBe(1);
+    });
+
+    it.each([404, 409])('of a job that has ended (%d) is not', async (status) => {
+      const id = await accepted();
+      stub.plan(cancel, refused(status));
+      await provider.cancel!(film, id, signal);
+      expect(stub.count(cancel)).toBe(1);
+    });
+
+    it('is repeated after a failure that may pass, three times in all', async () => {
+      const id = await accepted();
+      stub.plan(cancel, refused(503), { cut: 'before' }, { reply: { status: 200, body: {} } });
+      await provider.cancel!(film, id, signal);
+      expect(stub.count(cancel)).toBe(3);
+      stub.plan(cancel, refused(503), refused(503), refused(503), refused(503));
+      expect(await failureOf(provider.cancel!(film, id, signal))).toMatchObject({ cause: { status: 503 } });
+      expect(stub.count(cancel)).toBe(6);
+    });
+  });
+
   describe('stopping', () => {
     it.each([
       ['the paid call is under way', submit],

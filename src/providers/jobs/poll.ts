@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts';
+import { ProviderError, type ProviderRequest } from '../provider.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -69,4 +69,14 @@ function isObject({ status, json }: UpstreamReply): boolean {
 function nullForNoReply(error: unknown): null {
   if (error instanceof UpstreamFailure) return null;
   throw error;
+}
+
+/** Options of `poll` for a request; the binding's interval, if it has one, overrides the adapter's. */
+export function pollOptions(
+  provider: string,
+  { upstream }: ProviderRequest,
+  defaultMs: number,
+  signal: AbortSignal,
+): PollOptions {
+  return { provider, secret: upstream.apiKey, intervalMs: upstream.pollIntervalMs ?? defaultMs, signal };
 }

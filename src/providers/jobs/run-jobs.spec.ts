@@ -4,22 +4,23 @@ import { RecordedRun } from '../../../test/support/stubs/recorded-run.ts';
 import { cancelJobs, type Jobs, runJobs } from './run-jobs.ts';
 
 const run = new RecordedRun();
-const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+const log = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
 afterAll(() => {
   run.close();
-  warn.mockRestore();
+  log.mockRestore();
 });
 
 const refused = new Error('https://upstream.example/jobs/1?token=abc is down');
 
 it('logs a failed cancel of a paid job, with its task and without secrets', async () => {
-  const jobs: Jobs<string> = {
+  const jobs: Jobs<string, string> = {
     provider: 'fal',
     taskId: 'task_1',
     count: 2,
     outputs: 2,
     retryMs: 1,
     submit: async (index) => ({ id: `job-${index}`, requestId: null }),
+    wait: async (id) => id,
     collect: async (id) => {
       if (id === 'job-1') throw new Error('failed');
       return [id];
@@ -30,7 +31,7 @@ it('logs a failed cancel of a paid job, with its task and without secrets', asyn
   };
   await expect(runJobs(run, jobs)).rejects.toThrow('failed');
   await new Promise(setImmediate);
-  expect(warn.mock.calls).toEqual([
+  expect(log.mock.calls).toEqual([
     [
       {
         event: 'upstream.cancel_failed',
@@ -41,6 +42,30 @@ it('logs a failed cancel of a paid job, with its task and without secrets', asyn
       },
     ],
   ]);
+});
+
+it('reports once that every job is accepted, before the first poll', async () => {
+  const steps: string[] = [];
+  const jobs: Jobs<string, string> = {
+    provider: 'fal',
+    taskId: 'task_1',
+    count: 2,
+    outputs: 2,
+    retryMs: 1,
+    submit: async (index) => {
+      steps.push(`submit ${index}`);
+      return { id: `job-${index}`, requestId: null };
+    },
+    accepted: async () => void steps.push('accepted'),
+    wait: async (id) => {
+      steps.push(`wait ${id}`);
+      return id;
+    },
+    collect: async (id) => [id],
+    cancel: async () => undefined,
+  };
+  expect(await runJobs(run, jobs)).toEqual(['job-0', 'job-1']);
+  expect(steps).toEqual(['submit 0', 'submit 1', 'accepted', 'wait job-0', 'wait job-1']);
 });
 
 it('tries to cancel every job, and then reports the first failure', async () => {

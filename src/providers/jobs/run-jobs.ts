@@ -5,7 +5,7 @@ import { pause } from './pause.ts';
 import { type Accepted, submitOnce } from './submit-once.ts';
 
 /** The calls of one upstream job API, for one generation. */
-export interface Jobs<T> {
+export interface Jobs<Ended, T> {
   /** For the operator's log. */
   provider: string;
   taskId: string;
@@ -21,12 +21,23 @@ export interface Jobs<T> {
    * @throws ProviderError whose `billing` says what the call may have cost
    */
   submit(index: number, signal: AbortSignal): Promise<Accepted>;
-  /** Polls one job to its end and downloads its outputs. */
-  collect(id: string, index: number, signal: AbortSignal, progress: (percent: number) => void): Promise<T[]>;
+  /** Called once, when every job is accepted: `submit` is not called any more. */
+  accepted?(): Promise<void>;
+  /** Polls one job to its end. @throws ProviderError of a job that failed */
+  wait(id: string, index: number, signal: AbortSignal, progress: (percent: number) => void): Promise<Ended>;
+  /** Downloads the outputs of one job. @throws ProviderError provider_unavailable when another try may succeed */
+  collect(ended: Ended, index: number, signal: AbortSignal): Promise<T[]>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
 }
 
 const CANCEL_TIMEOUT_MS = 10_000;
+
+/** Of one download in a row. After them the run gives its place back and pauses. */
+export const DOWNLOAD_TRIES = 3;
+
+/** Between rounds of downloads that found the server away. */
+const FIRST_COLLECT_PAUSE_MS = 1_000;
+const LAST_COLLECT_PAUSE_MS = 30_000;
 
 /** In a list of ids: the next job's paid call is about to be sent. If no id replaces it, the outcome of that call is unknown. */
 const INTENT = '?';
@@ -38,8 +49,9 @@ const logger = new Logger('providers');
  * each further paid call an intent is recorded there, so that a crash never leads to a job that is bought twice.
  * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
-export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
+export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<T[]> {
   const ids = await submitAll(run, jobs);
+  await jobs.accepted?.();
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const percents = ids.map(() => 0);
@@ -48,10 +60,9 @@ export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
     run.progress(percents.reduce((sum, one) => sum + one, 0) / ids.length);
   };
   try {
-    const outputs = await Promise.all(
-      ids.map((id, index) => jobs.collect(id, index, signal, (percent) => progress(index, percent))),
-    );
-    return assertCount(outputs.flat(), jobs.outputs);
+    const wait = (id: string, index: number) => jobs.wait(id, index, signal, (percent) => progress(index, percent));
+    const ended = await run.polling(() => Promise.all(ids.map(wait)));
+    return assertCount(await collectAll(run, jobs, ended, signal), jobs.outputs);
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
@@ -61,6 +72,24 @@ export async function runJobs<T>(run: Run, jobs: Jobs<T>): Promise<T[]> {
   }
 }
 
+/** The results are paid for, so a server that is away is tried again until the signal aborts. */
+async function collectAll<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ended: Ended[], signal: AbortSignal): Promise<T[]> {
+  const outputs: T[][] = [];
+  for (let pauseMs = FIRST_COLLECT_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_COLLECT_PAUSE_MS)) {
+    const tries = await Promise.allSettled(
+      ended.map(async (job, index) => (outputs[index] ??= await jobs.collect(job, index, signal))),
+    );
+    const failures = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    if (failures.length === 0) return outputs.flat();
+    const final = failures.find((failure) => !isTemporary(failure));
+    if (final !== undefined) throw final;
+    await run.polling(() => pause(pauseMs, signal));
+  }
+}
+
+const isTemporary = (failure: unknown): boolean =>
+  failure instanceof ProviderError && failure.code === 'provider_unavailable';
+
 /** Some models make more outputs than requested; the surplus is dropped. Fewer outputs are a failure. */
 function assertCount<T>(outputs: T[], requested: number): T[] {
   if (outputs.length >= requested) return outputs.slice(0, requested);
@@ -69,15 +98,23 @@ function assertCount<T>(outputs: T[], requested: number): T[] {
 
 /**
  * Cancels every job in a task's upstream id.
+ * @returns true when each of them was cancelled before it ran
  * @throws the first failure, once every job was tried
  */
-export async function cancelJobs(upstreamId: string, cancel: (id: string) => Promise<void>): Promise<void> {
-  const results = await Promise.allSettled(idsIn(upstreamId).map(cancel));
+export async function cancelJobs(
+  upstreamId: string,
+  cancel: (id: string) => Promise<true | void>,
+): Promise<true | void> {
+  const ids = idsIn(upstreamId);
+  const results = await Promise.allSettled(ids.map(cancel));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure) throw failure.reason;
+  const unrun = results.filter((result) => result.status === 'fulfilled' && result.value === true);
+  // With an intent in the list, one more job may exist.
+  if (ids.length > 0 && unrun.length === ids.length && !upstreamId.endsWith(INTENT)) return true;
 }
 
-async function submitAll<T>(run: Run, jobs: Jobs<T>): Promise<string[]> {
+async function submitAll<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<string[]> {
   const ids = idsIn(run.upstreamId ?? '');
   if (run.upstreamId?.endsWith(INTENT)) {
     cancelAll(ids, jobs);
@@ -92,7 +129,7 @@ async function submitAll<T>(run: Run, jobs: Jobs<T>): Promise<string[]> {
   return ids;
 }
 
-async function submitFirst<T>(run: Run, jobs: Jobs<T>): Promise<Accepted> {
+async function submitFirst<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<Accepted> {
   run.signal.throwIfAborted();
   await run.submitting();
   run.signal.throwIfAborted();
@@ -100,7 +137,7 @@ async function submitFirst<T>(run: Run, jobs: Jobs<T>): Promise<Accepted> {
 }
 
 /** The first job is accepted, so no other provider can be tried: a job that is refused temporarily is submitted again. */
-async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]): Promise<Accepted> {
+async function submitFurther<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly string[]): Promise<Accepted> {
   for (;;) {
     await run.submitted([...ids, INTENT].join(','));
     try {
@@ -113,7 +150,7 @@ async function submitFurther<T>(run: Run, jobs: Jobs<T>, ids: readonly string[])
         throw afterAcceptedJobs(error);
       }
       await run.submitted(ids.join(','));
-      await pause(Math.max(jobs.retryMs, error.retryAfterMs ?? 0), run.signal);
+      await run.polling(() => pause(Math.max(jobs.retryMs, error.retryAfterMs ?? 0), run.signal));
     }
   }
 }
@@ -128,7 +165,7 @@ function afterAcceptedJobs({ code, message, param, cause, billing }: ProviderErr
   });
 }
 
-function lateJobHandlers<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]) {
+function lateJobHandlers<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly string[]) {
   return {
     cancel: (id: string) => cancelOrLog(id, jobs, AbortSignal.timeout(CANCEL_TIMEOUT_MS)),
     record: ({ id, requestId }: Accepted) => run.submitted([...ids, id].join(','), requestId),
@@ -136,23 +173,23 @@ function lateJobHandlers<T>(run: Run, jobs: Jobs<T>, ids: readonly string[]) {
 }
 
 /** In the background: the failure that leads here need not wait for it. */
-function cancelAll<T>(ids: readonly string[], jobs: Jobs<T>): void {
+function cancelAll<Ended, T>(ids: readonly string[], jobs: Jobs<Ended, T>): void {
   const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
   for (const id of ids) void cancelOrLog(id, jobs, signal);
 }
 
 /** The job is paid for, so a failed cancel is worth a log line: the operator may still stop it. */
-async function cancelOrLog<T>(id: string, jobs: Jobs<T>, signal: AbortSignal): Promise<void> {
+async function cancelOrLog<Ended, T>(id: string, jobs: Jobs<Ended, T>, signal: AbortSignal): Promise<void> {
   const { provider, taskId } = jobs;
   try {
     await jobs.cancel(id, signal);
   } catch (error) {
-    logger.warn({
+    logger.log({
       event: 'upstream.cancel_failed',
       task_id: taskId,
       provider,
       upstream_id: id,
-      cause: networkCause(provider, error),
+      cause: error instanceof ProviderError ? error.cause : networkCause(provider, error),
     });
   }
 }

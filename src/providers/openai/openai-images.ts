@@ -13,12 +13,17 @@ import {
   type Run,
   type Upstream,
 } from '../provider.ts';
+import { leftToModel } from '../prepare-request.ts';
 import { requestedSize } from '../requested-size.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import { field, number } from '../wire/reply-schema.ts';
+import { reportedTokens } from '../wire/reported-tokens.ts';
+import { operatorCause } from '../wire/operator-cause.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { uselessSuccess } from '../wire/without-answer.ts';
 import { openaiClient } from './openai-client.ts';
-import { openaiFailure } from './openai-errors.ts';
+import { failedJob, openaiFailure } from './openai-errors.ts';
+import { PictureStream } from './openai-stream.ts';
 
 /** OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
 export const IMAGE_CALL_TIMEOUT_MS = 600_000;
@@ -35,14 +40,28 @@ const PRESET_MODELS = /(^|\/)(gpt-image-1(?!\d)|chatgpt-image)/;
 const PRESETS: Record<string, string> = { '1:1': '1024x1024', '3:2': '1536x1024', '2:3': '1024x1536' };
 const GPT_MODELS = /(^|\/)(gpt-image-|chatgpt-image)/;
 
+type Quality = 'low' | 'medium' | 'high';
+
 interface Plan {
   /** `auto`, or width x height. */
   size: string;
+  /** When left out, the model chooses. */
+  quality?: Quality;
   approximations: Approximation[];
 }
 
 /** @throws UnsupportedRequest */
 export function planPictures(request: ProviderRequest): Plan {
+  const { size, approximations } = sizeOf(request);
+  // Other models on this wire have other words for quality, or none.
+  if (!GPT_MODELS.test(request.upstream.model)) {
+    return { size, approximations: [...approximations, ...leftToModel('quality', request.input)] };
+  }
+  const { quality = 'auto' } = request.input;
+  return { size, approximations, ...(quality !== 'auto' && { quality: quality as Quality }) };
+}
+
+function sizeOf(request: ProviderRequest): Plan {
   const { input, upstream } = request;
   const auto = input.aspect_ratio === 'auto';
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
@@ -58,34 +77,57 @@ export function planPictures(request: ProviderRequest): Plan {
 
 /** One call makes them all; there is no job to poll, to find or to cancel. */
 export async function makePictures(
-  { size }: Plan,
+  { size, quality }: Plan,
   request: ProviderRequest,
   run: Run,
   timeoutMs: number,
 ): Promise<ProviderOutput[]> {
   const { input, images, upstream } = request;
   const count = input.n ?? 1;
-  const body = { model: upstream.model, prompt: input.prompt, n: count, size };
+  const body = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }) };
+  // OpenAI's events do not say to which of several pictures they belong, so the run asks for stages of a single one only.
+  const partials = GPT_MODELS.test(upstream.model) ? run.partialImages : 0;
+  const stream = partials > 0 ? new PictureStream((base64) => run.partialImage(decode(base64))) : null;
   const files = await Promise.all(images.references.map(asFile));
   await run.submitting();
   const watched = new WatchedCall({
     signal: run.signal,
     timeoutMs,
-    maxAnswerBytes: Math.min(MAX_ANSWER_BYTES, count * MAX_BYTES_PER_PICTURE + 2 ** 20),
+    ...(stream && { onEventStream: stream.read }),
+    maxAnswerBytes: Math.min(MAX_ANSWER_BYTES, (count + partials) * MAX_BYTES_PER_PICTURE + 2 ** 20),
   });
   const api = openaiClient(upstream, watched).images;
   const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
       // Always a list, and thus the field `image[]`: some servers accept no other name.
-      return files.length === 0 ? await api.generate(body) : await api.edit({ ...body, image: files });
+      const edit = { ...body, image: files };
+      if (!stream) return files.length === 0 ? await api.generate(body) : await api.edit(edit);
+      const more = { stream: true, partial_images: partials } as const;
+      const call = files.length === 0 ? api.generate({ ...body, ...more }) : api.edit({ ...edit, ...more });
+      return await streamedReply(stream, await call.asResponse(), upstream);
     } catch (error) {
       run.signal.throwIfAborted();
+      if (error instanceof ProviderError) throw error;
       throw openaiFailure(error, watched, upstream, false);
     }
   });
+  const { usage } = usageSchema.safeParse(answer).data ?? {};
+  const tokens = reportedTokens(usage?.input_tokens, usage?.output_tokens);
+  if (tokens) run.tokens(tokens);
   const useless = (why: string) => uselessSuccess('openai', watched, upstream.apiKey, why);
   const pictures = picturesOf(answer, count, useless);
   return Promise.all(pictures.map((picture, index) => toOutput(picture, index, upstream, run)));
+}
+
+/** @returns a reply as without streaming. Other servers may ignore the wish and answer with JSON. */
+async function streamedReply({ completed, usage, error }: PictureStream, answer: Response, upstream: Upstream) {
+  if (error) {
+    const facts = { status: answer.status, requestId: answer.headers.get('x-request-id') ?? undefined, ...error };
+    throw failedJob(error.code, operatorCause('openai', upstream.apiKey, facts));
+  }
+  const isEvents = answer.headers.get('content-type')?.startsWith('text/event-stream');
+  if (!isEvents) return (await answer.json()) as unknown;
+  return { data: completed === null ? [] : [{ b64_json: completed }], usage };
 }
 
 function presetSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input']): string {
@@ -103,6 +145,7 @@ async function asFile({ path, contentType }: InputImage, index: number): Promise
 
 // The SDK's types do not hold for other servers: the reply may be text, or a list may be missing.
 const replySchema = z.object({ data: z.array(z.unknown()) });
+const usageSchema = z.object({ usage: field(z.object({ input_tokens: number(), output_tokens: number() })) });
 const textSchema = z.string().optional().catch(undefined);
 const pictureSchema = z.object({ b64_json: textSchema, url: textSchema });
 

@@ -260,7 +260,7 @@ describe('cancel', () => {
     expect(stub.jobs.size).toBe(0);
   });
 
-  it('accepts a refusal', async () => {
+  it('accepts that the job is gone', async () => {
     await expect(provider.cancel(aWave, 'video_unknown', new AbortController().signal)).resolves.toBeUndefined();
     expect(stub.count(/DELETE/)).toBe(1);
   });

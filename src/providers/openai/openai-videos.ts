@@ -51,7 +51,7 @@ export const openaiVideos = jobAdapter({
   stateOf,
   outputs: (request, id) => [`${urlOf(request, id)}/content?variant=video`],
   downloadHeaders: headersOf,
-  // Other servers stop the job. OpenAI refuses while it runs, which is not a failure.
+  // Other servers stop the job. OpenAI refuses while it runs.
   cancel: (request, id, signal) => {
     const headers = headersOf(request);
     return upstreamFetch(urlOf(request, id), { method: 'DELETE', headers, timeoutMs: CANCEL_TIMEOUT_MS, signal });

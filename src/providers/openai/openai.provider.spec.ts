@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import { OPENAI_FAULTS } from '../../../test/support/stubs/openai-faults.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
+import { eventually } from '../../../test/support/wait.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { UnsupportedRequest, type ProviderOutput, type ProviderRequest } from '../provider.ts';
@@ -75,6 +76,84 @@ describe('images', () => {
     expect(run.calls).toEqual(['submitting']);
   });
 
+  it('sends the quality, unless the model is to choose it', async () => {
+    for (const quality of ['auto', 'low', 'high']) {
+      const prepared = provider.prepare(requestFor(aCat, { input: { quality } }));
+      expect(prepared.approximations).toEqual([]);
+      await prepared.generate(run);
+      expect(stub.requests.at(-1)?.fields.quality).toBe(quality === 'auto' ? undefined : quality);
+    }
+    const other = requestFor(aCat, { input: { quality: 'low' }, upstream: { model: 'flux-2' } });
+    const prepared = provider.prepare(other);
+    expect(prepared.approximations).toContainEqual({ param: 'quality', requested: 'low', used: 'auto' });
+    await prepared.generate(run);
+    expect(stub.requests.at(-1)?.fields).not.toHaveProperty('quality');
+  });
+
+  describe('with partial images', () => {
+    const partials = () => run.partials.map(String);
+
+    it.each([false, true])('streams one picture and its early stages as they arrive (edit: %s)', async (isEdit) => {
+      run.partialImages = 2;
+      const rest = Promise.withResolvers<void>();
+      stub.plan(IMAGES, { restAfter: rest.promise });
+      const references = isEdit ? [await inputImage(64, 64)] : [];
+      const making = provider.prepare(requestFor(aCat, { images: { references, firstFrame: null } })).generate(run);
+      await eventually('both stages before the answer is complete', async () => run.partials.length === 2);
+      rest.resolve();
+      const outputs = await making;
+      expect(partials()).toEqual(['stage 0', 'stage 1']);
+      expect(await sizesOf(outputs)).toEqual(['1024x1024']);
+      expect(run.calls).toEqual(['submitting']);
+      expect(run.reportedTokens).toEqual([[12, 4160]]);
+      const { fields, path } = stub.requests[0]!;
+      expect(path).toBe(`/v1/images/${isEdit ? 'edits' : 'generations'}`);
+      expect([String(fields.stream), String(fields.partial_images)]).toEqual(['true', '2']);
+    });
+
+    it('does not stream where none are wanted, or the server is not known to have them', async () => {
+      await provider.prepare(aCat).generate(run);
+      run.partialImages = 3;
+      await provider.prepare(requestFor(aCat, { upstream: { model: 'flux-2' } })).generate(run);
+      for (const { fields } of stub.requests) expect(fields).not.toHaveProperty('stream');
+      expect(partials()).toEqual([]);
+    });
+
+    it('takes a plain answer of a server that does not stream', async () => {
+      run.partialImages = 1;
+      const b64_json = Buffer.from('a picture').toString('base64');
+      stub.plan(IMAGES, {
+        reply: { status: 200, headers: { 'content-type': 'application/json' }, body: { data: [{ b64_json }] } },
+      });
+      expect((await provider.prepare(aCat).generate(run)).map(String)).toEqual(['a picture']);
+    });
+
+    it.each([
+      ['moderation_blocked', 'image_generation_user_error', 'content_policy_violation'],
+      ['server_error', 'server_error', 'provider_unavailable'],
+      ['something', 'unheard_of', 'internal_error'],
+    ])('translates the error %s in the stream, which may have been billed', async (code, type, expected) => {
+      run.partialImages = 1;
+      stub.streamError = { code, type, message: 'no' };
+      const failure = await failureOf(provider.prepare(aCat).generate(run));
+      expect([failure.code, failure.billing]).toEqual([expected, 'charged']);
+      expect(partials()).toEqual(['stage 0']);
+    });
+
+    it('does not know the outcome of a stream that was cut', async () => {
+      run.partialImages = 1;
+      stub.plan(IMAGES, { cut: 'midway' });
+      expect((await failureOf(provider.prepare(aCat).generate(run))).billing).toBe('unknown');
+    });
+
+    it('translates a refusal before the stream as without one', async () => {
+      run.partialImages = 1;
+      const error = { code: 'moderation_blocked', type: 'invalid_request_error', message: 'no' };
+      stub.plan(IMAGES, { reply: { status: 400, body: { error } } });
+      expect((await failureOf(provider.prepare(aCat).generate(run))).code).toBe('content_policy_violation');
+    });
+  });
+
   it('sends reference images as files of their type, in order', async () => {
     const references = [await inputImage(64, 32), await inputImage(32, 64, 'jpeg'), await inputImage(48, 48, 'webp')];
     const request = requestFor(aCat, { images: { references, firstFrame: null }, input: { n: 2 } });
@@ -129,6 +208,17 @@ describe('images', () => {
     expect(provider.prepare(request).approximations).toEqual([
       { param: 'aspect_ratio', requested: 'auto', used: '1:1' },
     ]);
+  });
+
+  it('reports the tokens of the answer, if it has any', async () => {
+    await provider.prepare(requestFor(aCat, { input: { n: 2 } })).generate(run);
+    expect(run.reportedTokens).toEqual([[12, 4160]]);
+    const b64_json = Buffer.from('a picture').toString('base64');
+    for (const usage of [undefined, null, { input_tokens: 5 }, { output_tokens: 'many' }, { output_tokens: -1 }]) {
+      stub.plan(IMAGES, { reply: { status: 200, body: { data: [{ b64_json }], usage } } });
+      await provider.prepare(aCat).generate(run);
+    }
+    expect(run.reportedTokens).toHaveLength(1);
   });
 
   it('downloads images that a server returns as links', async () => {

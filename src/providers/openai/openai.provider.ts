@@ -8,7 +8,7 @@ import { openaiVideos } from './openai-videos.ts';
  */
 export class OpenaiProvider implements Provider {
   readonly name = 'openai';
-  readonly takes = [...openaiVideos.takes, 'n', 'reference_images'] as const;
+  readonly takes = [...openaiVideos.takes, 'n', 'reference_images', 'quality'] as const;
   readonly synchronousKinds = ['image'] as const;
 
   /** @param imageTimeoutMs for a whole image call */
@@ -26,7 +26,7 @@ export class OpenaiProvider implements Provider {
     };
   }
 
-  async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<void> {
-    if (request.kind === 'video') await openaiVideos.cancel(request, upstreamId, signal);
+  async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void> {
+    if (request.kind === 'video') return openaiVideos.cancel(request, upstreamId, signal);
   }
 }

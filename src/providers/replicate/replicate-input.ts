@@ -1,6 +1,7 @@
 import type { Approximation } from '../../tasks/task.entity.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
+import { leftToModel } from '../prepare-request.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The predictions of one generation. All of them have the same input. */
@@ -51,7 +52,7 @@ function gptImage(request: ProviderRequest): ReplicatePlan {
     input: (urls) => ({
       prompt: input.prompt,
       aspect_ratio: ratio,
-      quality: 'auto',
+      quality: input.quality ?? 'auto',
       number_of_images: input.n ?? 1,
       output_format: 'png',
       ...(urls.length > 0 ? { input_images: urls } : {}),
@@ -76,7 +77,7 @@ function gptImageRatio(request: ProviderRequest): { ratio: string; approximation
 function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicatePlan {
   const { aspect_ratio, resolution, prompt, n = 1 } = input;
   const isPro = upstream.model.includes('pro');
-  const approximations: Approximation[] = [];
+  const approximations: Approximation[] = leftToModel('quality', input);
   if (!NANO_BANANA.resolutions.includes(resolution))
     throw new UnsupportedRequest('resolution', `Replicate does not support ${resolution} for this model.`);
   const ratio = () => {

@@ -1,8 +1,7 @@
 import { ProviderError, type ProviderRequest } from '../provider.ts';
 import { seedOf } from '../families/seedance.ts';
-import { pollOptions } from '../jobs/job-adapter.ts';
-import { readWithRetry } from '../jobs/poll.ts';
-import { operatorCause } from '../wire/operator-cause.ts';
+import { pollOptions, readWithRetry } from '../jobs/poll.ts';
+import { networkCause, operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { callReplicate, REPLICATE_POLL_MS } from './replicate-call.ts';
 import { predictionPage } from './replicate-wire.ts';
@@ -13,15 +12,16 @@ const MAX_PAGES = 10;
 /** Between our clock and Replicate's. */
 const SKEW_MS = 300_000;
 
-/** While Replicate is down, the lookup occupies a worker that other tasks need. */
-const TIMEOUT_MS = 60_000;
+/** Of one lookup. While Replicate is away it is repeated, and between lookups after a crash the task has no place in a worker. */
+const TIMEOUT_MS = 30_000;
 
 /**
  * Finds the prediction whose create call got no answer, by its seed. The seed derives from our task id. Only Seedance's inputs
  * have one; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction is not older
  * @returns null when the list was read back to that time and the prediction is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not decide it; the reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot be read; the
+ *   reason of the signal
  */
 export async function findPrediction(
   request: ProviderRequest,
@@ -55,9 +55,10 @@ async function list(request: ProviderRequest, query: string, signal: AbortSignal
   const options = pollOptions('replicate', request, REPLICATE_POLL_MS[request.kind], bounded);
   try {
     return parseReply(predictionPage, (await readWithRetry(read, options)).json);
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
-    throw unknown(request, 'the list cannot be read');
+    if (error instanceof ProviderError) throw unknown(request, 'the list cannot be read');
+    throw new ProviderError('provider_unavailable', { billing: 'unknown', cause: networkCause('replicate', error) });
   }
 }
 

@@ -64,6 +64,13 @@ describe('gpt-image-2', () => {
     ]);
   });
 
+  it('passes the requested quality on; the nano-bananas have none', async () => {
+    await ground.made(requestFor(picture, { input: { quality: 'high' } }));
+    expect(inputs()).toMatchObject([{ quality: 'high' }]);
+    const request = requestFor(nano('nano-banana-2'), { input: { quality: 'high', aspect_ratio: '1:1' } });
+    expect(replicate.prepare(request).approximations).toEqual([{ param: 'quality', requested: 'high', used: 'auto' }]);
+  });
+
   it('supports these ratios and resolutions, and leaves the rest to another provider', async () => {
     const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
     const fit: string[] = [];
@@ -256,18 +263,22 @@ describe('a create call that is refused', () => {
     expect(run.calls).toEqual(['submitting', `submitted ${ID(2)}`]);
     expect(stub.submits).toBe(3);
     const { signal } = new AbortController();
-    expect(await replicate.find!(film, signal)).toBe(ID(2));
-    expect(await replicate.find!({ ...film, taskId: newTaskId() }, signal)).toBeNull();
+    expect(await replicate.find!(film, signal, Date.now())).toBe(ID(2));
+    expect(await replicate.find!({ ...film, taskId: newTaskId() }, signal, Date.now())).toBeNull();
     expect(stub.requests.filter(({ path }) => path === '/v1/predictions').every(({ key }) => key === 'right')).toBe(
       true,
     );
-    expect(await failureOf(replicate.find!(picture, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(replicate.find!(picture, signal, Date.now()))).toMatchObject({
+      code: 'provider_outcome_unknown',
+    });
   });
 
   it('does not mistake an answer without a list for an empty list', async () => {
     stub.plan(LIST, { reply: { status: 200, body: {} } });
     const { signal } = new AbortController();
-    expect(await failureOf(replicate.find!(film, signal))).toMatchObject({ code: 'provider_outcome_unknown' });
+    expect(await failureOf(replicate.find!(film, signal, Date.now()))).toMatchObject({
+      code: 'provider_outcome_unknown',
+    });
   });
 
   it('stays unknown for a video that is not in the list', async () => {

@@ -22,6 +22,7 @@ export const replicateProvider = jobAdapter({
     'resolution',
     'n',
     'reference_images',
+    'quality',
     'duration',
     'reference_mode',
     'first_frame_image_url',

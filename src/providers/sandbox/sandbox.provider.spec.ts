@@ -32,9 +32,15 @@ const run = (
   submittedBefore: false,
   scratchDir,
   signal,
+  partialImages: 0,
   progress,
+  tokens: () => undefined,
+  partialImage: () => undefined,
   submitting: async () => undefined,
   submitted: async () => undefined,
+  resubmitting: async () => undefined,
+  releaseImages: async () => undefined,
+  polling: (work) => work(),
 });
 
 // The sandbox has no upstream.
@@ -70,6 +76,18 @@ async function flat(color: string, width = 60, height = 40): Promise<InputImage>
   return imageFile(bytes, { contentType: 'image/png', width, height });
 }
 
+/** Of two pictures of the same size, by channel; 0 to 255. */
+async function meanError(one: Buffer, other: Buffer): Promise<number> {
+  const [a, b] = await Promise.all([one, other].map((png) => sharp(png).raw().toBuffer()));
+  const STEP = 31; // a sample of all channels
+  let [sum, count] = [0, 0];
+  for (let at = 0; at < a!.length; at += STEP, count += 1) sum += Math.abs(a![at]! - b![at]!);
+  return sum / count;
+}
+
+const cornerOf = (png: Buffer): Promise<Buffer> =>
+  sharp(png).extract({ left: 0, top: 0, width: 64, height: 64 }).png().toBuffer();
+
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 async function pictures(request: ProviderRequest): Promise<Buffer[]> {
@@ -100,6 +118,30 @@ describe('pictures', () => {
   it('are the same bytes for the same request, whatever the task and the thread', async () => {
     const [here, there] = await Promise.all([pictures(picture({ n: 2 })), pictures(picture({ n: 2 }, [], 'task_b'))]);
     expect(here.map(hash)).toEqual(there.map(hash));
+  });
+
+  it('show as many early stages as wanted, sharper from one to the next, and are the same bytes with them', async () => {
+    const [finished] = await pictures(picture({}));
+    const stagesOf = async (partialImages: number): Promise<Buffer[]> => {
+      const partials: Buffer[] = [];
+      const watched = { ...run(), partialImages, partialImage: (png: Buffer) => void partials.push(png) };
+      const [png] = await sandbox.prepare(picture({})).generate(watched);
+      expect(hash(png as Buffer)).toBe(hash(finished!));
+      return partials;
+    };
+    const [one, stages, again] = [await stagesOf(1), await stagesOf(3), await stagesOf(3)];
+    expect([one.length, stages.length]).toEqual([1, 3]);
+    expect(again.map(hash)).toEqual(stages.map(hash));
+    const errors: number[] = [];
+    for (const stage of stages) {
+      expect(await sharp(stage).metadata()).toMatchObject({ format: 'png', width: 1536, height: 1024 });
+      errors.push(await meanError(stage, finished!));
+      // The sky is painted first, so its corner has its final colour from the beginning.
+      const [corner, final] = await Promise.all([stage, finished!].map(cornerOf));
+      expect(await meanError(corner!, final!)).toBeLessThan(2);
+    }
+    expect(errors).toEqual(errors.toSorted((a, b) => b - a));
+    expect(errors.at(-1)).toBeGreaterThan(0);
   });
 
   it('differ with the prompt and the model, but not with a directive', async () => {

@@ -24,6 +24,8 @@ import { type Directives, parseDirectives } from './directives.ts';
 @Injectable()
 export class SandboxProvider implements Provider, OnModuleDestroy {
   readonly name = 'sandbox';
+  readonly isFree = true;
+  readonly synchronousKinds = ['image', 'video'] as const;
   readonly takes = [
     'prompt',
     'aspect_ratio',
@@ -36,6 +38,10 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     'reference_image_url',
   ] as const;
   private readonly pool = new RenderPool();
+
+  get load(): { running: number; waiting: number } {
+    return this.pool.load;
+  }
 
   prepare(request: ProviderRequest): PreparedRequest {
     return { approximations: [], generate: (run) => this.generate(request, run) };
@@ -59,15 +65,17 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     const { model, input, images } = request;
     const { size } = requestedSize(request);
     const references = images.references.map((image, i) => source(image, `reference_images[${i}]`));
-    const order: RenderOrder = { kind: 'pictures', model, text, size, references, count: input.n ?? 1 };
+    const [count, partials] = [input.n ?? 1, run.partialImages];
+    const order: RenderOrder = { kind: 'pictures', model, text, size, references, count, partials };
     const pictures = await this.render(order, run);
-    return pictures.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
+    return pictures.map(asBuffer);
   }
 
   private async makeFilm(request: ProviderRequest, text: string, run: Run): Promise<ProviderOutput[]> {
     const { model, input, images } = request;
     const { size } = requestedSize(request);
     const path = join(run.scratchDir, 'film.mp4');
+    const thumbnail = join(run.scratchDir, 'film.webp');
     const order: RenderOrder = {
       kind: 'film',
       model,
@@ -77,15 +85,21 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       firstFrame: images.firstFrame && source(images.firstFrame, 'first_frame_image_url'),
       durationSeconds: input.duration ?? 5,
       path,
+      stillPath: thumbnail,
     };
     await this.render(order, run);
-    return [{ path }];
+    return [{ path, thumbnail }];
   }
 
   /** @throws ProviderError; the signal's reason */
   private async render(order: RenderOrder, run: Run): Promise<Uint8Array[]> {
     try {
-      return await this.pool.render(order, run.signal, (share) => run.progress(share * 100));
+      return await this.pool.render(
+        order,
+        run.signal,
+        (share) => run.progress(share * 100),
+        (png) => run.partialImage(asBuffer(png)),
+      );
     } catch (error) {
       if (error instanceof UndecodableImage) {
         throw new ProviderError('reference_image_invalid', { param: error.param, cause: error.cause });
@@ -108,6 +122,9 @@ async function applyDirectives({ delaySeconds, hang, fail }: Directives, signal:
   }
   if (fail) throw new ProviderError(fail);
 }
+
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 
 function source({ path }: InputImage, param: string): SourceImage {
   return { path, param };

@@ -12,6 +12,7 @@ import { knownAddresses, type OutboundRules } from '../../platform/outbound/url-
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { pause } from '../jobs/pause.ts';
 import { ProviderError } from '../provider.ts';
+import { callingFor, measuredCall } from './call-metrics.ts';
 import { networkCause, operatorCause } from './operator-cause.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -44,6 +45,8 @@ export interface Download {
   headers?: Record<string, string>;
   /** Before the second try; doubles with every try. */
   retryMs: number;
+  /** 8 when absent. */
+  tries?: number;
   signal: AbortSignal;
   /** Gets a new link from the upstream when this one is dead (403, 404, 410). */
   renew?: () => Promise<string>;
@@ -69,7 +72,7 @@ const names = new NameResolver();
  * @throws the reason of the signal
  */
 export async function download(options: Download): Promise<{ path: string }> {
-  const { provider, path, retryMs, signal, renew } = options;
+  const { provider, path, retryMs, tries: maxTries = MAX_TRIES, signal, renew } = options;
   let { url } = options;
   for (let tries = 1, renewals = 0; ;) {
     try {
@@ -89,7 +92,7 @@ export async function download(options: Download): Promise<{ path: string }> {
         const cause = operatorCause(provider, null, { ...status, message: (error as Error).message });
         throw new ProviderError('internal_error', { cause });
       }
-      if (tries === MAX_TRIES) {
+      if (tries === maxTries) {
         throw new ProviderError('provider_unavailable', { cause: networkCause(provider, error.cause ?? error) });
       }
       await pause(Math.min(retryMs * 2 ** (tries - 1), MAX_RETRY_MS), signal);
@@ -104,7 +107,8 @@ async function attempt(url: string, options: Download): Promise<void> {
   let target = checkedUrl(url);
   let headers = options.headers ?? {};
   for (let redirects = 0; ; redirects++) {
-    const location = await fetchTo(path, target, { headers, rules, maxBytes, signal });
+    const fetched = { headers, rules, maxBytes, signal };
+    const location = await callingFor('result', () => fetchTo(path, target, fetched));
     if (location === null) return;
     if (redirects === MAX_REDIRECTS) throw new Error(`the result's link redirects more than ${MAX_REDIRECTS} times`);
     const next = checkedUrl(URL.parse(location, target.href)?.href ?? '');
@@ -119,21 +123,24 @@ async function fetchTo(
   url: URL,
   o: { headers: Record<string, string>; rules: OutboundRules; maxBytes: number; signal: AbortSignal },
 ): Promise<string | null> {
-  const client = await connected(url, o.rules, o.signal);
-  try {
-    const { headers, signal } = o;
-    const { statusCode, body, ...reply } = await client
-      .request({ method: 'GET', path: url.pathname + url.search, headers, signal, reset: true })
-      .catch(broken);
-    body.on('error', () => undefined); // an unread body emits an error
-    const location = redirectOf(statusCode, reply.headers);
-    if (location !== null) return location;
-    if (statusCode !== 200) throw refusal(statusCode);
-    await write(body, path, o);
-    return null;
-  } finally {
-    void client.destroy();
-  }
+  const { headers, signal } = o;
+  return measuredCall({ url, method: 'GET', signal }, async (answered) => {
+    const client = await connected(url, o.rules, signal);
+    try {
+      const { statusCode, body, ...reply } = await client
+        .request({ method: 'GET', path: url.pathname + url.search, headers, signal, reset: true })
+        .catch(broken);
+      answered(statusCode);
+      body.on('error', () => undefined); // an unread body emits an error
+      const location = redirectOf(statusCode, reply.headers);
+      if (location !== null) return location;
+      if (statusCode !== 200) throw refusal(statusCode);
+      await write(body, path, o);
+      return null;
+    } finally {
+      void client.destroy();
+    }
+  });
 }
 
 function refusal(status: number): Error {

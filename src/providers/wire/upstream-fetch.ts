@@ -2,6 +2,9 @@ import { Agent, request, type FormData } from 'undici';
 import { clientOnFreshConnection, upstreamConnector } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
+import { currentScope, errorTypeOf } from '../../platform/traces/span.ts';
+import { traces } from '../../platform/traces/traces.ts';
+import { measuredCall } from './call-metrics.ts';
 import { streamJson } from './stream-body.ts';
 
 /** Job APIs answer at once, but a request with reference images takes time to upload. */
@@ -55,6 +58,24 @@ const readAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: upstre
  * @throws UpstreamFailure; the reason of the signal
  */
 export async function upstreamFetch(url: string, call: UpstreamCall): Promise<UpstreamReply> {
+  const reply = send(url, call);
+  return traces.isOn && (call.method ?? 'GET') === 'GET' ? notePoll(reply) : reply;
+}
+
+/** One span has all polls of a job, which may be hundreds. Those that failed are its events. */
+async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
+  const stage = currentScope.getStore()?.stage;
+  if (stage) stage.polls += 1;
+  try {
+    const { status } = await reply;
+    if (status >= 400) stage?.span.event('poll failed', { 'http.response.status_code': status });
+  } catch (error) {
+    stage?.span.event('poll failed', { 'error.type': errorTypeOf(error) });
+  }
+  return reply;
+}
+
+async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal } = call;
   let sent = method === 'GET';
   const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
@@ -62,18 +83,22 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
   const headers = {
     ...(streamed && { 'content-type': 'application/json', 'content-length': String(streamed.length) }),
     ...call.headers,
+    ...traces.propagated,
   };
   try {
-    return await withTimeout(timeoutMs, signal, async (signal) => {
-      const response = await request(url, {
-        dispatcher: fresh ?? readAgent,
-        method,
-        headers: { accept: 'application/json', ...headers },
-        body: streamed?.stream ?? body,
-        signal,
-      });
-      return await toReply(response);
-    });
+    return await measuredCall({ url, method, signal }, (answered) =>
+      withTimeout(timeoutMs, signal, async (signal) => {
+        const response = await request(url, {
+          dispatcher: fresh ?? readAgent,
+          method,
+          headers: { accept: 'application/json', ...headers },
+          body: streamed?.stream ?? body,
+          signal,
+        });
+        answered(response.statusCode);
+        return await toReply(response);
+      }),
+    );
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     const timedOut = error instanceof OutboundError && error.kind === 'timeout';

@@ -2,6 +2,7 @@ import { type Client, request, type Dispatcher } from 'undici';
 import { clientOnFreshConnection } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
+import { measuredCall } from './call-metrics.ts';
 import type { InlineImage } from './inline-image.ts';
 import { type StreamedBody, streamForm, streamText } from './stream-body.ts';
 
@@ -14,6 +15,8 @@ interface Limits {
   maxAnswerBytes: number;
   /** Aborts early; absent for a job's create call, which is never interrupted. */
   signal?: AbortSignal;
+  /** Gets an answer of server-sent events while it arrives. The SDK then gets an empty body. */
+  onEventStream?: (chunk: Buffer) => void;
   /** Their tokens in the body are replaced by the images. */
   images?: readonly InlineImage[];
 }
@@ -48,7 +51,11 @@ export class WatchedCall {
     const { timeoutMs, signal } = this.limits;
     const client = clientOnFreshConnection(new URL(String(url)).origin, () => (this.sent = true));
     try {
-      return await withTimeout(timeoutMs, signal, (signal) => this.send(client, String(url), init, signal));
+      const call = { url: String(url), method: init.method ?? 'GET', signal };
+      return await measuredCall(call, async (answered) => {
+        const sent = withTimeout(timeoutMs, signal, (signal) => this.send(client, call.url, init, signal));
+        return await sent.finally(() => this.status !== null && answered(this.status));
+      });
     } catch (error) {
       this.failure = error;
       this.timedOut = error instanceof OutboundError && error.kind === 'timeout';
@@ -85,11 +92,14 @@ export class WatchedCall {
   private async read(body: AsyncIterable<Buffer>): Promise<Blob> {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let bytes = 0;
+    const isEventStream = this.headers['content-type']?.startsWith('text/event-stream');
+    const onEventStream = isEventStream ? this.limits.onEventStream : undefined;
     for await (const chunk of body) {
       bytes += chunk.length;
       this.tooLarge = bytes > this.limits.maxAnswerBytes;
       if (this.tooLarge) throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
-      chunks.push(chunk as Uint8Array<ArrayBuffer>);
+      if (onEventStream) onEventStream(chunk);
+      else chunks.push(chunk as Uint8Array<ArrayBuffer>);
     }
     return new Blob(chunks);
   }

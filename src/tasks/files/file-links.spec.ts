@@ -56,3 +56,32 @@ describe('a signed link', () => {
     expect(links.verify(FILE, givenExpires, givenSignature, NOW)).toBe(false);
   });
 });
+
+describe('a link of this service', () => {
+  it('is recognised in any spelling of its URL, and taken apart', () => {
+    const { url, expiresAt } = links.sign(FILE, Infinity, NOW);
+    const own = { fileId: FILE, expires: String(expiresAt), signature: expect.stringMatching(/^[\w-]{43}$/) };
+    for (const spelling of [
+      url,
+      url.replace('https://darkroom', 'HTTPS://DARKROOM'),
+      url.replace('.example', '.example:443'),
+    ]) {
+      expect(links.parse(spelling)).toEqual(own);
+    }
+    expect(links.parse(url.split('?')[0]!)).toEqual({ fileId: FILE, expires: '', signature: '' });
+    const others = ['https://other.example', 'https://darkroom.example/x', 'http://darkroom.example', 'https://darkroom.example:8443']; // prettier-ignore
+    for (const base of others) expect(links.parse(url.replace('https://darkroom.example', base))).toBeNull();
+    expect(links.parse(url.replace('/content', '/content/x'))).toBeNull();
+    expect(links.parse('nonsense')).toBeNull();
+  });
+
+  it('never permits to write what it permits to read, or the reverse', () => {
+    const [, expires, signature] = partsOf(links.sign(FILE, Infinity, NOW).url);
+    const [, until, right] = partsOf(links.signUpload(FILE, 60, NOW).url);
+    expect(Number(until)).toBe(NOW / 1000 + 60);
+    expect(links.verifyUpload(FILE, until, right, NOW)).toBe(true);
+    expect(links.verifyUpload(FILE, expires, signature, NOW)).toBe(false);
+    expect(links.verify(FILE, until, right, NOW)).toBe(false);
+    expect(links.verifyUpload(FILE, until, right, NOW + 60_000)).toBe(false);
+  });
+});

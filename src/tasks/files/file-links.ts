@@ -6,6 +6,17 @@ export interface FileLink {
   expiresAt: number;
 }
 
+/** A link of ours, taken apart. */
+export interface OwnLink {
+  fileId: string;
+  expires: string;
+  signature: string;
+}
+
+/** What a link permits. The two never share a signature. */
+const READ = '';
+const WRITE = 'put ';
+
 /** Signs and verifies links to files. A link permits reading one file without an API key until the link expires. */
 export class FileLinks {
   /** A KeyObject, because a signature with raw bytes imports the key each time (17 µs, not 3). */
@@ -27,25 +38,61 @@ export class FileLinks {
   /** @param notAfter unix seconds at which the file is deleted; the link expires no later */
   sign(fileId: string, notAfter = Infinity, nowMs: number = Date.now()): FileLink {
     const expiresAt = Math.min(Math.floor(nowMs / 1000) + this.ttlS, Math.floor(notAfter));
-    const signature = this.signatureOf(fileId, String(expiresAt)).toString('base64url');
+    return this.link(READ, fileId, expiresAt);
+  }
+
+  /** A link with which a client may write the bytes of a pending file. */
+  signUpload(fileId: string, lifetimeS: number, nowMs: number = Date.now()): FileLink {
+    return this.link(WRITE, fileId, Math.floor(nowMs / 1000) + lifetimeS);
+  }
+
+  /** Takes a link of ours apart, without verifying it. @returns null for any other URL */
+  parse(url: string): OwnLink | null {
+    const parsed = URL.parse(url);
+    const own = URL.parse(`${this.publicUrl}/v1/files/`);
+    if (!parsed || !own || parsed.origin !== own.origin || !parsed.pathname.startsWith(own.pathname)) return null;
+    const [fileId, content, ...rest] = parsed.pathname.slice(own.pathname.length).split('/');
+    if (!fileId || content !== 'content' || rest.length > 0) return null;
+    const { searchParams } = parsed;
+    return {
+      fileId,
+      expires: searchParams.get('expires') ?? '',
+      signature: searchParams.get('signature') ?? '',
+    };
+  }
+
+  /** Takes the raw query parameters: anything but one string each is refused. */
+  verify(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
+    return this.isValid(READ, { fileId, expires, signature }, nowMs);
+  }
+
+  verifyUpload(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
+    return this.isValid(WRITE, { fileId, expires, signature }, nowMs);
+  }
+
+  private isValid(
+    right: string,
+    { fileId, expires, signature }: { fileId: string; expires: unknown; signature: unknown },
+    nowMs: number,
+  ): boolean {
+    if (typeof expires !== 'string' || typeof signature !== 'string') return false;
+    // Accept one spelling only: no padding, no leading zero, no characters that a lenient decoder would skip.
+    if (!/^[1-9][0-9]{0,11}$/.test(expires) || !/^[\w-]{43}$/.test(signature)) return false;
+    const expected = this.signatureOf(right, fileId, expires);
+    const given = Buffer.from(signature, 'base64url');
+    if (given.toString('base64url') !== signature) return false;
+    return timingSafeEqual(given, expected) && Number(expires) * 1000 > nowMs;
+  }
+
+  private link(right: string, fileId: string, expiresAt: number): FileLink {
+    const signature = this.signatureOf(right, fileId, String(expiresAt)).toString('base64url');
     return {
       url: `${this.publicUrl}/v1/files/${fileId}/content?expires=${expiresAt}&signature=${signature}`,
       expiresAt,
     };
   }
 
-  /** Takes the raw query parameters: anything but one string each is refused. */
-  verify(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
-    if (typeof expires !== 'string' || typeof signature !== 'string') return false;
-    // Accept one spelling only: no padding, no leading zero, no characters that a lenient decoder would skip.
-    if (!/^[1-9][0-9]{0,11}$/.test(expires) || !/^[\w-]{43}$/.test(signature)) return false;
-    const expected = this.signatureOf(fileId, expires);
-    const given = Buffer.from(signature, 'base64url');
-    if (given.toString('base64url') !== signature) return false;
-    return timingSafeEqual(given, expected) && Number(expires) * 1000 > nowMs;
-  }
-
-  private signatureOf(fileId: string, expires: string): Buffer {
-    return createHmac('sha256', this.secret).update(`${fileId}\n${expires}`).digest();
+  private signatureOf(right: string, fileId: string, expires: string): Buffer {
+    return createHmac('sha256', this.secret).update(`${right}${fileId}\n${expires}`).digest();
   }
 }

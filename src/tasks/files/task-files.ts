@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { parseFileId } from '../task-id.ts';
-import { filesPresent } from '../task.view.ts';
+import type { ShownTask, StoredOutput } from '../task.entity.ts';
+import { isPresent } from '../task.view.ts';
 import { TasksService } from '../tasks.service.ts';
 
-/** A file of a task: its place in storage and its metadata. */
-export interface StoredFile {
-  storageKey: string;
-  contentType: string;
-  sizeBytes: number;
-  /** Hex. */
-  sha256: string;
-  /** Until then its absence from storage is an error. */
+/** An output of a task, as a file. */
+export interface OutputFile {
+  apiKeyId: string;
+  task: ShownTask;
+  output: StoredOutput;
+  /** The bytes are there until then. */
   expiresAt: Date;
+  /** Whether the bytes are still there: neither expired nor deleted. */
+  isPresent: boolean;
 }
 
 /** Finds files of tasks by their public id. */
@@ -19,19 +20,23 @@ export interface StoredFile {
 export class TaskFiles {
   constructor(private readonly tasks: TasksService) {}
 
-  /** @returns null when there is no such file or its retention has ended */
-  async find(fileId: string): Promise<StoredFile | null> {
+  /** Whether the task has a record that its owner can read. */
+  async hasTask(taskId: string): Promise<boolean> {
+    return (await this.tasks.read(taskId)) !== null;
+  }
+
+  /** @returns null when no task has such an output, or the record of the task has expired */
+  async find(fileId: string): Promise<OutputFile | null> {
     const parsed = parseFileId(fileId);
     const task = parsed && (await this.tasks.read(parsed.taskId));
-    if (!parsed || !task?.files_expire_at || !filesPresent(task)) return null;
-    const output = task.result?.[parsed.index];
-    if (!output) return null;
+    const output = parsed && task?.result?.[parsed.index];
+    if (!output || output.id !== fileId || !task.files_expire_at) return null;
     return {
-      storageKey: output.storage_key,
-      contentType: output.content_type,
-      sizeBytes: output.size_bytes,
-      sha256: output.sha256,
+      apiKeyId: task.api_key_id,
+      task,
+      output,
       expiresAt: task.files_expire_at,
+      isPresent: isPresent(task, output),
     };
   }
 }

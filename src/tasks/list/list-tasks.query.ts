@@ -1,9 +1,12 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { defineChoice } from '../../platform/schema/choice.ts';
 import { TASK_ID } from '../task-id.ts';
 import { TaskFilter } from './task-filter.ts';
 
 export const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
+
+const OrderChoice = defineChoice('TaskOrder', ['asc', 'desc'], 'Oldest or newest first.');
 
 /** Query string of `GET /v1/tasks`. */
 export class ListTasksQuery extends TaskFilter {
@@ -21,4 +24,7 @@ export class ListTasksQuery extends TaskFilter {
     pattern: { regex: TASK_ID, message: 'after must be the id of a task' },
   })
   after?: string;
+
+  @ApiField.oneOf(OrderChoice, 'newest first when left out', { optional: true })
+  order?: 'asc' | 'desc';
 }

@@ -3,12 +3,15 @@ import type { TaskFilter } from './task-filter.ts';
 
 /** Whether a list with this filter would contain the task: the same rule as sql/list-tasks.ts, for tasks in memory. */
 export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
-  const { status, kind, model, created_after, created_before, metadata } = filter;
+  const { status, kind, model, batch_id, source, parent_task_id, created_after, created_before, metadata } = filter;
   const createdS = task.created_at.getTime() / 1000;
   return (
     (isAbsent(status) || task.status === status) &&
     (isAbsent(kind) || task.kind === kind) &&
     (isAbsent(model) || task.model === model) &&
+    (isAbsent(batch_id) || task.batch_id === batch_id) &&
+    (isAbsent(source) || task.source === source) &&
+    (isAbsent(parent_task_id) || task.parent_task_id === parent_task_id) &&
     (isAbsent(created_after) || createdS > created_after) &&
     (isAbsent(created_before) || createdS < created_before) &&
     Object.entries(metadata ?? {}).every(

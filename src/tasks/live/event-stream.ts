@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream';
-import type { ShownTask } from '../task.entity.ts';
-import type { LiveQueue } from './live-queue.ts';
 
 /** Keeps idle connections open through proxies. */
 const PING_MS = 15_000;
@@ -11,17 +9,26 @@ export interface StreamEvent {
   json: string;
 }
 
+/** What a subscriber still has to be sent. */
+export interface StateQueue<State> {
+  next(): Promise<IteratorResult<State, undefined>>;
+  close(): void;
+}
+
 /**
  * Turns a queue into the bytes of a text/event-stream. The queue is read at the client's pace, one event ahead, so that
  * further changes are merged in the queue.
  */
-export function eventStream(queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent): Readable {
+export function eventStream<State>(queue: StateQueue<State>, toEvent: (state: State) => StreamEvent): Readable {
   const stream = Readable.from(events(queue, toEvent), { objectMode: false, highWaterMark: 1 });
   stream.once('close', () => queue.close());
   return stream;
 }
 
-async function* events(queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent): AsyncGenerator<string> {
+async function* events<State>(
+  queue: StateQueue<State>,
+  toEvent: (state: State) => StreamEvent,
+): AsyncGenerator<string> {
   yield ': open\n\n'; // sends the headers at once
   let next = queue.next();
   for (;;) {

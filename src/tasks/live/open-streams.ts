@@ -1,21 +1,27 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { Gauge } from 'prom-client';
 import { KeyWatch } from '../../auth/key-watch.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
+import { registerLiveConnections } from '../../platform/measuring/live-connections.ts';
 import { Metrics } from '../../platform/metrics.ts';
 import { withJitter } from '../../platform/jitter.ts';
-import type { LiveQueue } from './live-queue.ts';
 
 /** Per process. */
 const MAX_STREAMS_PER_KEY = 1_000;
 /** Of all keys together, per process. */
 const MAX_STREAMS = 5_000;
 
-/** The open event streams: limited per key and in all, closed when their key is revoked and when the service stops. */
+/** The queue of a stream. */
+export interface OpenQueue {
+  close(): void;
+  /** @param callback called once when the queue ends for any reason */
+  whenClosed(callback: () => void): void;
+}
+
+/** The open event streams: limited per key and in all, closed when their key is revoked or loses `tasks:read`, and when the service stops. */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {
-  private readonly open = new Set<LiveQueue>();
+  private readonly open = new Set<OpenQueue>();
   private readonly ofKey = new Map<string, number>();
   /** Also those that are being opened. */
   private total = 0;
@@ -26,28 +32,21 @@ export class OpenStreams implements BeforeApplicationShutdown {
     metrics: Metrics,
   ) {
     const { open } = this;
-    metrics.registry.registerMetric(
-      new Gauge({
-        name: 'event_streams_open',
-        help: 'Event streams open in this process.',
-        registers: [],
-        collect() {
-          this.set(open.size);
-        },
-      }),
-    );
+    const count = () => open.size;
+    registerLiveConnections(metrics, 'sse', { connections: count, subscriptions: count });
   }
 
   /**
    * Opens the queue of a stream and keeps track of it until it is closed.
    * @throws ApiError rate_limit_exceeded, service_unavailable; the errors of `start`
    */
-  async track(authorization: string | undefined, start: () => Promise<LiveQueue>): Promise<LiveQueue> {
-    const stream: { queue?: LiveQueue; isRefused?: true } = {};
-    const { apiKeyId, release } = await this.keys.admit(authorization, () => {
+  async track<Queue extends OpenQueue>(authorization: string | undefined, start: () => Promise<Queue>): Promise<Queue> {
+    const stream: { queue?: Queue; isRefused?: true } = {};
+    const close = () => {
       stream.isRefused = true;
       stream.queue?.close();
-    });
+    };
+    const { apiKeyId, release } = await this.keys.admit(authorization, close, 'tasks:read');
     try {
       this.increment(apiKeyId);
       const queue = await start().catch((error: unknown) => {

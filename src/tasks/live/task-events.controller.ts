@@ -3,24 +3,15 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nest
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
-import { eventStream, type StreamEvent } from './event-stream.ts';
-import type { LiveQueue } from './live-queue.ts';
-import { hangUpWhenUnread } from './unread.ts';
+import { lastEventIdOf, sendStream, STREAM_HEADERS } from './send-stream.ts';
 import { FollowTasks } from './follow.ts';
 import { OpenStreams } from './open-streams.ts';
 import { ResumePoint } from './resume-point.ts';
 import { isFinal } from '../task-status.ts';
 import { TaskViews } from '../task-views.ts';
-import type { ShownTask } from '../task.entity.ts';
 import { TasksService } from '../tasks.service.ts';
 
-const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  'x-accel-buffering': 'no', // otherwise nginx buffers the events
-};
 const LAST_EVENT_ID = ApiHeader({
   name: 'Last-Event-ID',
   required: false,
@@ -62,7 +53,6 @@ export class TaskEventsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    refuseParameters(request);
     const lastEventId = lastEventIdOf(request);
     const seen = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined;
     const task = await this.tasks.find(caller.apiKeyId, taskId);
@@ -72,7 +62,7 @@ export class TaskEventsController {
     const queue = await this.streams.track(request.headers.authorization, () =>
       this.live.follow(caller.apiKeyId, taskId, seen),
     );
-    return this.send(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.json(state) }));
+    return sendStream(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.json(state) }));
   }
 
   @Head('events')
@@ -89,7 +79,6 @@ export class TaskEventsController {
     content: STREAM,
   })
   async ofAll(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    refuseParameters(request);
     const resumed = ResumePoint.parse(lastEventIdOf(request));
     const point = resumed ?? ResumePoint.at(await this.changed.nowMs());
     const queue = await this.streams.track(request.headers.authorization, () =>
@@ -98,25 +87,9 @@ export class TaskEventsController {
         resumed ? { endedSinceMs: resumed.sinceMs, isKnown: (taskId) => resumed.includes(taskId) } : {},
       ),
     );
-    return this.send(reply, queue, (task) => {
+    return sendStream(reply, queue, (task) => {
       point.advance(task);
       return { id: point.toString(), json: this.views.json(task) };
     });
   }
-
-  private send(reply: FastifyReply, queue: LiveQueue, toEvent: (task: ShownTask) => StreamEvent) {
-    reply.raw.once('close', () => queue.close()); // also when the client disconnects before the first byte
-    if (reply.raw.destroyed) queue.close();
-    hangUpWhenUnread(reply.raw);
-    return reply.headers(STREAM_HEADERS).send(eventStream(queue, toEvent));
-  }
-}
-
-function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
-  return headers['last-event-id'] as string | undefined; // Fastify joins repeated headers
-}
-
-function refuseParameters({ query }: FastifyRequest): void {
-  const [name] = Object.keys(query as object);
-  if (name !== undefined) throw new ApiError('unknown_parameter', { param: name });
 }

@@ -6,6 +6,7 @@ import type { Task } from '../task.entity.ts';
 import { TaskFeed } from './task-feed.ts';
 
 const bus: Bus = {
+  waiting: 0,
   publish() {},
   subscribe: () => () => undefined,
   onReconnect() {},
@@ -26,7 +27,7 @@ describe('the poll for ends whose event was lost', () => {
     const changed = { endedOf: async () => [], endedWithin: async () => ['task_delivered', 'task_missed'] };
     feed = new TaskFeed(
       bus,
-      { find: async (id: string) => ended(id) } as unknown as ReadTasks,
+      { findStored: async (id: string) => ended(id) } as unknown as ReadTasks,
       changed as unknown as ChangedTasks,
     );
     await feed.onApplicationBootstrap();

@@ -6,6 +6,7 @@ import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { isFinal } from '../task-status.ts';
 import type { ShownTask } from '../task.entity.ts';
+import { foundLate } from '../task-metrics.ts';
 
 export type Watcher = (task: ShownTask) => void;
 
@@ -103,12 +104,21 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Delivers the ends whose event never arrived. */
   private async deliverMissedEnds(backS: number): Promise<void> {
     for (const taskIds of chunks([...this.ofTask.keys()])) {
-      await this.readAndDeliver(await this.idsOrNone(this.changed.endedOf(taskIds)));
+      const ids = await this.idsOrNone(this.changed.endedOf(taskIds));
+      this.countLate(ids);
+      await this.readAndDeliver(ids);
     }
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
       const ids = await this.idsOrNone(this.changed.endedWithin(apiKeyIds, backS));
-      await this.readAndDeliver(ids.filter((id) => !this.deliveredEnds.has(id)));
+      await this.readAndDeliver(this.countLate(ids));
     }
+  }
+
+  /** @returns those that no watcher has got */
+  private countLate(ids: string[]): string[] {
+    const late = ids.filter((id) => !this.deliveredEnds.has(id));
+    foundLate.inc(late.length);
+    return late;
   }
 
   /** While the database is down a poll finds nothing; the next one covers the same time. */
@@ -123,7 +133,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const chunk of chunks(ids)) {
       await Promise.all(
         chunk.map(async (id) => {
-          const task = await this.reads.find(id).catch(() => null); // the next poll delivers it
+          const task = await this.reads.findStored(id).catch(() => null); // the next poll delivers it
           if (task) this.deliver(task);
         }),
       );

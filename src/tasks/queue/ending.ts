@@ -1,6 +1,8 @@
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { TaskError } from '../task-error.ts';
-import type { StoredOutput, Task } from '../task.entity.ts';
+import type { ShownTask, StoredOutput } from '../task.entity.ts';
+import type { Moment } from '../timeline/moment.ts';
+import type { RunUsage } from '../usage/task-usage.ts';
 
 /**
  * Milliseconds from the begin of the transaction that ends tasks, whose time is their `completed_at`, to the answer of its
@@ -17,6 +19,12 @@ export interface Ending {
   /** End the task only if the claim's lease has expired; set by the sweep when it reports a lost worker. */
   lapsed?: boolean;
   outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
+  /** To add to the timeline of the task; absent: none. */
+  moments?: Moment[];
+  /** Absent when no worker ends the task: what a cancel or the sweep ends has used is in its row. */
+  usage?: RunUsage | undefined;
+  /** Of the task's input, if the caller has it at hand. */
+  resolution?: unknown;
 }
 
 /** A statement that an upper module adds to the transaction that ends tasks. */
@@ -32,4 +40,4 @@ export interface EndWrite {
  * @param apiKeyIds API keys of the tasks that are about to end
  * @returns null when there is nothing to write whichever of the tasks end
  */
-export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: Task[]) => EndWrite | null) | null>;
+export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: ShownTask[]) => EndWrite | null) | null>;

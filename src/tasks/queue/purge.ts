@@ -1,14 +1,15 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Gauge } from 'prom-client';
 import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
-import { Metrics } from '../../platform/metrics.ts';
+import { countPurged } from '../../platform/purge-metrics.ts';
+import { purgeInterval } from '../../platform/purge-interval.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/time.ts';
-import { type ExpiredTask, PURGE_KEYS, PURGE_TASKS, PurgeRows } from '../sql/purge-rows.ts';
+import { type ExpiredTask, PURGE_COUNTERS, PURGE_KEYS, PURGE_TASKS, PurgeRows } from '../sql/purge-rows.ts';
 
 /** Seconds between purges that found little. Views enforce retention to the second; the purge only frees the space. */
 const PURGE_EVERY_S = 60;
+/** Seconds between purges of counters, each of which looks at the counters of every key. */
+const PURGE_COUNTERS_EVERY_S = 600;
 /** Folders deleted at the same time: a store far away needs several requests for each. */
 const DELETES_AT_ONCE = 32;
 
@@ -20,23 +21,19 @@ const DELETES_AT_ONCE = 32;
 export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('purge');
   private readonly intervals = [
-    this.repeat(PURGE_TASKS, () => this.purgeTasksAndFiles()),
-    this.repeat(PURGE_KEYS, () => this.rows.deleteIdempotencyKeys()),
+    this.repeat(PURGE_TASKS, this.pauseS(), () => this.purgeTasksAndFiles()),
+    this.repeat(PURGE_KEYS, this.pauseS(), () => this.purgeIdempotencyKeys()),
+    this.repeat(PURGE_COUNTERS, PURGE_COUNTERS_EVERY_S, () => this.rows.deleteIdleCounters()),
   ];
-  private readonly overdue: Gauge;
+
+  /** How overdue the oldest idempotency key of the last round was: an index that finds it costs every creation. */
+  idempotencyLagS = 0;
 
   constructor(
     private readonly config: Config,
     private readonly storage: Storage,
     private readonly rows: PurgeRows,
-    metrics: Metrics,
-  ) {
-    this.overdue = new Gauge({
-      name: 'purge_overdue_seconds',
-      help: 'Seconds since the oldest file or task that is still stored has expired. Rises when it cannot be deleted.',
-      registers: [metrics.registry],
-    });
-  }
+  ) {}
 
   onApplicationBootstrap(): void {
     if (this.config.role !== 'api') for (const interval of this.intervals) interval.start(1);
@@ -46,30 +43,33 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     await Promise.all(this.intervals.map((interval) => interval.stop()));
   }
 
-  /** @param purge returns how many rows it has purged; after a full round the next one follows at once */
-  private repeat(fullRound: number, purge: () => Promise<number>): Interval {
-    return new Interval(async () => {
-      try {
-        if ((await purge()) >= fullRound) return 0;
-        this.overdue.set(await this.rows.overdueS());
-        return Math.min(PURGE_EVERY_S, (this.config.fileRetentionDays * DAY_S) / 2);
-      } catch (err) {
-        this.logger.warn({ event: 'purge.failed', err });
-        return PURGE_EVERY_S;
-      }
-    });
+  private pauseS(): number {
+    return Math.min(PURGE_EVERY_S, (this.config.fileRetentionDays * DAY_S) / 2);
+  }
+
+  private repeat(fullRound: number, pauseS: number, purge: () => Promise<number>) {
+    return purgeInterval({ logger: this.logger, failure: 'purge.failed', fullRound, pauseS, purge });
   }
 
   /** Tasks first, so that one past both times is visited once. Not at the same time: each reserves what it found. */
   private async purgeTasksAndFiles(): Promise<number> {
     const tasks = await this.purgeTasks();
-    return tasks >= PURGE_TASKS ? tasks : this.purgeFiles();
+    if (tasks >= PURGE_TASKS) return tasks;
+    return this.purgeFiles();
+  }
+
+  private async purgeIdempotencyKeys(): Promise<number> {
+    const overdue = await this.rows.deleteIdempotencyKeys();
+    this.idempotencyLagS = overdue.reduce((longest, each) => Math.max(longest, each), 0);
+    countPurged('idempotency_keys', overdue.length);
+    return overdue.length;
   }
 
   private async purgeFiles(): Promise<number> {
     const tasks = await this.rows.takeWithFiles();
     const purged = await this.deleteFilesOf(tasks);
     if (purged.length > 0) await this.rows.filesPurged(purged);
+    countPurged('files', purged.length);
     if (tasks.length > 0) this.logger.log({ event: 'purge.finished', files_of: purged.length });
     return roundSize(tasks, purged);
   }
@@ -78,6 +78,7 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     const tasks = await this.rows.takeExpired();
     const purged = await this.deleteFilesOf(tasks);
     if (purged.length > 0) await this.rows.delete(purged);
+    countPurged('tasks', purged.length);
     if (tasks.length > 0) this.logger.log({ event: 'purge.finished', tasks: purged.length });
     return roundSize(tasks, purged);
   }

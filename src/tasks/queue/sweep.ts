@@ -6,6 +6,7 @@ import { hidden } from '../../platform/database/planner.ts';
 import { Interval } from '../../platform/interval.ts';
 import { KeyCounters } from '../key-counters.entity.ts';
 import { inThePast } from '../sql/database-time.ts';
+import { heldByLimit } from '../sql/paused-models.ts';
 import { type TaskErrorCode, taskError } from '../task-error.ts';
 import { Task } from '../task.entity.ts';
 import type { Ending } from './ending.ts';
@@ -113,7 +114,9 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       .where('counters.queued > 0')
       .andWhere('(counters.max_running = 0 or counters.running < counters.max_running)')
       .andWhereExists(
-        this.tasks.createQueryBuilder('task').where('task.api_key_id = counters.api_key_id and task.parked'),
+        this.tasks
+          .createQueryBuilder('task')
+          .where(`task.api_key_id = counters.api_key_id and ${heldByLimit('task.')}`),
       )
       .limit(SWEEP_ROWS)
       .getMany();

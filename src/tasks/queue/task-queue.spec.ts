@@ -1,11 +1,12 @@
 import { eventually } from '../../../test/support/wait.ts';
 import { taskError } from '../task-error.ts';
 import type { Task } from '../task.entity.ts';
+import type { RunMoments } from '../timeline/run-moments.ts';
 import { TaskQueue } from './task-queue.ts';
 
 type Parts = ConstructorParameters<typeof TaskQueue>;
 
-const lease = { id: 'task_1', attempt: 1 };
+const lease = { id: 'task_1', attempt: 1, moments: { onHold: () => null } as unknown as RunMoments };
 const failed = { status: 'failed', error: taskError('internal_error') } as const;
 
 describe('the queue of tasks', () => {
@@ -30,6 +31,10 @@ describe('the queue of tasks', () => {
       { publish: (tasks: Task[]) => published.push(...tasks.map(({ status }) => status)) },
       { notify: () => (notified += 1) },
       { isOver: () => true },
+      {},
+      {},
+      {},
+      { started: () => undefined, ended: () => undefined },
     ];
     queue = new TaskQueue(...(parts as unknown as Parts));
   });

@@ -1,18 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FinalTasks } from '../final-tasks.ts';
 import { TaskFeed, type Watcher } from '../live/task-feed.ts';
+import { Pace } from '../pace/pace.ts';
 import { AgePriorities } from '../sql/age-priorities.ts';
 import { ClaimTasks } from '../sql/claim-tasks.ts';
+import { ConfirmCancel } from '../sql/confirm-cancel.ts';
 import { EndTasks } from '../sql/end-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { RecordProgress } from '../sql/record-progress.ts';
 import { RecordSubmit } from '../sql/record-submit.ts';
 import { RenewLeases } from '../sql/renew-leases.ts';
 import { WakeParked } from '../sql/wake-parked.ts';
-import type { ShownTask, Task } from '../task.entity.ts';
+import type { Approximation, ShownTask } from '../task.entity.ts';
+import { taskEnded, tasksClaimed } from '../task-metrics.ts';
 import type { EndHook, Ending } from './ending.ts';
-import type { Claim, LeaseRef } from './lease.ts';
-import type { Submission, SubmitIntent } from './submission.ts';
+import type { Claim, LeaseRef, NotedLease } from './lease.ts';
+import type { LostSubmit, Place, Submission, SubmitIntent } from './submission.ts';
 import { TakeoverPause } from './takeover-pause.ts';
 import { WakeSignal } from './wake-signal.ts';
 
@@ -28,6 +32,7 @@ export class TaskQueue {
   private readonly held = new Set<string>();
   private keysToWake = new Set<string>();
   private isWaking = false;
+  private readonly endListeners: ((task: ShownTask) => void)[] = [];
 
   constructor(
     private readonly claims: ClaimTasks,
@@ -41,6 +46,9 @@ export class TaskQueue {
     private readonly wakeSignal: WakeSignal,
     private readonly takeoverPause: TakeoverPause,
     private readonly priorities: AgePriorities,
+    private readonly confirms: ConfirmCancel,
+    private readonly finals: FinalTasks,
+    private readonly pace: Pace,
   ) {}
 
   /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
@@ -57,6 +65,8 @@ export class TaskQueue {
   async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null = null): Promise<Claim> {
     const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held], exceptKeys);
     this.feed.publish(claim.tasks);
+    this.pace.started(claim.tasks);
+    tasksClaimed(claim.tasks);
     return claim;
   }
 
@@ -82,31 +92,48 @@ export class TaskQueue {
    * @param afterS seconds until a worker may claim it; null: when the lease expires
    * @returns whether the lease still held
    */
-  async release(lease: LeaseRef, afterS: number | null): Promise<boolean> {
-    const released = await this.leases.release([lease], afterS);
+  async release(lease: NotedLease, afterS: number | null): Promise<boolean> {
+    const moments = afterS === null || afterS === 0 ? null : lease.moments.onHold();
+    const released = await this.leases.release([lease], afterS, moments);
     if (released.length === 0) return false;
     if (afterS === 0) this.wakeSignal.notify();
     return true;
   }
 
   /** Records which provider will run the task, before the paid call. */
-  submitIntent(lease: LeaseRef, submission: Submission): Promise<SubmitIntent> {
-    return this.submits.intent(lease, submission);
+  submitIntent(lease: NotedLease, submission: Submission): Promise<SubmitIntent> {
+    const write = (moments: string | null) => this.submits.intent(lease, submission, moments);
+    return lease.moments.write(['submitting', submission.provider], write, (intent) => intent === 'committed');
   }
 
   /** Whether the provider is at its concurrency limit. Only the intent to submit decides; this saves work before it. */
-  isFull(lease: LeaseRef, submission: Submission): Promise<boolean> {
-    return this.submits.isFull(lease, submission);
+  isFull(lease: LeaseRef, place: Place): Promise<boolean> {
+    return this.submits.isFull(lease, place);
   }
 
   /** Records the upstream's job id, before the first poll. @returns whether the lease still holds */
-  submitAccepted(lease: LeaseRef, upstreamId: string, requestId: string | null = null): Promise<boolean> {
-    return this.submits.accepted(lease, upstreamId, requestId);
+  submitAccepted(lease: NotedLease, upstreamId: string, requestId: string | null = null): Promise<boolean> {
+    const write = (moments: string | null) => this.submits.accepted(lease, upstreamId, requestId, moments);
+    return lease.moments.write(['accepted', lease.moments.provider], write, isTrue);
   }
 
-  /** Records that the upstream accepted nothing, so another provider may be tried. @returns whether the lease still holds */
-  submitWithdrawn(lease: LeaseRef): Promise<boolean> {
-    return this.submits.withdrawn(lease);
+  /** Records what a provider without paid calls could only approximate. @returns whether the lease still holds */
+  approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
+    return this.submits.approximated(lease, approximations);
+  }
+
+  /**
+   * Takes the intent back, so that another provider may be tried.
+   * @param mayBeCharged false: the upstream certainly accepted nothing; true: its answer was lost, and the call is repeated
+   * @returns whether the lease still holds
+   */
+  submitWithdrawn(lease: NotedLease, mayBeCharged: boolean): Promise<boolean> {
+    return lease.moments.write(null, (moments) => this.submits.withdrawn(lease, mayBeCharged, moments), isTrue);
+  }
+
+  /** Counts a job that the provider has lost, and that cost nothing, as a lost attempt. */
+  submitLost(lease: LeaseRef): Promise<LostSubmit> {
+    return this.submits.lost(lease);
   }
 
   /** @param percent 0 to 99; ignored when the lease is lost or the recorded progress is higher */
@@ -119,12 +146,20 @@ export class TaskQueue {
    * Ends the task and wakes the next throttled task of its API key.
    * @returns null when the task had ended already or another claim holds it
    */
-  async end(ending: Ending): Promise<Task | null> {
+  async end(ending: Ending): Promise<ShownTask | null> {
     const task = await this.ends.end(ending);
     if (!task) return null;
     this.feed.publish([task]);
+    this.pace.ended(task);
+    taskEnded(task);
     this.wakeNextOf(task.api_key_id);
+    for (const listener of this.endListeners) listener(task);
     return task;
+  }
+
+  /** Call when the provider has confirmed that the job of an ended task was cancelled before it ran: it costs nothing. */
+  async cancelConfirmed(taskId: string): Promise<void> {
+    if (await this.confirms.confirm(taskId)) this.finals.drop(taskId);
   }
 
   /** Registers a hook that writes in the transaction that ends tasks. */
@@ -132,8 +167,14 @@ export class TaskQueue {
     this.ends.registerHook(hook);
   }
 
+  /** @param listener called after the commit of every end in this process; a process killed between the two calls nothing */
+  onEnd(listener: (task: ShownTask) => void): void {
+    this.endListeners.push(listener);
+  }
+
+  /** Also finds a task that was deleted a moment ago. */
   read(taskId: string): Promise<ShownTask | null> {
-    return this.reads.find(taskId);
+    return this.reads.findStored(taskId);
   }
 
   /** Calls `watcher` with every change of the task. @returns how to stop watching */
@@ -173,3 +214,5 @@ export class TaskQueue {
     this.isWaking = false;
   }
 }
+
+const isTrue = (held: boolean): boolean => held;

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+import { PROCESS_ID } from '../../platform/process-id.ts';
 
 /** Identifies this process in the record of the tasks it has claimed. */
-export const WORKER_ID = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+export const WORKER_ID = PROCESS_ID;

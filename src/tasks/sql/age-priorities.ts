@@ -1,29 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { agedPlaceOf } from './line.ts';
 
 /** Seconds that a task waits before it may overtake newer tasks of other keys. */
 const AGED_AFTER_S = 60;
-/** Of each key and sweep. A few only: a large backlog must not overtake everybody else's tasks at once. */
-const AGED_PER_KEY = 10;
 
-/** The inner limit comes first: a key's oldest waiting tasks are looked at, aged or not, and never its whole backlog. */
+/**
+ * The oldest waiting tasks of each key and priority, as many as the key has weight: a large backlog must not overtake everybody
+ * else's tasks at once, and keys keep their shares. Tasks of one priority are passed over only where the key has both.
+ * @param unfinished SQL: how many unfinished tasks of this priority the key has
+ */
+const oldest = (low: 'low' | 'not low', unfinished: string): string => `
+      select t.*, l.weight from key_load l, lateral (
+        select id, api_key_id, low, priority, created_at from tasks
+        where api_key_id = l.api_key_id and status = 'queued' and not parked and ${low}
+        order by id limit l.weight for update skip locked) t
+      where l.queued > 0 and ${unfinished} > 0`;
+
 const AGE: Statement = {
   name: 'tasks.age_priorities',
   text: `
-    with oldest as (
-      select t.id, t.priority, t.created_at from key_load l, lateral (
-        select id, priority, created_at from tasks
-        where api_key_id = l.api_key_id and status = 'queued' and not parked
-        order by id limit ${AGED_PER_KEY} for update skip locked) t
-      where l.queued > 0
+    with normal as (${oldest('not low', 'l.queued + l.running - l.low')}
+    ), low as (${oldest('low', 'l.low')}
+    ), oldest as (
+      select *, row_number() over (partition by api_key_id, low order by id) as nth
+      from (select * from normal union all select * from low) each
+      where created_at < now() - make_interval(secs => ${AGED_AFTER_S})
+    ), placed as (
+      select id, priority, ${agedPlaceOf('low', 'nth', 'weight')} as place from oldest
     )
-    update tasks t set priority = 0 from oldest o
-    where t.id = o.id and o.priority > 0 and o.created_at < now() - make_interval(secs => ${AGED_AFTER_S})
+    update tasks t set priority = p.place from placed p where t.id = p.id and p.place < p.priority
     returning t.id`,
 };
 
 /**
- * Moves tasks that have waited for long to the front of the queue. Otherwise a backlog, whose tasks come after the first ones
+ * Moves tasks that have waited for long to the front of those of their priority. Otherwise a backlog, whose tasks come after the first ones
  * of every other key, would wait for as long as other keys create tasks. Raw SQL because of the lateral join.
  */
 @Injectable()

@@ -3,34 +3,61 @@ import { Config } from '../../platform/config.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../queue/lease.ts';
+import { LowShare } from '../queue/low-share.ts';
 import { WORKER_ID } from '../queue/worker-id.ts';
 import { isLockTimeout } from './batch-by-key.ts';
+import { moment, withMoments } from './add-moments.ts';
+import { NO_TURNS, type Turns, turnsOf } from './claim-turns.ts';
+import { LOW_FROM } from './line.ts';
+import type { TaskStatus } from '../task-status.ts';
+import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
+
+interface Candidates {
+  lapsed: string;
+  waiting: string;
+  turns?: Turns;
+}
+
+/**
+ * A worker that gives a task back clears `worker_id`. One that gave it back to wait for its provider is not taken over: the
+ * next claim waits on.
+ */
+const RECLAIMED = `case
+            when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}
+            when t.timeline->-1->>1 = 'held' then t.timeline
+            else ${withMoments('t.timeline', moment('taken_over', 't.attempt + 1'))} end`;
 
 /**
  * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the new
  * number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks -> key_load, as
  * in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
- * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them.
+ * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them. Tasks of
+ * a paused model are parked too: the next claim does not read them.
+ *
+ * Waiting tasks start in the order of the line (line.ts).
  */
-const claim = (name: string, lapsed: string, waiting: string): Statement => ({
+const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates): Statement => ({
   name,
   text: `
-    with lapsed as (
-      select id, api_key_id, status from tasks
+    with paused as (${PAUSED_MODELS}
+    ), lapsed as (
+      select id, api_key_id, status, priority, model from tasks
       where ${lapsed}
       order by lease_until limit $1 for update skip locked
-    ), waiting as (
-      select id, api_key_id, status from tasks
+    ), ${turns.taken} waiting as (
+      select id, api_key_id, status, priority, model from tasks
       where ${waiting}
-      order by priority, id limit $1 - (select count(*) from lapsed) for update skip locked
+      order by priority, id limit $1 - (select count(*) from lapsed) ${turns.fewer} for update skip locked
+    ), candidates as (
+      ${turns.ready}
     ), ready as (
-      select * from lapsed union all select * from waiting
+      select c.*, p.pause_id from candidates c left join paused p on p.model = c.model and c.status = 'queued'
     ), load as (
       select api_key_id, running, max_running from key_load
-      where api_key_id in (select api_key_id from waiting) order by api_key_id for update
+      where api_key_id in (select api_key_id from ready where status = 'queued' and pause_id is null) order by api_key_id for update
     ), placed as (
-      select *, row_number() over (partition by api_key_id, status order by id) as place from ready
+      select *, row_number() over (partition by api_key_id, status order by turn, id) as place from ready where pause_id is null
     ), granted as (
       select p.id, p.status from placed p left join load l using (api_key_id)
       where p.status = 'running' or l.max_running = 0 or l.running + p.place <= l.max_running
@@ -38,8 +65,11 @@ const claim = (name: string, lapsed: string, waiting: string): Statement => ({
       update tasks t
       set status = 'running', attempt = t.attempt + 1, losses = t.losses + (g.status = 'running')::int,
           lease_until = now() + make_interval(secs => $3), worker_id = $2, started_at = coalesce(t.started_at, now()),
-          deadline_at = case when t.started_at is null then now() + (t.deadline_at - t.created_at) else t.deadline_at end,
-          sequence = t.sequence + 1
+          deadline_at = case when t.started_at is null
+                             then now() + coalesce(make_interval(secs => t.run_deadline_s), t.deadline_at - t.created_at)
+                             else t.deadline_at end,
+          sequence = t.sequence + 1,
+          timeline = case when g.status = 'running' then ${RECLAIMED} else t.timeline end
       from granted g where t.id = g.id
       returning t.*, g.status as was, extract(epoch from t.deadline_at - now())::float8 as remaining_s
     ), counted as (
@@ -47,7 +77,10 @@ const claim = (name: string, lapsed: string, waiting: string): Statement => ({
       from (select api_key_id, count(*) as tasks from claimed where was = 'queued' group by api_key_id) c
       where l.api_key_id = c.api_key_id
     ), parked as (
-      update tasks t set parked = true from ready r
+      update tasks t set parked = true, paused_by = r.pause_id,
+             timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}
+                        else ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))} end
+      from ready r
       where t.id = r.id and r.id not in (select id from granted)
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
@@ -62,46 +95,71 @@ const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and i
 const UNLOCKED = 'and exists (select 1 from key_load l where l.api_key_id = tasks.api_key_id for update skip locked)';
 
 const WAITING = `status = 'queued' and not parked`;
+const LOW = `${WAITING} and priority >= ${LOW_FROM}`;
+const NOT_TAKEN = 'id <> all(array(select id from turns))';
 
-const CLAIM = claim('tasks.claim', LAPSED, WAITING);
-const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', LAPSED, `${WAITING} ${UNLOCKED}`);
+const CLAIM = claim('tasks.claim', { lapsed: LAPSED, waiting: WAITING });
+const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', { lapsed: LAPSED, waiting: `${WAITING} ${UNLOCKED}` });
+const CLAIM_TURNS = claim('tasks.claim_turns', {
+  lapsed: LAPSED,
+  waiting: `${WAITING} and ${NOT_TAKEN}`,
+  turns: turnsOf(LOW),
+});
+const CLAIM_TURNS_UNLOCKED = claim('tasks.claim_turns_unlocked', {
+  lapsed: LAPSED,
+  waiting: `${WAITING} and ${NOT_TAKEN} ${UNLOCKED}`,
+  turns: turnsOf(`${LOW} ${UNLOCKED}`),
+});
 
 /** Tasks at the head of the queue that a claim of reserved places looks at: it must not read the whole backlog of a busy key. */
 const LOOKAHEAD = 200;
 
-/** One task of each key but $7. */
+/** One task of each key but $10. */
 const LAPSED_OF_OTHERS = `${LAPSED} and id in (
-        select distinct on (api_key_id) id from tasks where ${LAPSED} and api_key_id <> all($7::text[])
+        select distinct on (api_key_id) id from tasks where ${LAPSED} and api_key_id <> all($10::text[])
         order by api_key_id, lease_until)`;
-const WAITING_OF_OTHERS = `${hidden('tasks.status')} = 'queued' and not parked and id = any(array(
+const headOfOthers = (
+  waiting: string,
+): string => `${hidden('tasks.status')} = 'queued' and not parked and id = any(array(
         select distinct on (api_key_id) id
-        from (select id, api_key_id, priority from tasks where ${WAITING}
+        from (select id, api_key_id, priority from tasks where ${waiting}
               order by priority, id limit ${LOOKAHEAD}) head
-        where api_key_id <> all($7::text[]) order by api_key_id, priority, id))`;
+        where api_key_id <> all($10::text[]) order by api_key_id, priority, id))`;
+const OTHERS = `${headOfOthers(WAITING)} and api_key_id <> all(array(select api_key_id from turns))`;
 
-/** For places that are reserved for keys other than $7. */
-const CLAIM_RESERVED = claim('tasks.claim_reserved', LAPSED_OF_OTHERS, WAITING_OF_OTHERS);
-const CLAIM_RESERVED_UNLOCKED = claim(
-  'tasks.claim_reserved_unlocked',
-  LAPSED_OF_OTHERS,
-  `${WAITING_OF_OTHERS} ${UNLOCKED}`,
-);
+/** For places that are reserved for keys other than $10. */
+const CLAIM_RESERVED = claim('tasks.claim_reserved', {
+  lapsed: LAPSED_OF_OTHERS,
+  waiting: OTHERS,
+  turns: turnsOf(headOfOthers(LOW)),
+});
+const CLAIM_RESERVED_UNLOCKED = claim('tasks.claim_reserved_unlocked', {
+  lapsed: LAPSED_OF_OTHERS,
+  waiting: `${OTHERS} ${UNLOCKED}`,
+  turns: turnsOf(`${headOfOthers(LOW)} ${UNLOCKED}`),
+});
 
 /** Not always, because a busy key's row is locked most of the time, though never for long. */
 const UNLOCKED_FOR_MS = 5_000;
 
-type Row = (ClaimedTask | { id: null }) & { candidates: number };
+type Row = (Claimed | { id: null }) & { candidates: number };
+type Claimed = ClaimedTask & { was: TaskStatus };
 
-/** Raw SQL because the claim is the hottest write: nine CTEs in one statement and one commit. */
+/** Raw SQL because the claim is the hottest write: ten CTEs in one statement and one commit. */
 @Injectable()
 export class ClaimTasks {
   /** On the monotonic clock. */
   private unlockedUntilMs = 0;
+  /** Whether the last claim left tasks behind. If not, it has taken those of low priority too, and turns need not be looked for. */
+  private wasFull = true;
+  private readonly share: LowShare;
 
   constructor(
     private readonly sql: Sql,
     private readonly config: Config,
-  ) {}
+  ) {
+    this.share = new LowShare(config.lowPriorityShare);
+  }
 
   /**
    * @param limit most tasks to claim
@@ -111,14 +169,21 @@ export class ClaimTasks {
    */
   async claim(limit: number, includeExpired: boolean, held: string[], exceptKeys: string[] | null): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
+    const { turns, gathered, share } = this.share.next(limit);
     const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held];
+    const withTurns = exceptKeys !== null || (turns > 0 && this.wasFull);
     const rows = exceptKeys
-      ? await this.run(CLAIM_RESERVED, CLAIM_RESERVED_UNLOCKED, [...values, exceptKeys])
-      : await this.run(CLAIM, CLAIM_UNLOCKED, values);
-    return {
-      tasks: rows.filter((row): row is ClaimedTask & { candidates: number } => row.id !== null),
-      full: (rows[0]?.candidates ?? 0) >= limit,
-    };
+      ? await this.run(CLAIM_RESERVED, CLAIM_RESERVED_UNLOCKED, [...values, turns, gathered, share, exceptKeys])
+      : withTurns
+        ? await this.run(CLAIM_TURNS, CLAIM_TURNS_UNLOCKED, [...values, turns, gathered, share])
+        : await this.run(CLAIM, CLAIM_UNLOCKED, values);
+    const tasks = rows.filter((row): row is Claimed & { candidates: number } => row.id !== null);
+    const started = tasks.filter(({ was }) => was === 'queued');
+    const low = started.filter((task) => task.low).length;
+    const full = (rows[0]?.candidates ?? 0) >= limit;
+    this.share.count({ normal: started.length - low, low }, full && !withTurns);
+    if (!exceptKeys) this.wasFull = full;
+    return { tasks, full };
   }
 
   /** @param whileLocked runs instead for a while after `statement` failed because of a locked row */

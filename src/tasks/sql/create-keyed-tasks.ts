@@ -1,18 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
-import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
+import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, toRows } from './new-task.ts';
 import {
+  COUNTED,
+  COUNTED_COLUMNS,
   insertOpened,
   LOAD,
   OpenKeyCounters,
   REFUSAL,
   type Refusal,
+  type RefusalRow,
   type Refusals,
   refusalError,
+  refusalsOf,
 } from './open-key-counters.ts';
+import { BUDGET, decided, ESTIMATE_COLUMN, MADE_COLUMNS, RESERVED, SPENT_BUDGET } from './reserve-budget.ts';
 
 export interface Idempotency {
   idempotency_key: string;
@@ -33,6 +39,22 @@ export interface Creation {
 
 const CREATED: Creation = Object.freeze({ replayed: null });
 
+const KEY_COLUMNS = 'idempotency_key text, request_hash text, response text, key_ttl_s float8';
+
+/** @param which SQL: the tasks of `wanted` whose keys are inserted */
+const keyed = (which: string): string => `
+    keyed as (
+      insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
+      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
+      from wanted ${which}
+      order by api_key_id, idempotency_key
+      on conflict (api_key_id, key) do update
+        set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
+            created_at = now(), expires_at = excluded.expires_at
+        where k.expires_at < now()
+      returning task_id
+    )`;
+
 /**
  * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
  * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit. Returns every task that it
@@ -42,51 +64,65 @@ const CREATE: Statement = {
   name: 'tasks.create_keyed',
   text: `
     with wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS},
-        idempotency_key text, request_hash text, response text, key_ttl_s float8), ${lockWait('$2')}
-    ), ${LOAD}, keyed as (
-      insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
-      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
-      from wanted join load using (api_key_id) where place <= admitted
-      order by api_key_id, idempotency_key
-      on conflict (api_key_id, key) do update
-        set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
-            created_at = now(), expires_at = excluded.expires_at
-        where k.expires_at < now()
-      returning task_id
-    ), made as (${INSERT}
+      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS}), ${lockWait('$2')}
+    ), ${LOAD}, ${keyed('join load using (api_key_id) where place <= admitted')}, made as (${INSERT}
       where id in (select task_id from keyed)
-      returning api_key_id
-    ), counted as (
-      update key_load l set queued = l.queued + m.tasks, max_running = m.max_running
-      from (
-        select api_key_id, count(*) as tasks, max(max_running) as max_running
-        from made join load using (api_key_id) group by api_key_id
-      ) m
-      where l.api_key_id = m.api_key_id
-    )
+      returning ${COUNTED_COLUMNS}
+    ), ${COUNTED}
     select id, ${REFUSAL} as refusal
     from wanted left join load using (api_key_id) where id not in (select task_id from keyed)`,
+};
+
+/** A repeated request reserves nothing, so it must not take the room of another one. */
+const IS_KNOWN = `coalesce((
+               select true from idempotency_keys k
+               where k.api_key_id = w.api_key_id and k.key = w.idempotency_key and ${hiddenTime('k.expires_at')} >= now()), false)`;
+
+/** The same for tasks of API keys with a budget, which it reserves. */
+const CREATE_RESERVED: Statement = {
+  name: 'tasks.create_keyed_reserved',
+  text: `
+    with recursive wanted as (
+      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS}, ${ESTIMATE_COLUMN}), ${lockWait('$2')}
+    ), ${LOAD}, ${BUDGET}, ${decided(IS_KNOWN)}, ${keyed('where id in (select id from decided where refusal is null)')}, made as (${INSERT_RESERVED}
+      where id in (select task_id from keyed)
+      returning ${COUNTED_COLUMNS}, ${MADE_COLUMNS}
+    ), ${COUNTED}, ${RESERVED}
+    select w.id, case when d.id is null then 'no_counters' else coalesce(d.refusal, 'known_key') end as refusal,
+           case when d.refusal = 'budget_exceeded' then ${SPENT_BUDGET} end as budget
+    from wanted w left join decided d using (id) left join budget on budget.api_key_id = w.api_key_id
+    where w.id not in (select task_id from keyed)`,
 };
 
 /** Stores tasks that came with an idempotency key, together with the key. */
 @Injectable()
 export class CreateKeyedTasks {
-  private readonly batch = new BatchByKey<KeyedTask, Creation>((tasks, wait) => this.flush(tasks, wait), BATCHING);
+  private readonly batch = this.batchOf(CREATE);
+  /** Apart, so that budgets cost nothing to the keys that have none. */
+  private readonly reserved = this.batchOf(CREATE_RESERVED);
 
   constructor(
     private readonly sql: Sql,
     private readonly counters: OpenKeyCounters,
   ) {}
 
-  /** @throws ApiError queue_full, idempotency_key_reused, idempotency_in_progress, service_unavailable */
+  /** @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable */
   create(task: KeyedTask): Promise<Creation> {
-    return this.batch.add(task);
+    return (task.estimate_micros === undefined ? this.batch : this.reserved).add(task);
   }
 
-  private async flush(tasks: KeyedTask[], wait: LockWait): Promise<(Creation | ApiError)[]> {
+  private batchOf(statement: Statement): BatchByKey<KeyedTask, Creation> {
+    return new BatchByKey((tasks, wait) => this.flush(statement, tasks, wait), {
+      ...BATCHING,
+      name: statement.name,
+    });
+  }
+
+  private async flush(statement: Statement, tasks: KeyedTask[], wait: LockWait): Promise<(Creation | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
-    const refusals = new Map(await insertOpened(this.counters, firsts, (opened) => this.insert(opened, wait)));
+    const insert = async (opened: KeyedTask[]): Promise<Refusals> =>
+      refusalsOf(await this.sql.run<RefusalRow>(statement, [toRows(opened), wait]));
+    const refusals = new Map(await insertOpened(this.counters, firsts, insert));
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
@@ -95,11 +131,6 @@ export class CreateKeyedTasks {
       const refusal = refusals.get(task.id);
       return refusal ? resultOf(task, refusal, responses) : CREATED;
     });
-  }
-
-  private async insert(tasks: KeyedTask[], wait: LockWait): Promise<Refusals> {
-    const refused = await this.sql.run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks), wait]);
-    return new Map(refused.map(({ id, refusal }) => [id, refusal]));
   }
 }
 

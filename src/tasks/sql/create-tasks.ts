@@ -2,16 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
-import { BATCHING, COLUMNS, INSERT, type NewTask, toRows } from './new-task.ts';
+import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, toRows } from './new-task.ts';
 import {
+  COUNTED,
+  COUNTED_COLUMNS,
   insertOpened,
   LOAD,
   OpenKeyCounters,
   REFUSAL,
-  type Refusal,
+  type RefusalRow,
   type Refusals,
   refusalError,
+  refusalsOf,
 } from './open-key-counters.ts';
+import { BUDGET, decided, ESTIMATE_COLUMN, MADE_COLUMNS, RESERVED, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
  * Inserts tasks and updates the counters of their keys in one statement, thus one commit, for many requests at once. Returns
@@ -24,7 +28,10 @@ const CREATE: Statement = {
     with wanted as (
       select * from json_to_recordset($1::json) as w(${COLUMNS}), ${lockWait('$2')}
     ), ${LOAD}, counted as (
-      update key_load l set queued = l.queued + o.admitted, max_running = o.max_running
+      update key_load l set queued = l.queued + o.admitted, max_running = o.max_running, weight = o.weight,
+             low = o.low_ahead + case when o.admitted = o.tasks then o.lows
+                                      else (select count(w.low) from wanted w
+                                            where w.api_key_id = o.api_key_id and w.place <= o.admitted) end
       from load o where l.api_key_id = o.api_key_id
     ), made as (${INSERT}
       where place <= admitted
@@ -33,31 +40,53 @@ const CREATE: Statement = {
     from wanted left join load using (api_key_id) where admitted is null or place > admitted`,
 };
 
+/** The same for tasks of API keys with a budget, which it reserves. */
+const CREATE_RESERVED: Statement = {
+  name: 'tasks.create_reserved',
+  text: `
+    with recursive wanted as (
+      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${ESTIMATE_COLUMN}), ${lockWait('$2')}
+    ), ${LOAD}, ${BUDGET}, ${decided('false')}, made as (${INSERT_RESERVED}
+      where id in (select id from decided where refusal is null)
+      returning ${COUNTED_COLUMNS}, ${MADE_COLUMNS}
+    ), ${COUNTED}, ${RESERVED}
+    select w.id, coalesce(d.refusal, 'no_counters') as refusal,
+           case when d.refusal = 'budget_exceeded' then ${SPENT_BUDGET} end as budget
+    from wanted w left join decided d using (id) left join budget on budget.api_key_id = w.api_key_id
+    where d.id is null or d.refusal is not null`,
+};
+
 /** Stores tasks that came without an idempotency key. */
 @Injectable()
 export class CreateTasks {
-  private readonly batch = new BatchByKey<NewTask, undefined>((tasks, wait) => this.flush(tasks, wait), BATCHING);
+  private readonly batch = this.batchOf(CREATE);
+  /** Apart, so that budgets cost nothing to the keys that have none. */
+  private readonly reserved = this.batchOf(CREATE_RESERVED);
 
   constructor(
     private readonly sql: Sql,
     private readonly counters: OpenKeyCounters,
   ) {}
 
-  /** @throws ApiError queue_full, service_unavailable */
+  /** @throws ApiError queue_full, budget_exceeded, service_unavailable */
   create(task: NewTask): Promise<undefined> {
-    return this.batch.add(task);
+    return (task.estimate_micros === undefined ? this.batch : this.reserved).add(task);
   }
 
-  private async flush(tasks: NewTask[], wait: LockWait): Promise<(ApiError | undefined)[]> {
-    const refusals = await insertOpened(this.counters, tasks, (opened) => this.insert(opened, wait));
+  private batchOf(statement: Statement): BatchByKey<NewTask, undefined> {
+    return new BatchByKey((tasks, wait) => this.flush(statement, tasks, wait), {
+      ...BATCHING,
+      name: statement.name,
+    });
+  }
+
+  private async flush(statement: Statement, tasks: NewTask[], wait: LockWait): Promise<(ApiError | undefined)[]> {
+    const insert = async (opened: NewTask[]): Promise<Refusals> =>
+      refusalsOf(await this.sql.run<RefusalRow>(statement, [toRows(opened), wait]));
+    const refusals = await insertOpened(this.counters, tasks, insert);
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
       return refusal && refusalError(task, refusal);
     });
-  }
-
-  private async insert(tasks: NewTask[], wait: LockWait): Promise<Refusals> {
-    const refused = await this.sql.run<{ id: string; refusal: Refusal }>(CREATE, [toRows(tasks), wait]);
-    return new Map(refused.map(({ id, refusal }) => [id, refusal]));
   }
 }

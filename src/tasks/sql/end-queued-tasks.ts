@@ -1,9 +1,12 @@
 import type { EntityManager } from 'typeorm';
+import type { CallerLimits } from '../../auth/caller.ts';
 import { taskError } from '../task-error.ts';
+import { settled } from './settle-budgets.ts';
 
 /**
- * Ends what one API key has queued, without events: a revoked key receives none. Locks tasks -> key_load, each in order, as all
- * statements that take both; the count forces all tasks to be locked before the row of key_load. $1 the key, $2 the error.
+ * Ends what one API key has queued, without events: a revoked key receives none. Locks tasks -> key_load -> key_budgets, each in order,
+ * as all statements that take several; the count forces all tasks to be locked before the row of key_load. A queued task has made no paid
+ * call. $1 the key, $2 the error.
  */
 const END_QUEUED = `
   with held as (
@@ -13,13 +16,23 @@ const END_QUEUED = `
     set status = 'failed', error = $2::json, completed_at = now(), sequence = t.sequence + 1, progress = 0,
         lease_until = null, parked = false
     from held h where t.id = h.id
-    returning t.id
+    returning t.*
+  ), ledger as (
+    insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, resolution, source, batch_id, metadata,
+                              images, video_seconds, submits, cost_micros, basis)
+    select id, api_key_id, completed_at, 'cancelled', kind, model, input->>'resolution', source,
+           batch_id, nullif(metadata, '{}'), 0, 0, 0, 0, 'free'
+    from ended
+    on conflict (task_id) do nothing
   ), freed as (
-    select count(*)::int as queued from ended
+    select count(*)::int as queued, (count(*) filter (where low))::int as lows from ended
   ), load as (
     select api_key_id from key_load where api_key_id = $1 and (select queued from freed) > 0 for update
-  )
-  update key_load l set queued = l.queued - f.queued from freed f, load where l.api_key_id = load.api_key_id`;
+  ), free as (
+    select api_key_id, budget_day, reserved_micros, 0 as cost_micros from ended
+  ), ${settled('free', 'load')}
+  update key_load l set queued = l.queued - f.queued, low = greatest(l.low - f.lows, 0)
+  from freed f, load where l.api_key_id = load.api_key_id`;
 
 /** A creation of the key that is stuck in another process keeps the row of key_load for at most 5 s. */
 const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
@@ -31,10 +44,14 @@ export async function endQueuedTasks(tx: EntityManager, apiKeyId: string): Promi
   await tx.query(END_QUEUED, [apiKeyId, JSON.stringify(error)]);
 }
 
-/** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run. */
-const SET_MAX_RUNNING = `update key_load set max_running = $2 where api_key_id = $1`;
+/** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run, and orders them by the weight. */
+const SET_LIMITS = `update key_load set max_running = $2, weight = $3 where api_key_id = $1`;
 
-/** Makes a new limit count for tasks that are queued already. */
-export async function setMaxRunning(tx: EntityManager, apiKeyId: string, maxRunning: number): Promise<void> {
-  await tx.query(SET_MAX_RUNNING, [apiKeyId, maxRunning]);
+/** Makes new limits count for tasks that are queued already. */
+export async function setLimits(
+  tx: EntityManager,
+  apiKeyId: string,
+  { maxRunning, weight }: Pick<CallerLimits, 'maxRunning' | 'weight'>,
+): Promise<void> {
+  await tx.query(SET_LIMITS, [apiKeyId, maxRunning, weight]);
 }

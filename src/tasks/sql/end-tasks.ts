@@ -5,21 +5,31 @@ import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/time.ts';
 import { type EndHook, type Ending, LONGEST_END_MS } from '../queue/ending.ts';
-import type { Task } from '../task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import { chargeOf } from '../usage/charge.ts';
+import { UsageTerms } from '../usage/usage-terms.ts';
+import { withMoments } from './add-moments.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
+import { settled } from './settle-budgets.ts';
+import { CHARGE_COLUMNS, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
+
+/** Columns for workers, more than half of a row, are not returned: they are not read afterwards. */
+const SHOWN_OF_ENDED = SHOWN_COLUMNS.replace(/\w+/g, 't.$&');
 
 /**
  * Ends only queued or running tasks, and with an `attempt` only those that this claim holds: when a finish and a cancel
- * race, one finds the row and the other does not. Locks tasks -> key_load, each in order.
+ * race, one finds the row and the other does not. Locks tasks -> key_load -> key_budgets, each in order. The ledger gets its row
+ * here too, and the budget the cost, so a task is counted once, however it ends.
  */
 const END: Statement = {
   name: 'tasks.end',
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(
-        id text, attempt int, lapsed boolean, status text, result json, error json), ${lockWait('$3')}
+        id text, attempt int, lapsed boolean, status text, result json, error json, moments jsonb, ${CHARGE_COLUMNS}), ${lockWait('$3')}
     ), held as (
-      select t.id, t.status as was, w.status, w.result, w.error from tasks t join wanted w using (id)
+      select t.id, t.status as was, w.status, w.result, w.error, w.moments, ${CHARGES}
+      from tasks t join wanted w using (id) cross join ${CHARGED}
       where ${hidden('t.status')} in ('queued', 'running')
         and (w.attempt is null or (${hidden('t.status')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
@@ -30,20 +40,21 @@ const END: Statement = {
           progress = case when h.status = 'succeeded' then 100
                           when h.error->>'code' = 'task_cancelled' then 0 else t.progress end,
           files_expire_at = case when h.status = 'succeeded' then least(now() + make_interval(secs => $2), t.expires_at) end,
-          lease_until = null, parked = false
+          timeline = case when h.moments is null then t.timeline else ${withMoments('t.timeline', 'h.moments')} end,
+          lease_until = null, parked = false, usage = ${usageJson('$4')}
       from held h where t.id = h.id
-      returning t.*, h.was
-    ), freed as (
+      returning ${SHOWN_OF_ENDED}, t.budget_day, t.reserved_micros, h.was, ${LEDGER_COLUMNS}
+    ), ${LEDGER}, freed as (
       select api_key_id, count(*) filter (where was = 'queued') as queued,
-             count(*) filter (where was = 'running') as running
+             count(*) filter (where was = 'running') as running, count(*) filter (where low) as lows
       from ended group by api_key_id
     ), load as (
       select api_key_id from key_load where api_key_id in (select api_key_id from freed) order by api_key_id for update
     ), counted as (
-      update key_load l set queued = l.queued - f.queued, running = l.running - f.running
+      update key_load l set queued = l.queued - f.queued, running = l.running - f.running, low = greatest(l.low - f.lows, 0)
       from freed f, load where l.api_key_id = f.api_key_id and load.api_key_id = f.api_key_id
-    )
-    select * from ended`,
+    ), ${settled('ended', 'load')}
+    select ${SHOWN_COLUMNS} from ended`,
 };
 
 /** The code is that of an outage, so that the worker tries again. */
@@ -58,7 +69,8 @@ class EndTooSlow extends Error {
 /** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
 @Injectable()
 export class EndTasks {
-  private readonly batch = new BatchByKey<Ending, Task | null>((endings, wait) => this.flush(endings, wait), {
+  private readonly batch = new BatchByKey<Ending, ShownTask | null>((endings, wait) => this.flush(endings, wait), {
+    name: 'tasks.end',
     maxItems: 200,
   });
   private readonly hooks: EndHook[] = [];
@@ -66,6 +78,7 @@ export class EndTasks {
   constructor(
     private readonly sql: Sql,
     private readonly config: Config,
+    private readonly terms: UsageTerms,
   ) {}
 
   /** @param hook writes in the same commit as the ends */
@@ -74,15 +87,20 @@ export class EndTasks {
   }
 
   /** @returns null when the task had ended already or another claim holds it; the earlier outcome stays */
-  end(ending: Ending): Promise<Task | null> {
+  end(ending: Ending): Promise<ShownTask | null> {
     return this.batch.add(ending);
   }
 
-  private async flush(endings: Ending[], wait: LockWait): Promise<(Task | null | ApiError)[]> {
+  private async flush(endings: Ending[], wait: LockWait): Promise<(ShownTask | null | ApiError)[]> {
     const first = new Map<string, Ending>();
     for (const ending of endings) if (!first.has(ending.id)) first.set(ending.id, ending);
     const rows = [...first.values()];
-    const values = [toJson(rows), this.config.fileRetentionDays * DAY_S, wait];
+    const values = [
+      toJson(rows, this.terms.currency),
+      this.config.fileRetentionDays * DAY_S,
+      wait,
+      this.terms.currency,
+    ];
     const keys = [...new Set(rows.map((ending) => ending.api_key_id))];
     const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, values, keys));
     afterCommit();
@@ -97,10 +115,10 @@ export class EndTasks {
     commit: () => void,
     values: unknown[],
     apiKeyIds: string[],
-  ): Promise<{ ended: Task[]; afterCommit: () => void }> {
+  ): Promise<{ ended: ShownTask[]; afterCommit: () => void }> {
     const begunMs = performance.now();
     const [{ rows: ended }, ...prepared] = await Promise.all([
-      tx.query<Task>({ ...END, values }),
+      tx.query<ShownTask>({ ...END, values }),
       ...this.hooks.map((hook) => hook(tx, apiKeyIds)),
     ]);
 
@@ -117,5 +135,15 @@ export class EndTasks {
   }
 }
 
-const toJson = (endings: Ending[]): string =>
-  JSON.stringify(endings.map(({ id, attempt, lapsed, outcome }) => ({ id, attempt, lapsed, ...outcome })));
+const toJson = (endings: Ending[], currency: string): string =>
+  JSON.stringify(
+    endings.map(({ id, attempt, lapsed, outcome, moments, usage, resolution }) => ({
+      id,
+      attempt,
+      lapsed,
+      moments,
+      ...outcome,
+      ...chargeOf({ outcome, usage }, currency),
+      resolution,
+    })),
+  );

@@ -1,5 +1,8 @@
 import type { MediaKind } from '../../models/media-kind.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
+import type { TaskRelation, TaskSource } from '../task-origin.ts';
+import type { Approximation } from '../task.entity.ts';
+import { placeOf } from './line.ts';
 
 /** A task to insert. Flat, because it is sent to PostgreSQL as one JSON object. */
 export interface NewTask {
@@ -9,38 +12,87 @@ export interface NewTask {
   model: string;
   input: object;
   metadata: Record<string, string>;
+  source: TaskSource;
+  parent_task_id: string | null;
+  relation: TaskRelation | null;
+  partial_images: number;
+  /** Left out by most requests. */
+  request_approximations?: Approximation[];
   /** Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time it takes for a date. */
   created_at: number;
   expires_at: number;
   /** Seconds from now, by the database's clock. */
   deadline_s: number;
+  /** Seconds from the first start; left out: as long as it may wait. */
+  run_deadline_s?: number;
+  /** Of low priority; left out by most requests. */
+  low?: true;
   /** Limits of the API key; 0 = unlimited. */
   max_queued: number;
   max_running: number;
+  /** The key's share of the starts; left out: the usual one. */
+  weight?: number;
+  /** Of the request, for the log of the run. */
+  request_id: string | null;
+  /** Of that request's span; left out when it is not sampled. */
+  trace_parent?: string;
+  /** Micro-units to reserve; only for an API key with a budget. */
+  estimate_micros?: number;
+}
+
+/** A task to insert that is an item of a batch. */
+export interface NewBatchTask extends NewTask {
+  batch_id: string;
+  batch_index: number;
+  custom_id: string | null;
+  task_events: boolean;
 }
 
 /** Column definitions that read a `NewTask`; more columns may follow. */
 export const COLUMNS = `
-        place int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, created_at float8,
-        expires_at float8, deadline_s float8, max_queued int, max_running int`;
+        place int, nth int, low boolean, weight int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, source text,
+        parent_task_id text, relation text, partial_images smallint, request_approximations json, created_at float8,
+        expires_at float8, deadline_s float8, run_deadline_s real, max_queued int, max_running int, request_id text, trace_parent text`;
+
+/** Column definitions that read what a `NewBatchTask` has beside; they follow `COLUMNS`. */
+export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean';
+const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
+
+/** @param more names of further columns, each with a comma before it */
+const insertTasks = (more: string, values = more): string => `
+      insert into tasks (id, api_key_id, kind, model, status, input, metadata, source, parent_task_id, relation, partial_images,
+                         request_approximations, created_at, expires_at, deadline_at, run_deadline_s, priority, low, request_id, trace_parent${more})
+      select id, api_key_id, kind, model, 'queued', input, metadata, source, parent_task_id, relation, partial_images,
+             request_approximations, to_timestamp(created_at / 1000), to_timestamp(expires_at / 1000),
+             now() + make_interval(secs => deadline_s), run_deadline_s, ${placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight')},
+             coalesce(low, false), request_id, trace_parent${values}
+      from wanted join load using (api_key_id)`;
 
 /** SQL fragment; needs the CTEs `wanted` and `load`. The task row doubles as its queue entry. */
-export const INSERT = `
-      insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, expires_at, deadline_at, priority)
-      select id, api_key_id, kind, model, 'queued', input, metadata, to_timestamp(created_at / 1000),
-             to_timestamp(expires_at / 1000), now() + make_interval(secs => deadline_s), least(ahead + place, 32000)
-      from wanted join load using (api_key_id)`;
+export const INSERT = insertTasks('');
+/** The same for the items of a batch. */
+export const INSERT_OF_BATCH = insertTasks(BATCH_NAMES);
+/** The same, with the CTE `budget`, for the tasks of API keys that have one. */
+export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', ', budget.today, case when budget.today is not null then estimate_micros end')}
+      left join budget using (api_key_id)`;
 
 /** Without splitting, 64 clients alternated between batches of 1 and 63; throughput fell by 2 to 11 %. */
 export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
-/** The statement's parameter; `place` numbers the tasks of each API key. */
+/**
+ * The statement's parameter; `place` numbers the tasks of each API key, and `nth` those of each key and priority: it is left out
+ * where it is the same.
+ */
 export function toRows(tasks: NewTask[]): string {
+  const lows = new Map<string, number>();
   const places = new Map<string, number>();
   const rows = tasks.map((task) => {
     const place = (places.get(task.api_key_id) ?? 0) + 1;
     places.set(task.api_key_id, place);
-    return { ...task, place };
+    const lowsBefore = lows.get(task.api_key_id) ?? 0;
+    if (task.low) lows.set(task.api_key_id, lowsBefore + 1);
+    const nth = task.low ? lowsBefore + 1 : place - lowsBefore;
+    return { ...task, place, ...(nth !== place && { nth }) };
   });
   return JSON.stringify(rows);
 }

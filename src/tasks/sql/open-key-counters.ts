@@ -1,25 +1,57 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { USUAL_WEIGHT } from '../../auth/api-keys/api-key-limits.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { BudgetExceeded } from '../budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { NewTask } from './new-task.ts';
+import type { SpentBudget } from './reserve-budget.ts';
 
 /**
  * SQL fragment of a create; needs the CTE `wanted` of new tasks. Computes for each API key how many of them its queue limit
- * admits, and how many unfinished tasks come before them. Rows are locked in order, so two processes cannot deadlock.
+ * admits, and how many unfinished tasks of the same priority come before them. Rows are locked in order, so two processes cannot
+ * deadlock. `low_ahead` is bounded because a process of an earlier release ends tasks of low priority without counting them.
  */
 export const LOAD = `
     load as (
-      select l.api_key_id, l.queued + l.running as ahead, w.max_running,
+      select l.api_key_id, w.max_running, w.weight, w.tasks, w.lows,
+             least(l.low, l.queued + l.running) as low_ahead,
+             l.queued + l.running - least(l.low, l.queued + l.running) as ahead,
              case when w.max_queued = 0 then w.tasks else greatest(least(w.tasks, w.max_queued - l.queued), 0) end as admitted
       from key_load l join (
-        select api_key_id, count(*)::int as tasks, max(max_queued) as max_queued, max(max_running) as max_running
+        select api_key_id, count(*)::int as tasks, count(low)::int as lows, max(max_queued) as max_queued,
+               max(max_running) as max_running, coalesce(max(weight), ${USUAL_WEIGHT}) as weight
         from wanted group by api_key_id
       ) w using (api_key_id)
       order by l.api_key_id for update of l
     )`;
 
+/** SQL fragment; needs the CTEs `load` and `made`, which returns the columns below of each inserted task. */
+export const COUNTED = `
+    counted as (
+      update key_load l set queued = l.queued + m.tasks, low = m.low, max_running = m.max_running, weight = m.weight
+      from (
+        select api_key_id, count(*) as tasks, max(low_ahead) + count(*) filter (where made.low) as low,
+               max(max_running) as max_running, max(weight) as weight
+        from made join load using (api_key_id) group by api_key_id
+      ) m
+      where l.api_key_id = m.api_key_id
+    )`;
+export const COUNTED_COLUMNS = 'api_key_id, low';
+
 /** Why a task was not inserted. `no_counters`: its API key has no counters row, although this process has opened one. */
-export type Refusal = 'known_key' | 'queue_full' | 'no_counters';
+export type Refusal = 'known_key' | 'queue_full' | 'no_counters' | SpentBudget;
+
+/** A row of a statement that creates tasks. */
+export interface RefusalRow {
+  id: string;
+  refusal: Exclude<Refusal, SpentBudget> | 'budget_exceeded';
+  /** Only with `budget_exceeded`. */
+  budget?: SpentBudget | null;
+}
+
+export const refusalsOf = (rows: RefusalRow[]): Refusals =>
+  new Map(rows.map(({ id, refusal, budget }) => [id, refusal === 'budget_exceeded' ? budget! : refusal]));
 
 /** By task id; every task that is not among them was inserted. */
 export type Refusals = Map<string, Refusal>;
@@ -33,23 +65,26 @@ const OPEN: Statement = {
   text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
 };
 
+/** API keys whose row is known to be there. One that is forgotten costs another insert. */
+const MAX_KEYS = 20_000;
+
 /** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
 @Injectable()
 export class OpenKeyCounters {
-  private readonly opened = new Set<string>();
+  private readonly opened = new LRUCache<string, true>({ max: MAX_KEYS });
 
   constructor(private readonly sql: Sql) {}
 
-  /** Ensures that the API keys of these tasks have a counters row. Each key is written once per process. */
-  async open(tasks: NewTask[]): Promise<void> {
+  /** Ensures that the API keys of these tasks have a counters row. Each key is written once per process, as long as it is among the last used. */
+  async open(tasks: Pick<NewTask, 'api_key_id'>[]): Promise<void> {
     const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
     if (unopened.length === 0) return;
     await this.sql.run(OPEN, [unopened]);
-    for (const id of unopened) this.opened.add(id);
+    for (const id of unopened) this.opened.set(id, true);
   }
 
-  /** Call when these tasks' API keys turned out to have no counters row: a failover, a restore or an operator removed it. */
-  forget(tasks: NewTask[]): void {
+  /** Call when these tasks' API keys turned out to have no counters row: a purge, a failover or a restore removed it. */
+  forget(tasks: Pick<NewTask, 'api_key_id'>[]): void {
     for (const task of tasks) this.opened.delete(task.api_key_id);
   }
 }
@@ -84,7 +119,8 @@ async function reopenAndInsert<Item extends NewTask>(
   }
 }
 
-export function refusalError({ max_queued }: NewTask, refusal: Refusal): ApiError {
+export function refusalError({ api_key_id, max_queued }: NewTask, refusal: Refusal): ApiError {
+  if (typeof refusal === 'object') return new BudgetExceeded(api_key_id, refusal);
   if (refusal === 'no_counters') return new ApiError('service_unavailable', { retryAfterS: 1 });
   return new ApiError('queue_full', {
     message: `This API key has ${max_queued} queued tasks, which is its limit.`,

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 
 /** Tasks of one round. */
 export const PURGE_TASKS = 500;
 /** Idempotency keys of one round. */
 export const PURGE_KEYS = 5_000;
+/** Counters of one round. */
+export const PURGE_COUNTERS = 1_000;
 
 /** A task whose files could not be deleted is tried again after this time, as is one whose worker died on the way. */
 const RETRY_AFTER = `interval '5 minutes'`;
@@ -35,8 +37,20 @@ const FILES_PURGED: Statement = {
 
 const DELETE: Statement = {
   name: 'tasks.delete_expired',
-  text: `delete from tasks where id = any($1::text[])`,
+  text: `
+    delete from tasks where id = any($1::text[])
+    returning batch_id, status, coalesce(error->>'code' = 'task_cancelled', false) as cancelled`,
 };
+
+/** An item of a batch whose record was deleted. */
+export interface PurgedItem {
+  batch_id: string;
+  status: 'succeeded' | 'failed';
+  cancelled: boolean;
+}
+
+/** Hook of an upper module that writes in the transaction that deletes the records of items of batches. */
+export type PurgeHook = (tx: Tx, items: PurgedItem[]) => Promise<void>;
 
 const DELETE_KEYS: Statement = {
   name: 'tasks.delete_expired_idempotency_keys',
@@ -44,17 +58,20 @@ const DELETE_KEYS: Statement = {
     with due as (
       select api_key_id, key from idempotency_keys where expires_at < now() limit ${PURGE_KEYS} for update skip locked
     )
-    delete from idempotency_keys k using due where k.api_key_id = due.api_key_id and k.key = due.key returning 1`,
+    delete from idempotency_keys k using due where k.api_key_id = due.api_key_id and k.key = due.key
+    returning extract(epoch from now() - k.expires_at)::float8 as overdue_s`,
 };
 
-const OVERDUE: Statement = {
-  name: 'tasks.purge_overdue',
+/** A creation that waits for such a row finds it gone and opens another. */
+const DELETE_COUNTERS: Statement = {
+  name: 'tasks.delete_idle_key_load',
   text: `
-    select coalesce(greatest(0, extract(epoch from now() - least(
-      (select files_expire_at from tasks
-       where files_expire_at is not null and not files_purged order by files_expire_at limit 1),
-      (select expires_at from tasks where status in ('succeeded', 'failed') order by expires_at limit 1)
-    ))), 0)::float8 as seconds`,
+    with idle as (
+      select api_key_id from key_load l
+      where queued = 0 and running = 0 and not exists (select from tasks t where t.api_key_id = l.api_key_id)
+      order by api_key_id limit ${PURGE_COUNTERS} for update skip locked
+    )
+    delete from key_load l using idle where l.api_key_id = idle.api_key_id returning 1`,
 };
 
 export interface ExpiredTask {
@@ -65,7 +82,13 @@ export interface ExpiredTask {
 /** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
 @Injectable()
 export class PurgeRows {
+  private readonly hooks: PurgeHook[] = [];
+
   constructor(private readonly sql: Sql) {}
+
+  registerHook(hook: PurgeHook): void {
+    this.hooks.push(hook);
+  }
 
   /** Reserves tasks whose files have expired. */
   takeWithFiles(): Promise<ExpiredTask[]> {
@@ -82,17 +105,20 @@ export class PurgeRows {
   }
 
   async delete(ids: string[]): Promise<void> {
-    await this.sql.run(DELETE, [ids]);
+    await this.sql.transaction(async (tx) => {
+      const { rows } = await tx.query<PurgedItem | { batch_id: null }>({ ...DELETE, values: [ids] });
+      const items = rows.filter((row): row is PurgedItem => row.batch_id !== null);
+      if (items.length > 0) for (const hook of this.hooks) await hook(tx, items);
+    });
   }
 
-  /** @returns how many were deleted */
-  async deleteIdempotencyKeys(): Promise<number> {
-    return (await this.sql.run(DELETE_KEYS)).length;
+  /** @returns for each that was deleted, the seconds since it had expired */
+  async deleteIdempotencyKeys(): Promise<number[]> {
+    return (await this.sql.run<{ overdue_s: number }>(DELETE_KEYS)).map(({ overdue_s }) => overdue_s);
   }
 
-  /** Seconds since the oldest file or record that is still there has expired. */
-  async overdueS(): Promise<number> {
-    const [row] = await this.sql.run<{ seconds: number }>(OVERDUE);
-    return row?.seconds ?? 0;
+  /** Deletes the counters of keys of which no task is stored any more, most of them revoked. @returns how many were deleted */
+  async deleteIdleCounters(): Promise<number> {
+    return (await this.sql.run(DELETE_COUNTERS)).length;
   }
 }

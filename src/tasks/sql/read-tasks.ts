@@ -9,6 +9,12 @@ const READ: Statement = {
   text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[]) and ${hiddenTime('expires_at')} > now()`,
 };
 
+/** Also deleted and expired tasks, until the purge removes them. */
+const READ_STORED: Statement = {
+  name: 'tasks.read_stored',
+  text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[])`,
+};
+
 /**
  * Reads by id and batches the requests of one event-loop turn into one statement (measured: 21,987 batched reads a second
  * against 4,180 single ones), which is why this is raw SQL. Nothing is cached: every read queries the database after its
@@ -16,21 +22,30 @@ const READ: Statement = {
  */
 @Injectable()
 export class ReadTasks {
-  private readonly batch = new Batch<string, ShownTask | null>((ids) => this.flush(ids), {
-    maxItems: 1000,
-    concurrency: 4,
-  });
+  private readonly visible = batchOf((ids) => this.flush(READ, ids));
+  private readonly stored = batchOf((ids) => this.flush(READ_STORED, ids));
 
   constructor(private readonly sql: Sql) {}
 
   /** @returns null when there is no such task or its record has expired */
   find(id: string): Promise<ShownTask | null> {
-    return this.batch.add(id);
+    return this.visible.add(id);
   }
 
-  private async flush(ids: string[]): Promise<(ShownTask | null)[]> {
-    const tasks = await this.sql.run<ShownTask>(READ, [ids]);
+  /**
+   * For followers and workers, which must see the end of a task that was deleted at once after it.
+   * @returns null when there is no such record
+   */
+  findStored(id: string): Promise<ShownTask | null> {
+    return this.stored.add(id);
+  }
+
+  private async flush(statement: Statement, ids: string[]): Promise<(ShownTask | null)[]> {
+    const tasks = await this.sql.run<ShownTask>(statement, [ids]);
     const byId = new Map(tasks.map((task) => [task.id, task]));
     return ids.map((id) => byId.get(id) ?? null);
   }
 }
+
+const batchOf = (flush: (ids: string[]) => Promise<(ShownTask | null)[]>): Batch<string, ShownTask | null> =>
+  new Batch(flush, { name: 'tasks.read', maxItems: 1000, concurrency: 4 });

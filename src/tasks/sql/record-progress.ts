@@ -28,7 +28,7 @@ const RECORD: Statement = {
  */
 @Injectable()
 export class RecordProgress {
-  private readonly batch = new Batch<Progress, Task | null>((items) => this.flush(items));
+  private readonly batch = new Batch<Progress, Task | null>((items) => this.flush(items), { name: 'tasks.progress' });
 
   constructor(private readonly sql: Sql) {}
 

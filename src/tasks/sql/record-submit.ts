@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
-import type { Submission, SubmitIntent } from '../queue/submission.ts';
+import { withMoments } from './add-moments.ts';
+import type { LostSubmit, Place, Submission, SubmitIntent } from '../queue/submission.ts';
+import type { Approximation } from '../task.entity.ts';
 
 const IS_RUNNING = `${hidden('tasks.status')} = 'running'`;
+
+/** $n: JSON; null: none. */
+const added = (moments: string): string =>
+  `case when ${moments}::jsonb is null then timeline else ${withMoments('timeline', `${moments}::jsonb`)} end`;
 
 /** Taken before the intent, so that its count sees every earlier intent for the same provider. */
 const GATE: Statement = {
@@ -30,7 +37,8 @@ const INTENT: Statement = {
         and provider = $3 and credential is not distinct from $4 and provider_url = $7 and id <> $1
     ), noted as (
       update tasks set provider = $3, credential = $4, provider_url = $7, provider_model = $8, submitted_at = now(),
-             upstream_id = null, upstream_request_id = null, approximations = $5::json
+             upstream_id = null, upstream_request_id = null, approximations = $5::json, price = $9::json,
+             submits = submits + case when submitted_at is null then $10::int else 0 end, timeline = ${added('$11')}
       where id = $1 and attempt = $2 and ${IS_RUNNING} and ($6::int is null or (select tasks from busy) < $6::int)
       returning id
     )
@@ -38,16 +46,43 @@ const INTENT: Statement = {
            exists (select 1 from tasks where id = $1 and attempt = $2 and ${IS_RUNNING}) as held`,
 };
 
+/** The id of a task with several jobs lists them. Each job was one paid call; the intent has counted the first. */
+const jobsIn = (ids: string): string => `coalesce(cardinality(string_to_array(${ids}, ',')), 1)`;
+
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
   text: `
-    update tasks set upstream_id = $3, upstream_request_id = $4
+    update tasks set upstream_id = $3, upstream_request_id = $4,
+           submits = submits + ${jobsIn('$3::text')} - ${jobsIn('upstream_id')}, timeline = ${added('$5')}
     where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
 };
 
+const APPROXIMATED: Statement = {
+  name: 'tasks.record_approximations',
+  text: `update tasks set approximations = $3::json where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+};
+
+/** $3: the call may have been charged, so it counts as a lost one with its full price. Otherwise it was never made. */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
-  text: `update tasks set submitted_at = null where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+  text: `
+    update tasks set submitted_at = null, upstream_id = null, upstream_request_id = null, price = null,
+           submits = case when $3 then submits else lost_submits end,
+           lost_submits = case when $3 then submits else lost_submits end,
+           lost_micros = lost_micros + case when $3 then coalesce((price->>'full')::bigint, 0) else 0 end,
+           timeline = ${added('$4')}
+    where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+};
+
+const LOST: Statement = {
+  name: 'tasks.count_lost_job',
+  text: `
+    with counted as (
+      update tasks set losses = losses + 1
+      where id = $1 and attempt = $2 and ${IS_RUNNING} and losses + 1 < $3 returning id
+    )
+    select (select count(*) from counted)::int as counted,
+           exists (select 1 from tasks where id = $1 and attempt = $2 and ${IS_RUNNING}) as held`,
 };
 
 /**
@@ -56,12 +91,28 @@ const WITHDRAWN: Statement = {
  */
 @Injectable()
 export class RecordSubmit {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly config: Config,
+  ) {}
 
-  async intent(lease: LeaseRef, submission: Submission): Promise<SubmitIntent> {
-    const { provider, url, model, credential, approximations, concurrency } = submission;
+  async intent(lease: LeaseRef, submission: Submission, moments: string | null): Promise<SubmitIntent> {
+    const { provider, url, model, credential, approximations, concurrency, price, calls } = submission;
     const noted = approximations.length > 0 ? JSON.stringify(approximations) : null;
-    const values = [lease.id, lease.attempt, provider, credential, noted, concurrency, url, model];
+    const fixed = price && JSON.stringify(price);
+    const values = [
+      lease.id,
+      lease.attempt,
+      provider,
+      credential,
+      noted,
+      concurrency,
+      url,
+      model,
+      fixed,
+      calls,
+      moments,
+    ];
     const [row] =
       concurrency === null
         ? await this.sql.run<{ noted: number; held: boolean }>(INTENT, values)
@@ -73,20 +124,41 @@ export class RecordSubmit {
     return row?.held ? 'full' : 'lost';
   }
 
-  async isFull({ id }: LeaseRef, { provider, url, credential, concurrency }: Submission): Promise<boolean> {
+  async isFull({ id }: LeaseRef, { provider, url, credential, concurrency }: Place): Promise<boolean> {
     if (concurrency === null) return false;
     const [busy] = await this.sql.run<{ tasks: number }>(FULL, [id, provider, credential, url]);
     return (busy?.tasks ?? 0) >= concurrency;
   }
 
   /** @returns whether the lease still holds; if not, the caller must stop */
-  async accepted(lease: LeaseRef, upstreamId: string, requestId: string | null): Promise<boolean> {
-    return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId]);
+  async accepted(
+    lease: LeaseRef,
+    upstreamId: string,
+    requestId: string | null,
+    moments: string | null,
+  ): Promise<boolean> {
+    return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId, moments]);
   }
 
-  /** The upstream accepted nothing. @returns whether the lease still holds; if not, the caller must stop */
-  async withdrawn(lease: LeaseRef): Promise<boolean> {
-    return this.isHeldAfter(WITHDRAWN, [lease.id, lease.attempt]);
+  /** For a provider that makes no paid call. @returns whether the lease still holds; if not, the caller must stop */
+  async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
+    return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
+  }
+
+  /**
+   * @param mayBeCharged whether the upstream may have accepted the call; false: it certainly accepted nothing
+   * @returns whether the lease still holds; if not, the caller must stop
+   */
+  async withdrawn(lease: LeaseRef, mayBeCharged: boolean, moments: string | null): Promise<boolean> {
+    return this.isHeldAfter(WITHDRAWN, [lease.id, lease.attempt, mayBeCharged, moments]);
+  }
+
+  /** The upstream has lost the job, which cost nothing. */
+  async lost({ id, attempt }: LeaseRef): Promise<LostSubmit> {
+    const values = [id, attempt, this.config.taskMaxAttempts];
+    const [row] = await this.sql.run<{ counted: number; held: boolean }>(LOST, values);
+    if (row?.counted === 1) return 'counted';
+    return row?.held ? 'last' : 'lost';
   }
 
   private async isHeldAfter(statement: Statement, values: unknown[]): Promise<boolean> {

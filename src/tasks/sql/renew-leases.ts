@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { withMoments } from './add-moments.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 
 const RENEW: Statement = {
@@ -29,7 +30,8 @@ const RELEASE: Statement = {
       select t.id from tasks t join unnest($1::text[], $2::int[]) as w(id, attempt) using (id, attempt)
       where ${hidden('t.status')} = 'running' order by t.id for update of t
     )
-    update tasks t set losses = t.losses - 1,
+    update tasks t set losses = t.losses - 1, worker_id = null,
+           timeline = case when $4::jsonb is null then t.timeline else ${withMoments('t.timeline', '$4::jsonb')} end,
            lease_until = case when $3::float8 = 0 then ${RELEASED} - interval '1 day'
                               else coalesce(now() + make_interval(secs => $3::float8), t.lease_until) end
     from held where t.id = held.id
@@ -52,10 +54,11 @@ export class RenewLeases {
 
   /**
    * @param afterS seconds until another worker may claim the tasks; null: when the leases expire
+   * @param moments JSON, to add to the timeline of each; null: none
    * @returns the ids whose lease still held
    */
-  async release(leases: LeaseRef[], afterS: number | null): Promise<string[]> {
-    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(leases), afterS]);
+  async release(leases: LeaseRef[], afterS: number | null, moments: string | null): Promise<string[]> {
+    const rows = await this.sql.run<{ id: string }>(RELEASE, [...columns(leases), afterS, moments]);
     return rows.map(({ id }) => id);
   }
 }

@@ -1,19 +1,31 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { moment, withMoments } from './add-moments.ts';
+import { heldByLimit } from './paused-models.ts';
 
-/** Unparks the oldest parked tasks of these keys, as many as each key may run now. */
+/**
+ * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But in $2 percent of
+ * its runs it begins with the oldest of low priority: those of a key that never runs out of normal tasks would never start.
+ */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
   text: `
     with free as (
-      select api_key_id, case when max_running = 0 then 1000 else max_running - running end as places
+      select api_key_id, greatest(case when max_running = 0 then 1000 else max_running - running end, 0) as places,
+             low > 0 and random() * 100 < $2 as low_first
       from key_load where api_key_id = any($1::text[])
+    ), turns as (
+      select t.* from free, lateral (
+        select id, api_key_id from tasks where api_key_id = free.api_key_id and ${heldByLimit('')} and low order by id
+        limit case when free.low_first then least(free.places, 1) else 0 end for update skip locked) t
     ), next as (
-      select t.id from free, lateral (
-        select id from tasks where api_key_id = free.api_key_id and parked order by id
-        limit greatest(free.places, 0) for update skip locked) t
+      select t.id from free left join turns using (api_key_id), lateral (
+        select id from tasks where api_key_id = free.api_key_id and ${heldByLimit('')} and id is distinct from turns.id order by low, id
+        limit free.places - (turns.id is not null)::int for update skip locked) t
     )
-    update tasks t set parked = false from next where t.id = next.id returning t.id`,
+    update tasks t set parked = false, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
+    from (select id from turns union all select id from next) n where t.id = n.id returning t.id`,
 };
 
 /**
@@ -23,10 +35,13 @@ const WAKE: Statement = {
  */
 @Injectable()
 export class WakeParked {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly config: Config,
+  ) {}
 
   /** @returns how many tasks may be claimed again */
   async wake(apiKeyIds: string[]): Promise<number> {
-    return (await this.sql.run(WAKE, [apiKeyIds])).length;
+    return (await this.sql.run(WAKE, [apiKeyIds, this.config.lowPriorityShare])).length;
   }
 }

@@ -69,7 +69,7 @@ export class Attempt {
         signal,
         onHead: (arrived) => (head = arrived),
       });
-      return resultOf(response, response.body);
+      return resultOf(response, response);
     } catch (error) {
       if (head) return resultOf(head);
       const noResponse = { status_code: null, response_snippet: null };
@@ -88,13 +88,18 @@ export class Attempt {
   }
 }
 
-function resultOf({ status, headers }: Head, body: Buffer = Buffer.alloc(0)): Result {
+/**
+ * The answer of an excepted address is not kept: the address may be private, and the tenant who chose the URL could read
+ * there whatever answers a POST.
+ * @param answer absent if the body broke off
+ */
+export function resultOf({ status, headers }: Head, answer?: Pick<OutboundAnswer, 'body' | 'isExcepted'>): Result {
   const delivered = status >= 200 && status < 300;
   return {
     outcome: delivered ? 'delivered' : 'failed',
     status_code: status,
     error: delivered ? null : 'http_status',
-    response_snippet: snippetOf(body),
+    response_snippet: answer && !answer.isExcepted ? snippetOf(answer.body) : null,
     retryAfter: headers['retry-after'],
   };
 }

@@ -5,6 +5,8 @@ import { Batch } from '../../platform/database/batch.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import { FinishAndClaim } from '../sql/finish-and-claim.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
+import { attemptBegun, attemptEnded } from '../webhook-metrics.ts';
+import { inAttemptSpan } from './attempt-span.ts';
 import { Attempt } from './attempt.ts';
 import { DeliverySignal } from './delivery-signal.ts';
 
@@ -23,7 +25,9 @@ const FINISH_PAUSE_MS = 500;
 @Injectable()
 export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhooks');
-  private readonly batches = new Batch<FinishedDelivery | string, void>((items) => this.flush(items));
+  private readonly batches = new Batch<FinishedDelivery | string, void>((items) => this.flush(items), {
+    name: 'webhooks.finish',
+  });
   private readonly inFlight = new Set<Promise<void>>();
   private readonly abort = new AbortController();
   private flushing: Promise<unknown> = Promise.resolve();
@@ -94,7 +98,9 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   private async deliver(dispatch: ClaimedDispatch): Promise<void> {
-    const finished = await this.attempt.make(dispatch, this.abort.signal);
+    attemptBegun(dispatch);
+    const finished = await inAttemptSpan(dispatch, () => this.attempt.make(dispatch, this.abort.signal));
+    attemptEnded(finished);
     await this.finish(finished);
     const { event_id, endpoint_id, attempt, outcome, status_code, error, duration_ms } = finished;
     this.logger.log({

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
@@ -14,6 +14,7 @@ export class DeliveriesController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post('test')
+  @CountsAs('create')
   @HttpCode(200)
   @ApiOperation({ summary: 'Send one test event', operationId: 'testWebhookEndpoint' })
   @ApiOkResponse({ type: WebhookTestView })
@@ -34,6 +35,7 @@ export class DeliveriesController {
   }
 
   @Post('recover')
+  @CountsAs('create')
   @HttpCode(200)
   @ApiOperation({
     summary: 'Resend the events since a given time that the endpoint has not accepted',

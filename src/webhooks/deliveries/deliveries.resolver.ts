@@ -1,5 +1,5 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
@@ -28,11 +28,13 @@ export class DeliveriesResolver {
     return toConnection(deliveries.map(toDeliveryView), ({ id }) => id, { hasMore, after });
   }
 
+  @CountsAs('create')
   @Mutation(() => WebhookTestView, { description: 'Sends the endpoint one test event.' })
   async testWebhookEndpoint(@CurrentCaller() caller: Caller, @EndpointId() id: string): Promise<WebhookTestView> {
     return { event_id: await this.deliveries.test(caller.apiKeyId, id) };
   }
 
+  @CountsAs('create')
   @Mutation(() => WebhookRecoveryView, {
     description: 'Resends the events since a given time that the endpoint has not accepted.',
   })

@@ -27,7 +27,11 @@ export class WebhookDeliveryView {
   error: DeliveryError | null;
   @ApiField.long('unix seconds; null if no further attempt is scheduled after this one', { nullable: true })
   next_attempt_at: number | null;
-  @ApiField.string('at most the first 4 kB of the response', { nullable: true }) response_snippet: string | null;
+  @ApiField.string(
+    'at most the first 4 kB of the response; null if only the exceptions of the operator allow its address',
+    { nullable: true },
+  )
+  response_snippet: string | null;
 }
 
 export class WebhookDeliveryListView extends listOf(WebhookDeliveryView, 'newest first') {}

@@ -12,7 +12,7 @@ export class CreateWebhookEndpointInput {
   @ApiField.url('the URL that receives events: https, a public address', { max: 2048 })
   url: string;
 
-  @Events('the events to receive; all of them when left out')
+  @Events('the events to receive; those of tasks when left out')
   events?: EventType[];
 
   @Description()

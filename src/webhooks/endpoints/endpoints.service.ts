@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
 import { Secrets } from '../../platform/secrets.ts';
-import { EVENT_TYPES, type EventType } from '../events/event-type.ts';
+import { type EventType, TASK_EVENT_TYPES } from '../events/event-type.ts';
 import { lockEndpointsOfKey } from '../sql/lock-endpoints-of-key.ts';
 import { stopWaiting } from '../sql/stop-waiting.ts';
 import { isEndpointId, newEndpointId } from '../webhook-id.ts';
@@ -55,7 +55,7 @@ export class EndpointsService {
         id,
         api_key_id: apiKeyId,
         url,
-        events: input.events ?? [...EVENT_TYPES],
+        events: input.events ?? [...TASK_EVENT_TYPES],
         description: input.description ?? '',
         status: 'enabled',
         secret: this.sealed(secret, id),

@@ -1,6 +1,6 @@
 import { unixSeconds } from '../../platform/time.ts';
 import type { TaskView } from '../../tasks/task.view.ts';
-import type { AnyEventType, EventType } from './event-type.ts';
+import type { AnyEventType, TaskEventType } from './event-type.ts';
 
 /** Public contract: receivers may rely on this limit. */
 export const MAX_BODY_BYTES = 20_000;
@@ -9,18 +9,26 @@ export const MAX_BODY_BYTES = 20_000;
 const REMOVED_FIRST = ['input', 'metadata'] as const;
 
 /** The event type for the final state of a task. */
-export const eventTypeOf = (task: Pick<TaskView, 'status'>): EventType =>
+export const eventTypeOf = (task: Pick<TaskView, 'status'>): TaskEventType =>
   task.status === 'succeeded' ? 'task.completed' : 'task.failed';
 
 /** The body of a task's webhook, at most 20 kB. Every attempt sends the same bytes. */
 export function taskEventBody(id: string, task: TaskView, at: Date): string {
-  const data: Partial<TaskView> = { ...task };
-  const type = eventTypeOf(task);
-  let body = eventBody(id, type, data, at);
-  for (const field of REMOVED_FIRST) {
+  const event = { id, type: eventTypeOf(task), data: task, at };
+  return fittingEventBody(event, REMOVED_FIRST);
+}
+
+/** @param removedFirst fields of the data that are left out, in this order, while the body is longer than 20 kB */
+export function fittingEventBody<Data extends object>(
+  { id, type, data, at }: { id: string; type: AnyEventType; data: Data; at: Date },
+  removedFirst: readonly (keyof Data)[],
+): string {
+  const shown: Partial<Data> = { ...data };
+  let body = eventBody(id, type, shown, at);
+  for (const field of removedFirst) {
     if (Buffer.byteLength(body) <= MAX_BODY_BYTES) break;
-    delete data[field];
-    body = eventBody(id, type, data, at);
+    delete shown[field];
+    body = eventBody(id, type, shown, at);
   }
   return body;
 }

@@ -1,7 +1,16 @@
 import { defineChoice } from '../../platform/schema/choice.ts';
 
-/** The events that an endpoint can subscribe to: the two final states of a task. */
-export const EVENT_TYPES = ['task.completed', 'task.failed'] as const;
+/** The two final states of a task: what an endpoint receives that names no events. */
+export const TASK_EVENT_TYPES = ['task.completed', 'task.failed'] as const;
+export type TaskEventType = (typeof TASK_EVENT_TYPES)[number];
+
+/** The events that an endpoint can subscribe to. Those that are not about a task are sent only to endpoints that name them. */
+export const EVENT_TYPES = [
+  ...TASK_EVENT_TYPES,
+  'batch.completed',
+  'budget.threshold_reached',
+  'budget.exceeded',
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Sent on demand to one endpoint. A type of its own, so that no receiver mistakes it for the end of a task. */

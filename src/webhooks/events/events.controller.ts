@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';
@@ -12,6 +12,7 @@ export class EventsController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post(':id/redeliver')
+  @CountsAs('create')
   @HttpCode(200)
   @ApiOperation({ summary: 'Send an event again', operationId: 'redeliverWebhookEvent' })
   @ApiOkResponse({ type: WebhookEventView })

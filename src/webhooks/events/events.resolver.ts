@@ -1,5 +1,5 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';
@@ -9,6 +9,7 @@ import { toEventView, WebhookEventView } from './event.view.ts';
 export class EventsResolver {
   constructor(private readonly deliveries: DeliveriesService) {}
 
+  @CountsAs('create')
   @Mutation(() => WebhookEventView, {
     description: 'Sends an event again to every enabled endpoint that subscribes to its type.',
   })

@@ -5,8 +5,9 @@ import { DAY_S } from '../../platform/time.ts';
 import type { EndWrite } from '../../tasks/queue/ending.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
-import type { Task } from '../../tasks/task.entity.ts';
+import type { ShownTask } from '../../tasks/task.entity.ts';
 import { toTaskView } from '../../tasks/task.view.ts';
+import { UsageTerms } from '../../tasks/usage/usage-terms.ts';
 import { InsertEvents, type NewEvent } from '../sql/insert-events.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { eventTypeOf, taskEventBody } from './event-body.ts';
@@ -28,6 +29,7 @@ export class TaskEndRecorder implements OnModuleInit {
     private readonly queue: TaskQueue,
     private readonly insert: InsertEvents,
     private readonly signal: DeliverySignal,
+    private readonly terms: UsageTerms,
     config: Config,
     secrets: Secrets,
   ) {
@@ -45,8 +47,10 @@ export class TaskEndRecorder implements OnModuleInit {
     });
   }
 
-  private additionTo(ended: Task[], subscriptions: Set<string>): EndWrite | null {
-    const tasks = ended.filter((task) => subscriptions.has(`${task.api_key_id} ${eventTypeOf(task)}`));
+  private additionTo(ended: ShownTask[], subscriptions: Set<string>): EndWrite | null {
+    const tasks = ended.filter(
+      (task) => task.task_events && subscriptions.has(`${task.api_key_id} ${eventTypeOf(task)}`),
+    );
     if (tasks.length === 0) return null;
     return {
       statement: this.insert.statement(tasks.map((task) => this.eventOf(task))),
@@ -54,7 +58,7 @@ export class TaskEndRecorder implements OnModuleInit {
     };
   }
 
-  private eventOf(task: Task): NewEvent {
+  private eventOf(task: ShownTask): NewEvent {
     const id = newEventId();
     const created_at = task.completed_at ?? new Date();
     return {
@@ -62,7 +66,7 @@ export class TaskEndRecorder implements OnModuleInit {
       api_key_id: task.api_key_id,
       task_id: task.id,
       type: eventTypeOf(task),
-      body: taskEventBody(id, toTaskView(task, this.links), created_at),
+      body: taskEventBody(id, toTaskView(task, this.links, this.terms), created_at),
       created_at,
       expires_at: task.expires_at,
     };

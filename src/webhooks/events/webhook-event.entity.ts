@@ -6,11 +6,13 @@ import type { AnyEventType } from './event-type.ts';
 export class WebhookEvent {
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** null for a test event. */
+  /** null for an event that is about no task. */
   @Column('text', { nullable: true }) task_id: string | null;
   @Column('text') type: AnyEventType;
   /** Text, not JSON, so that every attempt sends the same bytes. */
   @Column('text') body: string;
+  /** The `trace_parent` of the task. */
+  @Column('text', { nullable: true }) trace_parent: string | null;
   @Column('timestamptz') created_at: Date;
   /** When the event is deleted, together with its dispatches and deliveries. */
   @Column('timestamptz') expires_at: Date;

@@ -7,6 +7,8 @@ import { keyIsActive } from './key-is-active.ts';
 export interface ClaimedDispatch {
   event_id: string;
   body: string;
+  /** Of the task that the event is about; null when its creation was not sampled. */
+  trace_parent: string | null;
   endpoint_id: string;
   url: string;
   /** Sealed. */
@@ -19,6 +21,8 @@ export interface ClaimedDispatch {
   trigger: DeliveryTrigger;
   /** By the database's clock. */
   attempted_at: Date;
+  /** Seconds since the event was written. */
+  lag_s: number;
   /** The endpoint has failed since its last success. */
   probe: boolean;
 }
@@ -51,8 +55,8 @@ export const CLAIM: Statement = {
       from granted g where d.event_id = g.event_id and d.endpoint_id = g.endpoint_id and d.due_at is not null
       returning d.*, g.failing
     )
-    select c.event_id, v.body, c.endpoint_id, e.url, e.secret,
+    select c.event_id, v.body, v.trace_parent, c.endpoint_id, e.url, e.secret,
            case when e.old_secret_until > now() then e.old_secret end as old_secret, c.attempt, c.failures, c.trigger,
-           now() as attempted_at, c.failing as probe
+           now() as attempted_at, extract(epoch from now() - v.created_at)::float8 as lag_s, c.failing as probe
     from claimed c join webhook_events v on v.id = c.event_id join webhook_endpoints e on e.id = c.endpoint_id`,
 };

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
+import { traces } from '../../platform/traces/traces.ts';
 import type { EventType } from '../events/event-type.ts';
 import { keyIsActive } from './key-is-active.ts';
 
 export interface NewEvent {
   id: string;
   api_key_id: string;
-  task_id: string;
+  /** null for an event about something else. */
+  task_id: string | null;
   type: EventType;
   body: string;
   created_at: Date;
@@ -29,8 +31,8 @@ const SUBSCRIPTIONS: Statement = {
  * The dispatch row doubles as its queue entry. A disabled endpoint gets a dispatch too, without a due time: `recover` sends
  * it once the endpoint is enabled again.
  */
-const INSERT_EVENTS: Statement = {
-  name: 'webhooks.dispatch',
+const insertEvents = (name: string, traceParent: string): Statement => ({
+  name,
   text: `
     with new_events as (
       select * from json_to_recordset($1::json) as n(
@@ -39,15 +41,22 @@ const INSERT_EVENTS: Statement = {
       select n.id as event_id, e.id as endpoint_id, e.status = 'enabled' as enabled
       from new_events n join webhook_endpoints e on e.api_key_id = n.api_key_id and n.type = any(e.events)
     ), events as (
-      insert into webhook_events (id, api_key_id, task_id, type, body, created_at, expires_at)
-      select id, api_key_id, task_id, type, body, created_at, expires_at from new_events
+      insert into webhook_events (id, api_key_id, task_id, type, body, created_at, expires_at, trace_parent)
+      select id, api_key_id, task_id, type, body, created_at, expires_at, ${traceParent} from new_events n
       where id in (select event_id from subscribers)
     ), dispatches as (
       insert into webhook_dispatches (event_id, endpoint_id, due_at)
       select event_id, endpoint_id, case when enabled then now() end from subscribers
     )
     select distinct endpoint_id as id from subscribers where enabled`,
-};
+});
+
+const INSERT_EVENTS = insertEvents('webhooks.dispatch', 'null');
+/** Only where traces are on, so that they cost nothing where they are off. */
+const INSERT_TRACED_EVENTS = insertEvents(
+  'webhooks.dispatch_traced',
+  '(select t.trace_parent from tasks t where t.id = n.task_id)',
+);
 
 /** Statements that run inside the transaction that ends tasks. */
 @Injectable()
@@ -58,8 +67,14 @@ export class InsertEvents {
     return new Set(rows.map(({ subscription }) => subscription));
   }
 
+  /** @returns ids of the endpoints that have something due */
+  async insert(tx: Tx, events: NewEvent[]): Promise<string[]> {
+    const { rows } = await tx.query<{ id: string }>(this.statement(events));
+    return rows.map(({ id }) => id);
+  }
+
   /** @returns a statement whose rows are the ids of the endpoints that have something due */
   statement(events: NewEvent[]): Statement & { values: unknown[] } {
-    return { ...INSERT_EVENTS, values: [JSON.stringify(events)] };
+    return { ...(traces.isOn ? INSERT_TRACED_EVENTS : INSERT_EVENTS), values: [JSON.stringify(events)] };
   }
 }

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { countPurged } from '../../platform/purge-metrics.ts';
 import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
 import { newDeliveryId } from '../webhook-id.ts';
 import { freeSlots } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
+import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
 /** Rows per statement. */
 const MAX_ROWS = 500;
@@ -46,20 +48,11 @@ const RELEASE: Statement = {
     select distinct endpoint_id as id from released where due_at is not null`,
 };
 
-/**
- * Endpoints that have something due and a free slot, and whose key is not revoked. The recursion jumps from one waiting
- * endpoint to the next in the index, so its cost does not depend on the length of their backlogs.
- */
+/** Endpoints that have something due and a free slot, and whose key is not revoked. */
 const DUE: Statement = {
   name: 'webhooks.due',
   text: `
-    with recursive waiting as (
-      (select endpoint_id from webhook_dispatches where due_at is not null order by endpoint_id limit 1)
-      union all
-      select (select d.endpoint_id from webhook_dispatches d
-              where d.due_at is not null and d.endpoint_id > w.endpoint_id order by d.endpoint_id limit 1)
-      from waiting w where w.endpoint_id is not null
-    )
+    with recursive ${WAITING_ENDPOINTS}
     select e.id from waiting w join webhook_endpoints e on e.id = w.endpoint_id
     where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= now())
       and ${freeSlots('e')} > 0 and ${keyIsActive('e')}`,
@@ -96,6 +89,8 @@ export class SweepDispatches {
 
   /** @returns whether more rows may be left */
   async purge(): Promise<boolean> {
-    return (await this.sql.run(PURGE, [MAX_ROWS])).length === MAX_ROWS;
+    const { length } = await this.sql.run(PURGE, [MAX_ROWS]);
+    countPurged('events', length);
+    return length === MAX_ROWS;
   }
 }

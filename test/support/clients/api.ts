@@ -1,4 +1,4 @@
-import { eventually } from '../wait.ts';
+import { eventually, PATIENCE_MS } from '../wait.ts';
 
 export interface Answer<Body = TaskBody> {
   status: number;
@@ -66,7 +66,7 @@ export class Api {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await reply.text();
-    const isJson = reply.headers.get('content-type')?.includes('json') && text !== '';
+    const isJson = /json(?!l)/.test(reply.headers.get('content-type') ?? '') && text !== '';
     return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : undefined, text };
   }
 
@@ -84,7 +84,7 @@ export class Api {
 
   /** Polls the task until it has one of the statuses. */
   until(taskId: string, ...statuses: string[]): Promise<TaskBody> {
-    return this.untilWithin(30_000, taskId, ...statuses);
+    return this.untilWithin(PATIENCE_MS, taskId, ...statuses);
   }
 
   untilFinal(taskId: string): Promise<TaskBody> {

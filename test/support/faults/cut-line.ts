@@ -38,6 +38,12 @@ export class CutLine {
     this.lines.clear();
   }
 
+  /** Closes its connections and its port, as a server that is down does: a client then knows that it has sent nothing. */
+  refuse(): void {
+    this.cut();
+    this.listener.close();
+  }
+
   /** Forwards nothing, but keeps the connections open. */
   freeze(): void {
     this.isFrozen = true;
@@ -50,10 +56,12 @@ export class CutLine {
   mend(): void {
     this.isCut = false;
     this.isFrozen = false;
+    if (!this.listener.listening) this.listener.listen(this.port, '127.0.0.1');
   }
 
   async close(): Promise<void> {
     this.cut();
+    if (!this.listener.listening) return;
     this.listener.close();
     await once(this.listener, 'close');
   }

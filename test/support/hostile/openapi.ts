@@ -78,7 +78,7 @@ export function valid(schema: Schema): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     case 'string':
-      if (schema.format === 'uri') return fc.webUrl();
+      if (schema.format === 'image') return fc.webUrl();
       return fc.string({
         unit: 'binary',
         minLength: schema.minLength ?? 0,

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /**
  * Makes a key and a self-signed certificate for a name, valid for an hour, in PEM. It writes DER by hand (RFC 5280), because
@@ -27,6 +27,64 @@ export function makeCertificate(name: string): { key: string; cert: string } {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
   };
+}
+
+/**
+ * Makes the credential of a C2PA signer in PEM: its key, its certificate for signing e-mail, and the root that issued it.
+ * @param startsInS and `endsInS`: seconds from now
+ */
+export function makeSigningCredential({ startsInS = -3600, endsInS = 3600, purpose = '2b06010505070304' } = {}) {
+  const root = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const rootId = createHash('sha1')
+    .update(root.publicKey.export({ type: 'spki', format: 'der' }))
+    .digest();
+  const critical = der(0x01, Buffer.from([0xff]));
+  const isCa = sequence(oid('551d13'), critical, der(0x04, sequence(der(0x01, Buffer.from([0xff])))));
+  const signsCertificates = sequence(oid('551d0f'), critical, der(0x04, Buffer.from('03020106', 'hex')));
+  const signs = sequence(oid('551d0f'), critical, der(0x04, Buffer.from('03020780', 'hex')));
+  const purposes = sequence(oid('551d25'), der(0x04, sequence(oid(purpose))));
+  const rootKey = sequence(oid('551d0e'), der(0x04, der(0x04, rootId)));
+  const issuerKey = sequence(oid('551d23'), der(0x04, sequence(der(0x80, rootId))));
+  const validity = sequence(time(startsInS), time(endsInS));
+  const rootCertificate = issue(root.privateKey, [
+    nameOf('Test Root'),
+    validity,
+    nameOf('Test Root'),
+    root.publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(isCa, signsCertificates, rootKey)),
+  ]);
+  const certificate = issue(root.privateKey, [
+    nameOf('Test Root'),
+    validity,
+    nameOf('Test Signer'),
+    own.publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(signs, purposes, issuerKey)),
+  ]);
+  return {
+    key: own.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: certificate + rootCertificate,
+    root: rootCertificate,
+  };
+}
+
+/** Organisation and name: readers of C2PA show both. */
+const nameOf = (name: string): Buffer =>
+  sequence(
+    ...[['55040a', 'Darkroom tests'] as const, ['550403', name] as const].map(([type, value]) =>
+      der(0x31, sequence(oid(type), der(0x0c, Buffer.from(value)))),
+    ),
+  );
+
+/** @param rest of the certificate, from the issuer on; @returns PEM */
+function issue(issuerKey: KeyObject, rest: Buffer[]): string {
+  const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
+  const version3 = der(0xa0, der(0x02, Buffer.from([2])));
+  const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]));
+  const body = sequence(version3, serial, ecdsaWithSha256, ...rest);
+  const signature = Buffer.concat([Buffer.from([0]), sign('sha256', body, issuerKey)]);
+  const lines = sequence(body, ecdsaWithSha256, der(0x03, signature)).toString('base64').replace(/.{64}/g, '$&\n');
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 
 function der(tag: number, ...contents: Buffer[]): Buffer {

@@ -30,6 +30,10 @@ export class PictureServer {
   holdNext(): string {
     this.holding = true;
     this.held = 0;
+    return this.url;
+  }
+
+  get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/frame.png`;
   }
 }

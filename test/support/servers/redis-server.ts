@@ -1,6 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { eventually } from '../wait.ts';
 
@@ -38,6 +41,25 @@ export async function startRedis(): Promise<{ url: string; port: number; stop():
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
+    },
+  };
+}
+
+/** Starts a Redis Sentinel on a free port that watches the Redis server at `port`. */
+export async function startSentinel(masterPort: number): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'sentinel-'));
+  const file = join(folder, 'sentinel.conf');
+  writeFileSync(file, `port ${port}\nbind 127.0.0.1\ndir ${folder}\nsentinel monitor main 127.0.0.1 ${masterPort} 1\n`);
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  await eventually('the sentinel to start', () => answers(port));
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true });
     },
   };
 }

@@ -50,6 +50,7 @@ export class ArkStub extends StubHttp {
   /** Whether videos decode; otherwise they are a few bytes. */
   real = false;
   private links = 0;
+  private created = 0;
 
   get baseUrl(): string {
     return `${this.origin}/api/v3`;
@@ -83,7 +84,8 @@ export class ArkStub extends StubHttp {
   private create(fields: Record<string, unknown>): Reply {
     const wrong = faultIn(fields);
     if (wrong) return refusal(400, wrong);
-    const id = `cgt-20261120-${String(this.tasks.size + 1).padStart(5, '0')}`;
+    this.created += 1; // not the number of tasks: a deleted one must not give its id to another
+    const id = `cgt-20261120-${String(this.created).padStart(5, '0')}`;
     const model = String(fields.model);
     const ending = this.endings.shift() ?? 'succeeded';
     this.tasks.set(id, { id, model, fields, createdAt: this.now(), polls: 0, ending, cancelled: false });
@@ -118,7 +120,9 @@ export class ArkStub extends StubHttp {
       model,
       status,
       error: status === 'failed' && typeof ending === 'object' ? { message: `it failed ${link}`, ...ending } : null,
-      ...(status === 'succeeded' && ending !== 'no film' ? { content: { video_url: link } } : {}),
+      ...(status === 'succeeded' && ending !== 'no film'
+        ? { content: { video_url: link }, usage: { completion_tokens: 108_900, total_tokens: 108_900 } }
+        : {}),
       created_at: createdAt,
       updated_at: this.now(),
       seed,

@@ -41,7 +41,7 @@ export class ComfyuiEngine {
   /** Whether every picture has 8x8 pixels, whatever the request says. */
   tiny = false;
   /** What a video node saves. */
-  film = Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1');
+  film: Buffer = Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1');
   /** Ended runs, in order. */
   readonly ends: { id: string; how: 'success' | 'error' | 'interrupted' }[] = [];
   private interrupted = false;
@@ -85,19 +85,22 @@ export class ComfyuiEngine {
   }
 
   private async work(): Promise<void> {
-    if (this.running) return;
-    for (let item = this.pending.shift(); item; item = this.pending.shift()) {
+    while (!this.running) {
+      const item = this.pending.shift();
+      if (!item) return;
       this.running = item;
       this.interrupted = false;
       await this.execute(item);
-      if (this.running === item) this.running = null;
+      if (this.running !== item && this.running !== null) return; // forgotten, and another loop works
+      this.running = null;
     }
   }
 
   private async execute(item: QueueItem): Promise<void> {
     const { id, graph, clientId } = item;
-    const send = (type: string, data: Record<string, unknown>) =>
-      this.publish(clientId, type, { ...data, prompt_id: id });
+    const send = (type: string, data: Record<string, unknown>) => {
+      if (this.running === item) this.publish(clientId, type, { ...data, prompt_id: id });
+    };
     const messages: unknown[] = [];
     const record = (event: string, data: Record<string, unknown>) => {
       messages.push([event, { ...data, prompt_id: id }]);
@@ -113,14 +116,14 @@ export class ComfyuiEngine {
       const steps = /Sampler/.test(type) && type !== 'KSamplerSelect' ? this.steps : 1;
       for (let value = 1; value <= steps; value++) {
         await this.wait(this.nodeMs);
-        if (this.interrupted) break;
+        if (this.isStopped(item)) break;
         if (steps === 1) continue;
         send('progress', { value, max: steps, node });
         nodes[node] = { value, max: steps, state: 'running', node_id: node, prompt_id: id };
         send('progress_state', { nodes: { ...nodes } });
       }
-      if (steps > 1) await this.whileHeld();
-      if (this.interrupted) {
+      if (steps > 1) await this.whileHeld(item);
+      if (this.isStopped(item)) {
         record('execution_interrupted', { node_id: node, node_type: type, executed: [] });
         how = 'interrupted';
       } else if (this.failing && steps > 1) {
@@ -154,8 +157,12 @@ export class ComfyuiEngine {
     send('executing', { node: null });
   }
 
-  private async whileHeld(): Promise<void> {
-    while (this.held && !this.interrupted) await this.wait(5);
+  private async whileHeld(item: QueueItem): Promise<void> {
+    while (this.held && !this.isStopped(item)) await this.wait(5);
+  }
+
+  private isStopped(item: QueueItem): boolean {
+    return this.interrupted || this.running !== item;
   }
 
   private wait(ms: number): Promise<void> {

@@ -3,35 +3,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ComfyuiEngine, type Graph } from './comfyui-engine.ts';
+import {
+  answer,
+  type Fault,
+  faultsOf,
+  matches,
+  ok,
+  read,
+  refusal,
+  type Reply,
+  type SeenRequest,
+} from './comfyui-http.ts';
 
-/** What goes wrong with one request. */
-export type Fault =
-  | { status: number; body?: unknown; headers?: Record<string, string> }
-  /** The connection breaks before the request takes effect. */
-  | 'reset'
-  /** The connection breaks after the request took effect. */
-  | 'lose reply'
-  /** No response ever arrives. */
-  | 'hang'
-  /** 200 with a body that is not JSON. */
-  | 'junk';
-
-export interface SeenRequest {
-  method: string;
-  path: string;
-  headers: Record<string, unknown>;
-  bodyHash: string;
-  json: Record<string, unknown> | null;
-  at: number;
-}
-
-interface Reply {
-  status: number;
-  body: unknown;
-}
+export type { Fault } from './comfyui-http.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const ok = (body: unknown = null): Reply => ({ status: 200, body });
 
 /** A ComfyUI server on loopback: queue, runs, socket, uploads and files. A test can plan faults. */
 export class ComfyuiStub {
@@ -58,9 +44,10 @@ export class ComfyuiStub {
   private readonly webSockets = new WebSocketServer({ noServer: true });
   private readonly server = createServer((request, response) => void this.serve(request, response));
   private number = 0;
+  private port = 0;
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   async start(): Promise<this> {
@@ -73,12 +60,28 @@ export class ComfyuiStub {
       if (this.refusesSockets || !this.isAllowed(request)) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
       this.webSockets.handleUpgrade(request, socket, head, (ws) => this.welcome(ws, url.searchParams.get('clientId')));
     });
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    await this.listen();
     return this;
   }
 
   async stop(): Promise<void> {
     this.engine.close();
+    await this.hangUp();
+  }
+
+  /** The process is killed: connections break, and the queue, the history and the running run are lost. Files stay. */
+  async kill(): Promise<void> {
+    this.engine.forget();
+    await this.hangUp();
+  }
+
+  /** At the same address as before. */
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+
+  private async hangUp(): Promise<void> {
     for (const socket of this.connections) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
   }
@@ -179,7 +182,7 @@ export class ComfyuiStub {
     const graph = prompt as Graph;
     const errors = Object.fromEntries(
       Object.entries(graph)
-        .map(([id, node]) => [id, { class_type: node.class_type, errors: this.faultsOf(node.inputs) }] as const)
+        .map(([id, node]) => [id, { class_type: node.class_type, errors: faultsOf(node.inputs, this) }] as const)
         .filter(([, { errors }]) => errors.length > 0),
     );
     if (Object.keys(errors).length > 0) {
@@ -189,22 +192,6 @@ export class ComfyuiStub {
     this.submits.push(id);
     this.engine.put({ number: this.number++, id, graph, clientId: clientId as string | undefined });
     return ok({ prompt_id: id, number: this.number, node_errors: {} });
-  }
-
-  private faultsOf(inputs: Record<string, unknown>): object[] {
-    return Object.entries(inputs).flatMap(([name, value]) => {
-      if (typeof value === 'string' && this.missing.has(value)) {
-        return [{ type: 'value_not_in_list', message: 'Value not in list', details: `${name}: '${value}' not in []` }];
-      }
-      if (name === 'image' && typeof value === 'string' && !this.uploads.has(value)) {
-        return [{ type: 'custom_validation_failed', message: 'Custom validation failed', details: `image - ${value}` }];
-      }
-      const isNumeric = ['width', 'height', 'batch_size', 'seed', 'noise_seed', 'length'].includes(name);
-      if (isNumeric && !Array.isArray(value) && !(Number.isSafeInteger(value) && Number(value) >= 0)) {
-        return [{ type: 'invalid_input_type', message: 'Failed to convert', details: `${name}, ${String(value)}` }];
-      }
-      return [];
-    });
   }
 
   private async upload(body: Buffer, contentType: string): Promise<Reply> {
@@ -224,25 +211,4 @@ export class ComfyuiStub {
     response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes.length });
     response.end(bytes);
   }
-}
-
-function refusal(type: string, message: string, nodeErrors: object = {}): Reply {
-  return { status: 400, body: { error: { type, message, details: '', extra_info: {} }, node_errors: nodeErrors } };
-}
-
-function matches(pattern: string, route: string): boolean {
-  const parts = route.split('/');
-  const segments = pattern.split('/');
-  return parts.length === segments.length && segments.every((part, i) => part === '*' || part === parts[i]);
-}
-
-function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(typeof body === 'string' ? body : body === null ? '' : JSON.stringify(body));
-}
-
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }

@@ -8,12 +8,12 @@ export async function paint(width: number, height: number, shade: number): Promi
     .toBuffer();
 }
 
-const films = new Map<string, Buffer>();
+const films = new Map<string, Promise<Buffer>>();
 
 /** An MP4 that decodes, with one frame per second. */
-export async function film(width: number, height: number, seconds: number): Promise<Buffer> {
+export function film(width: number, height: number, seconds: number): Promise<Buffer> {
   const name = `${width}x${height}x${seconds}`;
-  const made = films.get(name) ?? (await encodeFilm(width, height, seconds));
+  const made = films.get(name) ?? encodeFilm(width, height, seconds);
   films.set(name, made);
   return made;
 }

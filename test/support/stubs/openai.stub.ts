@@ -17,6 +17,13 @@ interface Job {
   polls: number;
 }
 
+const USAGE = {
+  input_tokens: 12,
+  input_tokens_details: { image_tokens: 0, text_tokens: 12 },
+  output_tokens: 4160,
+  total_tokens: 4172,
+};
+
 /** OpenAI's Images and Videos APIs on loopback. The base URL ends in /v1. */
 export class OpenaiStub extends StubHttp {
   /** Whether only Sora's sizes and seconds are accepted, as at OpenAI; compatible servers accept any. */
@@ -29,6 +36,8 @@ export class OpenaiStub extends StubHttp {
   jobError: { code: string; message: string } | null = null;
   /** Whether pictures are links to the stub, as on some servers. */
   links = false;
+  /** If set, streamed pictures end with this error. */
+  streamError: { type: string; code: string; message: string } | null = null;
   readonly jobs = new Map<string, Job>();
 
   get baseUrl(): string {
@@ -83,6 +92,7 @@ export class OpenaiStub extends StubHttp {
     const pixels = pixelsOf(String(size));
     if (!pixels) return refuse(400, 'invalid_value', 'size');
     const made = await Promise.all(Array.from({ length: Number(n) }, (_, i) => paint(pixels.width, pixels.height, i)));
+    if (String(fields.stream) === 'true') return this.events(Number(fields.partial_images ?? 0), made[0]!);
     const body: ImagesResponse = {
       created: now(),
       background: 'opaque',
@@ -92,14 +102,33 @@ export class OpenaiStub extends StubHttp {
       output_format: 'png',
       quality: 'high',
       size: `${pixels.width}x${pixels.height}`,
-      usage: {
-        input_tokens: 12,
-        input_tokens_details: { image_tokens: 0, text_tokens: 12 },
-        output_tokens: 4160,
-        total_tokens: 4172,
-      },
+      usage: USAGE,
     };
     return { status: 200, body };
+  }
+
+  /** A stream as OpenAI sends it: `partials` early stages, then the picture or the error. */
+  private events(partials: number, picture: Buffer): Reply {
+    const shared = {
+      created_at: now(),
+      size: '1024x1024',
+      quality: 'high',
+      background: 'opaque',
+      output_format: 'png',
+    };
+    const b64_json = picture.toString('base64');
+    const events: object[] = Array.from({ length: partials }, (_, partial_image_index) => ({
+      type: 'image_generation.partial_image',
+      ...shared,
+      partial_image_index,
+      b64_json: Buffer.from(`stage ${partial_image_index}`).toString('base64'),
+    }));
+    if (this.streamError) events.push({ type: 'error', error: this.streamError });
+    else events.push({ type: 'image_generation.completed', ...shared, b64_json, usage: USAGE });
+    const body = events.map(
+      (event) => `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`,
+    );
+    return { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' }, body: body.join('') };
   }
 
   private createVideo({ fields, files }: StubRequest): Reply {

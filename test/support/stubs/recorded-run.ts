@@ -12,7 +12,11 @@ export class RecordedRun implements Run {
   /** `submitting` and `submitted <id>`, in order. */
   readonly calls: string[] = [];
   readonly percents: number[] = [];
+  /** Input and output of each report. */
+  readonly reportedTokens: [number, number][] = [];
   requestId: string | null = null;
+  partialImages = 0;
+  readonly partials: Buffer[] = [];
   private readonly controller = new AbortController();
 
   constructor(
@@ -28,6 +32,14 @@ export class RecordedRun implements Run {
     this.percents.push(percent);
   }
 
+  tokens({ input, output }: { input: number; output: number }): void {
+    this.reportedTokens.push([input, output]);
+  }
+
+  partialImage(image: Buffer): void {
+    this.partials.push(image);
+  }
+
   async submitting(): Promise<void> {
     this.calls.push('submitting');
   }
@@ -35,6 +47,16 @@ export class RecordedRun implements Run {
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
     this.calls.push(`submitted ${upstreamId}`);
     this.requestId = requestId;
+  }
+
+  async resubmitting(): Promise<void> {
+    this.calls.push('resubmitting');
+  }
+
+  async releaseImages(): Promise<void> {}
+
+  polling<Result>(work: () => Promise<Result>): Promise<Result> {
+    return work();
   }
 
   stop(reason: unknown): void {

@@ -55,6 +55,7 @@ export abstract class StubHttp {
   halves = 0;
   readonly key = 'stub-key-5f2c9e';
 
+  private port = 0;
   private readonly faults: { pattern: RegExp; fault: Fault }[] = [];
   private readonly server: Server = createServer((incoming, outgoing) => {
     this.take(incoming, outgoing).catch(() => outgoing.destroy());
@@ -65,9 +66,11 @@ export abstract class StubHttp {
   protected abstract keyOf(headers: IncomingMessage['headers']): string | undefined;
   protected abstract isSubmit(request: StubRequest): boolean;
 
+  /** At the same address as before, if it was stopped. */
   async start(): Promise<this> {
-    this.server.listen(0, '127.0.0.1');
+    this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
     return this;
   }
 
@@ -78,7 +81,7 @@ export abstract class StubHttp {
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** Plans one fault for each of the next requests whose `METHOD /path` matches, in order. */

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
 import { hasBody } from '../has-body.ts';
 import type { HttpLimits } from '../limits.ts';
+import { isStreamed } from '../multipart/accepts-body.ts';
 
 /** Memory per received chunk beside its bytes. Without it a body sent byte by byte would count as small. */
 const CHUNK_OVERHEAD_BYTES = 512;
@@ -19,8 +20,10 @@ export class IncomingBodies {
   constructor(private readonly limits: HttpLimits) {}
 
   watch(fastify: FastifyInstance): void {
-    fastify.addHook('preParsing', ({ raw }, reply, _payload, done) => {
-      if (hasBody(raw.headers)) {
+    fastify.addHook('preParsing', (request, reply, _payload, done) => {
+      const { raw } = request;
+      // A body that goes to disk as it arrives takes no memory here, and a listener would start it before its reader.
+      if (hasBody(raw.headers) && !isStreamed(request)) {
         raw.on('data', (chunk: Buffer) => this.add(raw, chunk.length + CHUNK_OVERHEAD_BYTES));
         // Rejected, or the client disconnected. The request itself emits no 'close' after a 413.
         reply.raw.once('close', () => this.drop(raw));

@@ -1,9 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
 import type { HttpLimits } from '../limits.ts';
+import { isStreamed } from '../multipart/accepts-body.ts';
 
 /** Event streams stay open for hours and need little memory; they have their own limits. */
 const isStream = (request: FastifyRequest): boolean => request.routeOptions.url?.endsWith('/events') ?? false;
+
+const releases = new WeakMap<FastifyRequest, () => void>();
+
+/**
+ * Takes a request out of the count, and frees its body: from now on it only waits, and is bounded elsewhere. The handler must
+ * not read the body again.
+ */
+export function stopCounting(request: FastifyRequest): void {
+  releases.get(request)?.();
+  request.body = undefined;
+}
 
 /**
  * Rejects requests over a limit with 503 before memory runs out. Counts only requests that were received completely, so
@@ -14,6 +26,14 @@ export class LoadBound {
   private bodyBytes = 0;
 
   constructor(private readonly limits: HttpLimits) {}
+
+  get active(): number {
+    return this.requests;
+  }
+
+  get bodyBytesInFlight(): number {
+    return this.bodyBytes;
+  }
 
   /** @throws ApiError service_unavailable */
   refuseWhenFull(): void {
@@ -37,17 +57,22 @@ export class LoadBound {
       const bytes = this.bytesOf(request);
       this.requests += 1;
       this.bodyBytes += bytes;
-      reply.raw.once('close', () => {
+      const release = () => {
+        if (!releases.delete(request)) return;
         this.requests -= 1;
         this.bodyBytes -= bytes;
-      });
+      };
+      releases.set(request, release);
+      reply.raw.once('close', release);
       done();
     });
   }
 
-  /** A body without a length counts as the largest allowed. */
-  private bytesOf({ body, headers }: FastifyRequest): number {
+  /** A body without a length counts as the largest allowed. One that goes to disk counts as its buffers. */
+  private bytesOf(request: FastifyRequest): number {
+    const { body, headers, routeOptions } = request;
     if (body === undefined) return 0;
-    return Number(headers['content-length'] ?? this.limits.bodyBytes);
+    if (isStreamed(request)) return this.limits.uploads.memoryBytes;
+    return Number(headers['content-length'] ?? routeOptions.bodyLimit ?? this.limits.bodyBytes);
   }
 }

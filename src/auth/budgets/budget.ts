@@ -1,0 +1,35 @@
+export const BUDGET_PERIODS = ['day', 'month', 'total'] as const;
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+
+/** What the tasks of an API key may cost in each period, by the names of the API. Days and months are those of UTC. */
+export interface Budget {
+  /** Micro-units: 1,000,000 are 1 of the currency. */
+  amount_micros: number;
+  period: BudgetPeriod;
+  /** A webhook reports when this share of the amount is spent or reserved. */
+  soft_percent?: number;
+}
+
+/** A budget with what is spent and reserved of it in its present period. Times are unix seconds. */
+export interface BudgetState {
+  api_key_id: string;
+  amount_micros: number;
+  spent_micros: number;
+  reserved_micros: number;
+  period_start: number;
+  /** null: it never ends. */
+  period_end: number | null;
+}
+
+/**
+ * Whether a budget never allows more than another one, over any time: a longer period only spreads the same amount.
+ * @param budget undefined: none, which allows everything
+ */
+export function isWithin(budget: Budget | undefined, bound: Budget): boolean {
+  if (!budget || budget.amount_micros > bound.amount_micros) return false;
+  return BUDGET_PERIODS.indexOf(budget.period) >= BUDGET_PERIODS.indexOf(bound.period);
+}
+
+/** `12000000 micro-units per day` */
+export const describeBudget = ({ amount_micros, period }: Budget): string =>
+  `${amount_micros} micro-units ${period === 'total' ? 'in total' : `per ${period}`}`;

@@ -1,0 +1,27 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { BudgetPeriod } from './budget.ts';
+
+/**
+ * What the tasks of an API key have spent and reserved. A key has a row from its first budget on. The numbers of a day and of
+ * its month are those of `day`, in UTC, and start again with the first creation after it. All three are kept, whatever the period of the
+ * budget, so that another period can be chosen at any time. Amounts are micro-units.
+ */
+@Entity('key_budgets')
+export class KeyBudget {
+  @PrimaryColumn('text') api_key_id: string;
+  /** null: the key has no budget any more. */
+  @Column('bigint', { nullable: true }) amount_micros: string | null;
+  @Column('text', { nullable: true }) period: BudgetPeriod | null;
+  @Column('smallint', { nullable: true }) soft_percent: number | null;
+  @Column('date') day: string;
+  @Column('bigint') day_spent: string;
+  @Column('bigint') day_reserved: string;
+  @Column('bigint') month_spent: string;
+  @Column('bigint') month_reserved: string;
+  @Column('bigint') total_spent: string;
+  @Column('bigint') total_reserved: string;
+  /** First day of the period whose threshold was reported. */
+  @Column('date', { nullable: true }) threshold_of: string | null;
+  /** First day of the period of which a refusal was reported. */
+  @Column('date', { nullable: true }) exceeded_of: string | null;
+}

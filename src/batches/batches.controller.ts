@@ -1,0 +1,144 @@
+import { Controller, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { GuardedRequest } from '../auth/guarded-request.ts';
+import { requireJsonObject } from '../platform/http/json/json-body.ts';
+import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
+import { toList } from '../platform/schema/list-of.ts';
+import { hungUp } from '../tasks/live/hung-up.ts';
+import { BatchResultsQuery, CreateBatchInput, DEFAULT_PAGE, ListBatchesQuery } from './batch.inputs.ts';
+import { BatchViews } from './batch-views.ts';
+import { BatchListView, BatchView } from './batch.view.ts';
+import { BatchesService } from './batches.service.ts';
+import { CreateBatches } from './create/create-batches.service.ts';
+import { BatchResults, RESULTS_TYPE } from './results/batch-results.service.ts';
+
+type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
+
+/** A thousand requests may be long. */
+const JSON_BYTES = 8 * 1024 * 1024;
+
+const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
+
+@ApiTags('Batches')
+@Controller('v1/batches')
+export class BatchesController {
+  constructor(
+    private readonly batches: BatchesService,
+    private readonly creates: CreateBatches,
+    private readonly results: BatchResults,
+    private readonly views: BatchViews,
+  ) {}
+
+  @Post()
+  @Scope('generations:write')
+  @CountsAs('create')
+  @AcceptsBody({ jsonBytes: JSON_BYTES })
+  @ApiOperation({ summary: 'Create many generations at once, all or none', operationId: 'createBatch' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
+  @ApiBody({ type: CreateBatchInput })
+  @ApiCreatedResponse({ type: BatchView })
+  async create(@Req() request: CreationRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { body, headers } = request;
+    const header = headers['idempotency-key'];
+    const created = await this.creates.create(callerOf(request), requireJsonObject(body), header, hungUp(reply));
+    reply
+      .code(201)
+      .header('location', `/v1/batches/${created.id}`)
+      .header('cache-control', 'no-store')
+      .type('application/json; charset=utf-8');
+    if (created.replayed) reply.header('idempotent-replayed', 'true');
+    void reply.send(created.json);
+  }
+
+  @Get()
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'List batches, newest first', operationId: 'listBatches' })
+  @ApiOkResponse({ type: BatchListView })
+  async list(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Query() { limit = DEFAULT_PAGE, ...page }: ListBatchesQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<BatchListView> {
+    const { batches, hasMore } = await this.batches.list(apiKeyId, { limit, ...page });
+    reply.header('cache-control', 'no-store');
+    return toList(
+      batches.map((batch) => this.views.of(batch)),
+      hasMore,
+      ({ id }) => id,
+    );
+  }
+
+  @Get(':id')
+  @Id
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'Read a batch', operationId: 'getBatch' })
+  @ApiOkResponse({ type: BatchView })
+  async find(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<BatchView> {
+    reply.header('cache-control', 'no-store');
+    return this.views.of(await this.batches.find(apiKeyId, id));
+  }
+
+  @Post(':id/cancel')
+  @Id
+  @HttpCode(200)
+  @Scope('tasks:cancel')
+  @ApiOperation({ summary: 'Cancel the unfinished items of a batch', operationId: 'cancelBatch' })
+  @ApiOkResponse({ type: BatchView })
+  async cancel(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<BatchView> {
+    reply.header('cache-control', 'no-store');
+    return this.views.of(await this.batches.cancel(apiKeyId, id));
+  }
+
+  /** Declared before GET: the HEAD route that Fastify derives from a GET would read all the results. */
+  @Head(':id/results')
+  @Scope('tasks:read')
+  async headOfResults(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Param('id') id: string,
+    @Query() _query: BatchResultsQuery,
+    @Res() reply: FastifyReply,
+  ) {
+    await this.batches.find(apiKeyId, id);
+    return reply.type(RESULTS_TYPE).header('cache-control', 'no-store').send();
+  }
+
+  @Get(':id/results')
+  @Id
+  @Scope('tasks:read')
+  @ApiOperation({
+    summary: 'Read the results of the items that are final, in the order of the items',
+    operationId: 'getBatchResults',
+  })
+  @ApiOkResponse({
+    description: 'a line of JSON for each item: id, custom_id, index, task_id, response, error',
+    content: { 'application/jsonl': { schema: { type: 'string' } } },
+  })
+  async read(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Param('id') id: string,
+    @Query() { status }: BatchResultsQuery,
+    @Res() reply: FastifyReply,
+  ) {
+    const batch = await this.batches.find(apiKeyId, id);
+    return reply.type(RESULTS_TYPE).header('cache-control', 'no-store').send(this.results.open(batch, status));
+  }
+}

@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.ts';
+import { FilesModule } from '../files/files.module.ts';
+import { GenerationModule } from '../generation/generation.module.ts';
+import { TasksModule } from '../tasks/tasks.module.ts';
+import { WebhooksModule } from '../webhooks/webhooks.module.ts';
+import { BatchViews } from './batch-views.ts';
+import { Batch } from './batch.entity.ts';
+import { BatchesController } from './batches.controller.ts';
+import { BatchesResolver } from './batches.resolver.ts';
+import { BatchesService } from './batches.service.ts';
+import { BatchEndpoints } from './create/batch-endpoints.ts';
+import { CreateBatches } from './create/create-batches.service.ts';
+import { BatchEnds } from './end/batch-ends.worker.ts';
+import { BatchEventsController } from './live/batch-events.controller.ts';
+import { FollowBatches } from './live/follow-batches.ts';
+import { BatchResults } from './results/batch-results.service.ts';
+import { BatchRows } from './sql/batch-rows.ts';
+import { EndBatches } from './sql/end-batches.ts';
+
+/** Many generations in one commit, and their results. */
+@Module({
+  imports: [AuthModule, FilesModule, GenerationModule, TasksModule, WebhooksModule, TypeOrmModule.forFeature([Batch])],
+  controllers: [BatchesController, BatchEventsController],
+  providers: [
+    BatchEndpoints,
+    BatchEnds,
+    BatchesResolver,
+    BatchesService,
+    BatchResults,
+    BatchRows,
+    BatchViews,
+    CreateBatches,
+    EndBatches,
+    FollowBatches,
+  ],
+  exports: [BatchEndpoints],
+})
+export class BatchesModule {}

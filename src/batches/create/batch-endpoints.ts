@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import type { RequestedGeneration } from '../../generation/accept/prepare-generations.service.ts';
+import { TaskViews } from '../../tasks/task-views.ts';
+import type { ShownTask } from '../../tasks/task.entity.ts';
+
+/** The body of an item as a creation. */
+export interface TranslatedItem extends RequestedGeneration {
+  body: Record<string, unknown>;
+  /** Rewrites an error of the creation in the words of the endpoint. */
+  inClientWords?: (error: ApiError) => ApiError;
+}
+
+/** A route whose bodies the items of a batch can be. */
+export interface BatchEndpoint {
+  path: string;
+  /** @throws ApiError for a body that the route would refuse */
+  translate(body: Record<string, unknown>): TranslatedItem;
+  /** The body with which the route answers for a task that has succeeded. @throws ApiError when its files are gone */
+  answer(task: ShownTask): unknown;
+}
+
+export const NATIVE_PATH = '/v1/generations';
+
+/** The routes of upper rooms register here. */
+@Injectable()
+export class BatchEndpoints {
+  private readonly endpoints = new Map<string, BatchEndpoint>();
+
+  constructor(views: TaskViews) {
+    this.register({
+      path: NATIVE_PATH,
+      translate: (body) => ({ body }),
+      answer: (task) => views.of(task),
+    });
+  }
+
+  register(endpoint: BatchEndpoint): void {
+    this.endpoints.set(endpoint.path, endpoint);
+  }
+
+  /** @throws ApiError invalid_value */
+  find(path: string): BatchEndpoint {
+    const endpoint = this.endpoints.get(path);
+    if (endpoint) return endpoint;
+    const message = `endpoint must be one of ${[...this.endpoints.keys()].join(', ')}.`;
+    throw new ApiError('invalid_value', { param: 'endpoint', message });
+  }
+}

@@ -1,0 +1,208 @@
+import { Injectable } from '@nestjs/common';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { BatchFiles } from '../../files/batch-files.ts';
+import { RequestImagesService } from '../../files/images/request-images.service.ts';
+import { PrepareGenerations } from '../../generation/accept/prepare-generations.service.ts';
+import { MEDIA_KINDS } from '../../models/media-kind.ts';
+import { Config } from '../../platform/config.ts';
+import { Turns } from '../../platform/images/turns.ts';
+import { currentRequestId } from '../../platform/logging/request-context.ts';
+import { DAY_MS } from '../../platform/time.ts';
+import { readIdempotencyKey, requestHash } from '../../tasks/idempotency.ts';
+import { TaskBatches } from '../../tasks/task-batches.service.ts';
+import { newBatchId } from '../../tasks/task-id.ts';
+import type { TaskPriority } from '../../tasks/task-priority.ts';
+import { MAX_SHOWN_FAULTS } from '../batch-fault.ts';
+import type { ShownBatch } from '../batch.entity.ts';
+import { BatchViews } from '../batch-views.ts';
+import type { BatchView } from '../batch.view.ts';
+import { BatchEnds } from '../end/batch-ends.worker.ts';
+import { BatchRows, type NewBatchRow } from '../sql/batch-rows.ts';
+import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } from './batch-endpoints.ts';
+import { batchInvalid, faultOf, imagesOf, type JudgedItem, toBatchItem } from './judged-item.ts';
+import { type BatchSettings, readBatch } from './read-batch.ts';
+import { type GivenItem, readLines, readRequests } from './read-items.ts';
+
+/** Files of 20 MB in memory at a time, with what was parsed of them. */
+const FILES_AT_ONCE = 2;
+/** Bodies translated before other requests get their turn. */
+const TRANSLATED_AT_ONCE = 50;
+
+export interface CreatedBatch {
+  id: string;
+  /** The answer for REST. A repeated Idempotency-Key returns the first one byte for byte. */
+  json: string;
+  replayed: boolean;
+}
+
+/** Validates batches and stores them whole. */
+@Injectable()
+export class CreateBatches {
+  private readonly turns = new Turns(FILES_AT_ONCE);
+
+  constructor(
+    private readonly config: Config,
+    private readonly files: BatchFiles,
+    private readonly images: RequestImagesService,
+    private readonly prepares: PrepareGenerations,
+    private readonly endpoints: BatchEndpoints,
+    private readonly tasks: TaskBatches,
+    private readonly rows: BatchRows,
+    private readonly ends: BatchEnds,
+    private readonly views: BatchViews,
+  ) {}
+
+  /**
+   * @param body in the field names of REST
+   * @param header the Idempotency-Key, bare or quoted
+   * @param gone aborts when the client has closed the connection
+   * @throws ApiError batch_invalid with the faults of the items, and everything that a creation throws; then nothing is stored
+   */
+  async create(
+    caller: Caller,
+    body: Record<string, unknown>,
+    header: string | undefined,
+    gone: AbortSignal,
+  ): Promise<CreatedBatch> {
+    const key = readIdempotencyKey(header);
+    const reserved = key === null ? null : { key, requestHash: requestHash(['POST /v1/batches', body]) };
+    const first = reserved && (await this.tasks.firstAnswer(caller, reserved));
+    if (first) return replay(first);
+
+    const settings = readBatch(body);
+    const endpoint = this.endpoints.find(settings.endpoint ?? NATIVE_PATH);
+    const create = async () => {
+      const given = await this.read(caller, settings, endpoint);
+      const items = await this.judge(caller, given, (body) => translate(endpoint, body, settings.priority));
+      return this.keepingImages(items, () => this.store({ caller, settings, endpoint, items, reserved }));
+    };
+    const created =
+      settings.input_file_id === undefined ? await create() : await this.turns.take(caller.apiKeyId, gone, create);
+    // Without a task nothing else ends it but the sweep.
+    if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
+    return created;
+  }
+
+  private async read(caller: Caller, settings: BatchSettings, endpoint: BatchEndpoint): Promise<GivenItem[]> {
+    const { input_file_id: fileId, requests } = settings;
+    if (fileId === undefined) return readRequests(requests, this.config.batchMaxItems);
+    const bytes = await this.files.read(caller, fileId, 'input_file_id');
+    return readLines(bytes, endpoint.path, this.config.batchMaxItems);
+  }
+
+  private async judge(
+    caller: Caller,
+    given: GivenItem[],
+    translate: (body: Record<string, unknown>) => TranslatedItem | ApiError,
+  ): Promise<JudgedItem[]> {
+    const translated: (TranslatedItem | ApiError)[] = [];
+    for (const { body } of given) {
+      translated.push(body instanceof ApiError ? body : translate(body));
+      if (translated.length % TRANSLATED_AT_ONCE === 0) await endOfTurn();
+    }
+    const needS = Math.max(...MEDIA_KINDS.map((kind) => this.prepares.needS({ kind, low: true, source: 'batch' })));
+    const verdicts = await this.prepares.prepareAll(caller, translated, needS);
+    return given.map((item, index) => {
+      const [verdict, own] = [verdicts[index]!, translated[index]!];
+      const isRewritten = verdict instanceof ApiError && !(own instanceof ApiError) && own.inClientWords;
+      return { ...item, index, verdict: isRewritten ? isRewritten(verdict) : verdict };
+    });
+  }
+
+  /** @throws ApiError batch_invalid */
+  private async store({ caller, settings, endpoint, items, reserved }: ValidBatch): Promise<StoredBatch> {
+    const invalid = items.flatMap((item) => faultOf(item) ?? []);
+    if (invalid.length > 0 && settings.on_invalid !== 'skip') throw batchInvalid(invalid, items.length);
+    const valid = items.flatMap((item) => toBatchItem(item) ?? []);
+    const createdMs = this.tasks.nowMs();
+    const row: NewBatchRow = {
+      id: newBatchId(createdMs),
+      api_key_id: caller.apiKeyId,
+      endpoint: endpoint.path,
+      input_file_id: settings.input_file_id ?? null,
+      metadata: settings.metadata ?? {},
+      total: items.length,
+      invalid: invalid.length > 0 ? invalid : null,
+      errors: invalid.length > 0 ? invalid.slice(0, MAX_SHOWN_FAULTS) : null,
+      request_id: currentRequestId.getStore() ?? null,
+      created_at: new Date(createdMs),
+      kept_until: new Date(createdMs + this.config.taskRetentionDays * DAY_MS),
+    };
+    const json = this.views.json(newBatch(row, valid.length));
+    const { tasks, replayed } = await this.tasks.create(caller, {
+      id: row.id,
+      createdMs,
+      taskEvents: settings.task_events ?? true,
+      items: valid,
+      idempotency: reserved && { ...reserved, response: json },
+      writeRecord: (tx) => this.rows.insert(tx, row),
+    });
+    if (replayed !== null) return { ...replay(replayed), tasks: 0 };
+    await this.tieImages(items, (index) => tasks.get(index)!);
+    return { id: row.id, json, replayed: false, tasks: valid.length };
+  }
+
+  /** The files that came inside the bodies go with the tasks, or are deleted when nothing is created. */
+  private async keepingImages(items: JudgedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
+    let stored: StoredBatch | undefined;
+    try {
+      stored = await store();
+      return stored;
+    } finally {
+      if (!stored || stored.replayed) await this.images.forgetAll(items.flatMap((item) => imagesOf(item) ?? []));
+    }
+  }
+
+  private async tieImages(
+    items: JudgedItem[],
+    taskOf: (index: number) => { id: string; expires_at: Date },
+  ): Promise<void> {
+    for (const item of items) {
+      const images = imagesOf(item);
+      if (images && images.created.length > 0) await this.images.tie(images, taskOf(item.index));
+    }
+  }
+}
+
+interface ValidBatch {
+  caller: Caller;
+  settings: BatchSettings;
+  endpoint: BatchEndpoint;
+  items: JudgedItem[];
+  reserved: { key: string; requestHash: string } | null;
+}
+
+type StoredBatch = CreatedBatch & { tasks: number };
+
+const replay = (json: string): CreatedBatch => ({ id: (JSON.parse(json) as BatchView).id, json, replayed: true });
+
+/** @param priority of the items that name none of their own */
+function translate(
+  endpoint: BatchEndpoint,
+  body: Record<string, unknown>,
+  priority: TaskPriority = 'low',
+): TranslatedItem | ApiError {
+  try {
+    const item = endpoint.translate(body);
+    return { ...item, body: { priority, ...item.body } };
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return error;
+    throw error;
+  }
+}
+
+const newBatch = ({ invalid, request_id: _request, ...row }: NewBatchRow, queued: number): ShownBatch => ({
+  ...row,
+  status: 'in_progress',
+  invalid_items: invalid?.length ?? 0,
+  queued,
+  running: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  cancelling_at: null,
+  ended_at: null,
+  usage: null,
+});

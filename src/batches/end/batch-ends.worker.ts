@@ -1,0 +1,121 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Config } from '../../platform/config.ts';
+import { Interval } from '../../platform/interval.ts';
+import { purgeInterval } from '../../platform/purge-interval.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import { TaskBatches } from '../../tasks/task-batches.service.ts';
+import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
+import { BatchViews } from '../batch-views.ts';
+import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
+
+/** A batch is checked so often while its items end: the check costs as much as ending several tasks. */
+const CHECK_DEBOUNCE_MS = 100;
+/** Seconds between purges that found little. */
+const PURGE_EVERY_S = 60;
+
+/**
+ * Ends batches. The process that ends an item checks its batch after the commit: of two processes that end the last two items at the
+ * same time, the later one sees both ends, and one statement decides who ends the batch. So items share no row to write to.
+ * The sweep finds the batches of processes that were killed between the two.
+ */
+@Injectable()
+export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('batches');
+  /** Batches that are being checked, and whether another item has ended meanwhile. */
+  private readonly checking = new Map<string, boolean>();
+  private isStopping = false;
+  private readonly intervals = [
+    new Interval(() => this.sweep()),
+    purgeInterval({
+      logger: this.logger,
+      failure: 'batch.purge_failed',
+      fullRound: PURGE_BATCHES,
+      pauseS: PURGE_EVERY_S,
+      purge: () => this.rows.purge(),
+    }),
+  ];
+
+  constructor(
+    private readonly config: Config,
+    private readonly queue: TaskQueue,
+    private readonly tasks: TaskBatches,
+    private readonly rows: EndBatches,
+    private readonly events: EventRecorder,
+    private readonly views: BatchViews,
+  ) {}
+
+  onModuleInit(): void {
+    this.queue.onEnd(({ batch_id: id }) => {
+      if (id !== null) this.checkSoon(id);
+    });
+    this.tasks.registerPurgeHook((tx, items) => this.rows.countPurged(tx, items));
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') for (const interval of this.intervals) interval.start(1);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopping = true; // another process, or the next start, ends what is left
+    await Promise.all(this.intervals.map((interval) => interval.stop()));
+  }
+
+  /** Ends the batch if all its items are final. */
+  async check(id: string): Promise<void> {
+    if (await this.rows.hasUnfinished(id)) return;
+    const ended = await this.rows.end(id, (tx, batch) =>
+      this.events.record(tx, {
+        apiKeyId: batch.api_key_id,
+        type: 'batch.completed',
+        data: this.views.of(batch),
+        removedFirst: ['errors', 'metadata'],
+        createdAt: batch.ended_at!,
+        expiresAt: batch.kept_until,
+      }),
+    );
+    if (ended) this.logger.log({ event: 'batch.ended', batch_id: id });
+  }
+
+  /** Ends the unfinished items of a batch, and then the batch. */
+  async cancel(id: string): Promise<void> {
+    await this.tasks.cancel(id);
+    await this.check(id);
+  }
+
+  private checkSoon(id: string): void {
+    if (this.isStopping) return;
+    const isChecking = this.checking.has(id);
+    this.checking.set(id, isChecking);
+    if (!isChecking) void this.checkUntilQuiet(id);
+  }
+
+  private async checkUntilQuiet(id: string): Promise<void> {
+    do {
+      this.checking.set(id, false);
+      await this.check(id).catch((err: unknown) =>
+        this.logger.warn({ event: 'batch.check_failed', batch_id: id, err }),
+      );
+      await sleep(CHECK_DEBOUNCE_MS, undefined, { ref: false });
+    } while (this.checking.get(id) && !this.isStopping);
+    this.checking.delete(id);
+  }
+
+  /** @returns seconds until the next sweep */
+  private async sweep(): Promise<number> {
+    try {
+      for (const { id, status } of await this.rows.leftBehind()) {
+        await (status === 'cancelling' ? this.cancel(id) : this.check(id));
+      }
+    } catch (err) {
+      this.logger.warn({ event: 'batch.sweep_failed', err });
+    }
+    return this.config.taskSweepS;
+  }
+}

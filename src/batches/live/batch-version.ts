@@ -1,0 +1,16 @@
+import { BATCH_STATUSES } from '../batch-status.ts';
+import type { ShownBatch } from '../batch.entity.ts';
+
+/** Differs for every visible change. */
+export function versionOf({ status, queued, running, succeeded, failed, cancelled }: ShownBatch): string {
+  return [status, queued, running, succeeded, failed, cancelled].join('-');
+}
+
+/** Two reads may end in the wrong order: items only leave the queue, and only become final. */
+export function isNewer(batch: ShownBatch, than: ShownBatch): boolean {
+  const isOlder =
+    batch.queued > than.queued ||
+    batch.queued + batch.running > than.queued + than.running ||
+    BATCH_STATUSES.indexOf(batch.status) < BATCH_STATUSES.indexOf(than.status);
+  return !isOlder && versionOf(batch) !== versionOf(than);
+}

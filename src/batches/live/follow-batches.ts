@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { TaskFeed } from '../../tasks/live/task-feed.ts';
+import { isEnded } from '../batch-status.ts';
+import type { ShownBatch } from '../batch.entity.ts';
+import { BatchesService } from '../batches.service.ts';
+import { BatchRows } from '../sql/batch-rows.ts';
+import { BatchQueue } from './batch-queue.ts';
+import { versionOf } from './batch-version.ts';
+import { WatchedBatch } from './watched-batch.ts';
+
+/** Follows batches from their current state to their final one, for GraphQL subscriptions and event streams. */
+@Injectable()
+export class FollowBatches {
+  private readonly watched = new Map<string, WatchedBatch>();
+
+  constructor(
+    private readonly batches: BatchesService,
+    private readonly rows: BatchRows,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  /**
+   * @param seen the version of a state that the subscriber has already received: it is not sent again
+   * @throws ApiError batch_not_found
+   */
+  async follow(apiKeyId: string, id: string, seen?: string): Promise<BatchQueue> {
+    const current = await this.batches.find(apiKeyId, id);
+    const queue = new BatchQueue(current, versionOf(current) === seen);
+    if (isEnded(current.status)) queue.end();
+    else this.watchedBatch(current).add(queue);
+    return queue;
+  }
+
+  private watchedBatch(current: ShownBatch): WatchedBatch {
+    const { id, api_key_id: apiKeyId } = current;
+    const known = this.watched.get(id);
+    if (known) {
+      known.touch();
+      return known;
+    }
+    const unwatch = this.feed.watchKey(apiKeyId, (task) => {
+      if (task.batch_id === id) batch.touch();
+    });
+    const onEmpty = () => {
+      unwatch();
+      this.watched.delete(id);
+    };
+    const batch = new WatchedBatch({ read: () => this.rows.find(id), onEmpty });
+    this.watched.set(id, batch);
+    return batch;
+  }
+}

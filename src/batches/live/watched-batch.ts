@@ -1,0 +1,82 @@
+import type { ShownBatch } from '../batch.entity.ts';
+import { isEnded } from '../batch-status.ts';
+import type { BatchQueue } from './batch-queue.ts';
+
+/** At most four states a second. */
+const THROTTLE_MS = 250;
+/** For changes that no event announces, such as the end of the batch itself. */
+const POLL_MS = 2_000;
+
+interface Watching {
+  read: () => Promise<ShownBatch | null>;
+  /** Stops the events that call `touch`. */
+  onEmpty: () => void;
+}
+
+/** A batch that clients of this process follow: read once for all of them. */
+export class WatchedBatch {
+  private readonly followers = new Set<BatchQueue>();
+  private timer: NodeJS.Timeout | undefined;
+  private dueMs = Infinity;
+  private readMs = -Infinity;
+  private isReading = false;
+  private isStopped = false;
+
+  constructor(private readonly watching: Watching) {
+    this.schedule(THROTTLE_MS);
+  }
+
+  add(queue: BatchQueue): void {
+    this.followers.add(queue);
+    queue.whenClosed(() => {
+      this.followers.delete(queue);
+      if (this.followers.size === 0) this.stop();
+    });
+  }
+
+  /** Call when an item has changed. */
+  touch(): void {
+    this.schedule(Math.max(0, this.readMs + THROTTLE_MS - performance.now()));
+  }
+
+  private stop(): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    this.watching.onEmpty();
+  }
+
+  private schedule(inMs: number): void {
+    const dueMs = performance.now() + inMs;
+    if (this.isStopped || this.isReading || dueMs >= this.dueMs) return;
+    this.dueMs = dueMs;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.readAndPush(), inMs).unref();
+  }
+
+  private async readAndPush(): Promise<void> {
+    this.isReading = true;
+    this.readMs = performance.now();
+    const batch = await this.watching.read().catch(() => undefined); // the next read shows it
+    this.isReading = false;
+    this.dueMs = Infinity;
+    if (batch === null) return this.closeAll();
+    if (batch) this.push(batch);
+    // Every item is final and the batch is about to end: no further event would announce that.
+    const isEnding = batch !== undefined && batch.queued + batch.running === 0;
+    this.schedule(isEnding ? THROTTLE_MS : POLL_MS);
+  }
+
+  private push(batch: ShownBatch): void {
+    for (const queue of this.followers) {
+      queue.push(batch);
+      if (isEnded(batch.status)) queue.end();
+    }
+    if (isEnded(batch.status)) this.stop();
+  }
+
+  private closeAll(): void {
+    for (const queue of this.followers) queue.close();
+    this.stop();
+  }
+}

@@ -1,0 +1,27 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { typeidUnboxed } from 'typeid-js';
+
+/** TypeID: `call_` + 26 time-ordered characters. */
+export const newCallId = (): string => typeidUnboxed('call');
+
+/** A request whose response is the outcome of its task. Kept for as long as a retry may ask for that outcome. */
+@Entity('calls')
+export class Call {
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  /** The route, for operators; the fingerprint contains it. */
+  @Column('text') path: string;
+  /** SHA-256 of the route, the canonical body and the hashes of the files. */
+  @Column('bytea') fingerprint: Buffer;
+  /** null until the task is stored; its idempotency key derives from the id of the call. */
+  @Column('text', { nullable: true }) task_id: string | null;
+  @Column('timestamptz') created_at: Date;
+  /** When the last connection that waited for the outcome ended without it. */
+  @Column('timestamptz', { nullable: true }) hung_up_at: Date | null;
+  /** When the outcome was written whole to a living connection. */
+  @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
+  /** End of the lease of the retry that waits for the outcome. */
+  @Column('timestamptz', { nullable: true }) joined_until: Date | null;
+  /** Number of that retry, as its client counts: 1 for the first. */
+  @Column('integer') joined_retry: number;
+}

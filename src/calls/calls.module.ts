@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.ts';
+import { TasksModule } from '../tasks/tasks.module.ts';
+import { Call } from './call.entity.ts';
+import { CallPurge } from './call-purge.ts';
+import { CallWaits } from './call-waits.ts';
+import { CallsService } from './calls.service.ts';
+import { JoinLeases } from './join-leases.ts';
+import { OpenCalls } from './open-calls.ts';
+import { JoinCall } from './sql/join-call.ts';
+import { PurgeCalls } from './sql/purge-calls.ts';
+
+/** Synchronous calls over the queue: waiting, hang-ups, and retries that join the task of an earlier attempt. */
+@Module({
+  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Call])],
+  providers: [CallPurge, CallWaits, CallsService, JoinCall, JoinLeases, OpenCalls, PurgeCalls],
+  exports: [CallWaits, CallsService],
+})
+export class CallsModule {}

@@ -1,0 +1,159 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { FastifyReply } from 'fastify';
+import { Counter } from 'prom-client';
+import { IsNull, Repository } from 'typeorm';
+import type { Caller } from '../auth/caller.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { stopCounting } from '../platform/http/admission/load-bound.ts';
+import { Metrics } from '../platform/metrics.ts';
+import { readIdempotencyKey, type ReservedKey } from '../tasks/idempotency.ts';
+import { TasksService } from '../tasks/tasks.service.ts';
+import { Call, newCallId } from './call.entity.ts';
+import { Delivery } from './delivery.ts';
+import { JoinLeases } from './join-leases.ts';
+import { OpenCalls } from './open-calls.ts';
+import { JoinCall, type JoinedCall } from './sql/join-call.ts';
+
+export interface CallRequest {
+  caller: Caller;
+  reply: FastifyReply;
+  /** The route: `/v1/images/generations`. */
+  path: string;
+  /** Of `fingerprintOf`. */
+  fingerprint: string;
+  /** Whether the response waits for the end of the task. */
+  waits: boolean;
+}
+
+/**
+ * Stores the task of a request.
+ * @param reserveKey to be called when the request is valid; the task must be stored under that key
+ */
+export type CreateTask = (reserveKey: () => Promise<ReservedKey>) => Promise<{ taskId: string; replayed: boolean }>;
+
+/** A call whose task is stored. */
+export interface StartedCall {
+  taskId: string;
+  /** The task of an earlier attempt. */
+  isReplay: boolean;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal | null;
+  /** null for a call with an Idempotency-Key, which finds its task without a row. */
+  delivery: Delivery | null;
+}
+
+type FoundCall = Omit<StartedCall, 'stopping'>;
+
+/** A namespace of idempotency keys that no client can write: theirs are printable. */
+const reservedKey = (callId: string): string => `\u0001${callId}`;
+
+/**
+ * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks, so every call
+ * is recorded before its task, and a retry gets the task of the first attempt.
+ */
+@Injectable()
+export class CallsService {
+  private readonly logger = new Logger('calls');
+  private readonly joined: Counter;
+
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly open: OpenCalls,
+    private readonly joins: JoinCall,
+    private readonly leases: JoinLeases,
+    @InjectRepository(Call) private readonly rows: Repository<Call>,
+    metrics: Metrics,
+  ) {
+    this.joined = new Counter({
+      name: 'darkroom_calls_joined_total',
+      help: 'Retries that got the task of an earlier attempt instead of a new one.',
+      registers: [metrics.registry],
+    });
+  }
+
+  /**
+   * Finds the task of an earlier attempt, or creates one. An Idempotency-Key decides alone; otherwise a retry, as OpenAI's
+   * clients count them, joins the oldest equal call whose outcome was never delivered.
+   */
+  async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
+    const { caller, reply } = request;
+    const stopping = request.waits ? this.open.admit(caller.apiKeyId, reply) : null;
+    const key = readIdempotencyKey(reply.request.headers['idempotency-key'] as string | undefined);
+    const found = key === null ? await this.joinOrBegin(request, create) : await this.withKey(request, key, create);
+    if (request.waits) stopCounting(reply.request);
+    return { ...found, stopping };
+  }
+
+  private async withKey({ caller, fingerprint }: CallRequest, key: string, create: CreateTask): Promise<FoundCall> {
+    const first = await this.tasks.firstResponse(caller.apiKeyId, key, fingerprint);
+    if (first) return { taskId: first.task_id, isReplay: true, delivery: null };
+    const { taskId, replayed } = await create(async () => ({ key, requestHash: fingerprint }));
+    return { taskId, isReplay: replayed, delivery: null };
+  }
+
+  private async joinOrBegin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
+    const { caller, reply, fingerprint } = request;
+    const retry = retryCountOf(reply.request.headers['x-stainless-retry-count']);
+    const earlier = retry > 0 ? await this.joins.join(caller.apiKeyId, fingerprint, retry) : null;
+    return earlier ? this.join(request, earlier, retry, create) : this.begin(request, create);
+  }
+
+  /** The row is stored before the task: a process that dies in between leaves a call that a retry completes. */
+  private async begin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
+    const { caller, reply, path, fingerprint } = request;
+    const id = newCallId();
+    let delivery: Delivery | null = null;
+    try {
+      const { taskId } = await create(async () => {
+        await this.rows.insert({ id, api_key_id: caller.apiKeyId, path, fingerprint: Buffer.from(fingerprint, 'hex') });
+        delivery = this.observe(id, 0, reply);
+        // A retry may have come before the row and have made its own task.
+        if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
+        return { key: reservedKey(id), requestHash: fingerprint };
+      });
+      this.record('attached', this.rows.update({ id }, { task_id: taskId }));
+      return { taskId, isReplay: false, delivery };
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status < 500 && !reply.raw.destroyed;
+      if (isRefused && delivery) await this.rows.delete({ id });
+      throw error;
+    }
+  }
+
+  private async join(
+    { reply, fingerprint }: CallRequest,
+    { id, task_id }: JoinedCall,
+    retry: number,
+    create: CreateTask,
+  ): Promise<FoundCall> {
+    const delivery = this.observe(id, retry, reply);
+    this.leases.hold(id, retry);
+    reply.raw.once('close', () => this.leases.release(id, retry));
+    this.joined.inc();
+    if (task_id !== null) return { taskId: task_id, isReplay: true, delivery };
+    const { taskId } = await create(async () => ({ key: reservedKey(id), requestHash: fingerprint }));
+    this.record('attached', this.rows.update({ id }, { task_id: taskId }));
+    return { taskId, isReplay: true, delivery };
+  }
+
+  /** @param retry 0 for the first attempt */
+  private observe(id: string, retry: number, reply: FastifyReply): Delivery {
+    const left = { hung_up_at: () => 'now()', joined_until: null };
+    return new Delivery(reply, {
+      delivered: () => this.record('delivered', this.rows.update({ id }, { delivered_at: () => 'now()' })),
+      // Of an attempt that a later retry has replaced, nothing is recorded.
+      hungUp: () => this.record('hung_up', this.rows.update({ id, delivered_at: IsNull(), joined_retry: retry }, left)),
+      lost: () => this.record('lost', this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null })),
+    });
+  }
+
+  /** Nothing waits for these writes. Without one, a retry gets an outcome twice or too late, but never a second task. */
+  private record(what: string, written: Promise<unknown>): void {
+    written.catch((err: unknown) => this.logger.warn({ event: 'call.record_failed', what, err }));
+  }
+}
+
+function retryCountOf(header: string | string[] | undefined): number {
+  return typeof header === 'string' && /^[0-9]{1,4}$/.test(header) ? Number(header) : 0;
+}

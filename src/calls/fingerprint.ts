@@ -1,0 +1,11 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../tasks/idempotency.ts';
+
+/**
+ * Identifies what a client sent, whatever the order of its keys.
+ * @param files SHA-256 of the uploaded files in order, hex
+ * @returns SHA-256 in hex
+ */
+export function fingerprintOf(path: string, body: unknown, files: readonly string[] = []): string {
+  return hash('sha256', canonicalJson([path, body, files]), 'hex');
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/** A retry may join a call that is at most this old. */
+const JOINABLE = `interval '30 minutes'`;
+/** A process that dies stops to renew. */
+export const JOIN_LEASE_S = 30;
+/** Equal calls of one key that a retry chooses from. */
+const MAX_CANDIDATES = 100;
+
+/**
+ * Gives one retry the call that it most likely repeats: one that was hung up, then one that no retry waits for, then the
+ * oldest. A call that a retry waits for is given only to a retry with a higher number: the retry before it must have been cut
+ * although its connection still looks alive. All candidates are locked in one order, so that two retries never get the same.
+ */
+const JOIN: Statement = {
+  name: 'calls.join',
+  text: `
+    with candidates as (
+      select id, hung_up_at, joined_until from calls
+      where api_key_id = $1 and fingerprint = decode($2, 'hex') and delivered_at is null
+        and created_at > now() - ${JOINABLE}
+        and (joined_until is null or joined_until < now() or joined_retry < $3)
+      order by id limit ${MAX_CANDIDATES} for update
+    ), chosen as (
+      select id from candidates
+      order by hung_up_at is null, coalesce(joined_until > now(), false), id limit 1
+    )
+    update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}), joined_retry = $3
+    from chosen where c.id = chosen.id
+    returning c.id, c.task_id`,
+};
+
+const RENEW: Statement = {
+  name: 'calls.renew',
+  text: `
+    with mine as (
+      select id from calls join unnest($1::text[], $2::int[]) as w(id, joined_retry) using (id, joined_retry)
+      where delivered_at is null order by id for update
+    )
+    update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}) from mine where c.id = mine.id`,
+};
+
+export interface JoinedCall {
+  id: string;
+  task_id: string | null;
+}
+
+/** Raw SQL because a retry finds, locks and takes its call in one statement. */
+@Injectable()
+export class JoinCall {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * @param fingerprint hex
+   * @param retry the client's number of this retry, at least 1
+   * @returns null when no undelivered call is like this
+   */
+  async join(apiKeyId: string, fingerprint: string, retry: number): Promise<JoinedCall | null> {
+    const [call] = await this.sql.run<JoinedCall>(JOIN, [apiKeyId, fingerprint, retry]);
+    return call ?? null;
+  }
+
+  /** @param retries the number of the waiting retry by the id of its call */
+  async renew(retries: ReadonlyMap<string, number>): Promise<void> {
+    await this.sql.run(RENEW, [[...retries.keys()], [...retries.values()]]);
+  }
+}

@@ -1,0 +1,87 @@
+import { Command } from 'commander';
+import { ServiceClient } from '../client/service-client.ts';
+import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
+import { moment, past, wholeNumber } from '../options.ts';
+import { table } from '../table.ts';
+
+interface Options {
+  start: number;
+  end?: number;
+  by: string;
+  timezone?: string;
+  group?: string;
+  keyId?: string;
+  limit?: number;
+  page?: string;
+  url: string;
+  key?: string;
+  json?: true;
+}
+
+type Result = Record<string, string | number | null>;
+
+interface Page {
+  currency: string;
+  data: { start_time: number; end_time: number; results: Result[] }[];
+  totals: Result;
+  next_page: string | null;
+}
+
+const MICROS = 1_000_000;
+
+/** `darkroom usage --start 30d`: calls the service over HTTP, as any client does. */
+export function usageCommand(): Command {
+  return new Command('usage')
+    .description('Show what tasks used and cost, over time.')
+    .option('--start <when>', 'a date, or 30d or 12h ago', past, past('30d'))
+    .option('--end <when>', 'a date (default: now)', moment)
+    .option('--by <width>', '1h, 1d, 1M or all', '1d')
+    .option('--timezone <zone>', 'where days and months begin, such as Europe/Berlin (default: UTC)')
+    .option('--group <fields>', 'any of model,kind,provider,resolution,source,batch_id,api_key_id,metadata.<key>')
+    .option('--key-id <id>', 'another API key, key_…, or all; needs the scope keys:manage')
+    .option('--limit <n>', 'buckets per page, 1 to 400', wholeNumber)
+    .option('--page <page>', 'next_page of the page before')
+    .option('--json', 'print the page as JSON')
+    .addOption(urlOption())
+    .addOption(keyOption())
+    .action(async (options: Options) => {
+      const service = new ServiceClient(options.url, requireKey(options.key));
+      const page = await service.call<Page>('GET', `/v1/usage?${queryOf(options)}`);
+      console.log(options.json ? JSON.stringify(page, null, 2) : textOf(page, options.timezone));
+    });
+}
+
+function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Options): URLSearchParams {
+  const query = { start_time: start, end_time: end, bucket_width: by, timezone, group_by: group, api_key_id: keyId };
+  const given = Object.entries({ ...query, limit, page }).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])));
+}
+
+/** Buckets without tasks are left out; the last line is the whole range. */
+function textOf({ currency, data, totals, next_page }: Page, timeZone = 'UTC'): string {
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }); // 2026-11-22 00:00
+  const rows = data.flatMap(({ start_time, results }) =>
+    results.map((result) => ({
+      start: clock.format(start_time * 1000),
+      ...row(result, currency),
+    })),
+  );
+  const all = { start: 'total', ...row(totals, currency) };
+  const more = next_page === null ? '' : `\nMore: --page ${next_page}`;
+  return table([...rows, all].map((one) => ({ ...one }))) + more;
+}
+
+function row(result: Result, currency: string): Record<string, string> {
+  const groups = Object.entries(result).filter(([, value]) => typeof value === 'string' && value !== 'usage.result');
+  const money = (name: string) => (Number(result[name]) / MICROS).toFixed(6).replace(/0{1,4}$/, '');
+  return {
+    group: groups.map(([, value]) => value).join(' ') || '-',
+    tasks: String(result.tasks),
+    succeeded: String(result.succeeded),
+    images: String(result.images),
+    seconds: String(result.video_seconds),
+    [currency]: money('cost_micros'),
+    assumed: money('assumed_micros'),
+    unpriced: String(result.unpriced_tasks),
+  };
+}

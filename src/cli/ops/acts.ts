@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { moment, past, wholeNumber } from '../options.ts';
+import { clientOf, type Connection, opsAct, type Row, show } from './connection.ts';
+import { PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.ts';
+
+const PATH = '/v1/operations';
+
+interface PauseOptions extends Connection {
+  model?: string;
+  provider?: string;
+  place?: number;
+  reason: string;
+  until?: number;
+  refuseCreates?: true;
+}
+
+interface ReplayOptions extends Connection {
+  since: number;
+  until?: number;
+  endpoint?: string;
+  keyId?: string;
+  all?: true;
+}
+
+/** What an operator does. An act that adds something is sent once; the others may be repeated. */
+export function addActs(ops: Command): void {
+  addProcessAct(ops, 'drain', 'Let a process claim no more tasks. It may stop when it is drained.');
+  addProcessAct(ops, 'resume', 'Let a drained process claim tasks again.');
+
+  opsAct(ops, 'cancel', 'Cancel a task.').argument('<id>', 'task_…').action(actOnTask('cancel'));
+  opsAct(ops, 'release', 'Take a running task away from its worker; another one continues it.')
+    .argument('<id>', 'task_…')
+    .action(actOnTask('release'));
+  opsAct(ops, 'fail', 'End a task with an error.')
+    .argument('<id>', 'task_…')
+    .argument('<code>', 'the error code that its owner gets, such as provider_unavailable')
+    .action((id: string, code: string, options: Connection) => actOnTask('fail', { code })(id, options));
+
+  opsAct(ops, 'pause', 'Keep tasks from a model, a provider or a place of one.')
+    .option('--model <id>', 'the model')
+    .option('--provider <name>', 'the provider')
+    .option('--place <n>', 'the place, as `ops providers` numbers it', wholeNumber)
+    .requiredOption('--reason <text>', 'why, for other operators')
+    .option('--until <when>', 'a date, or 2h or 1d from now (default: until `ops unpause`)', moment)
+    .option('--refuse-creates', 'refuse creations for the models that cannot start')
+    .action(pause);
+  opsAct(ops, 'unpause', 'End a pause.').argument('<id>', 'pause_…').action(unpause);
+
+  opsAct(ops, 'close-circuit', 'Let all processes call a place again.')
+    .argument('<place>', 'its number')
+    .action(async (place: string, options: Connection) => {
+      const answer = await clientOf(options).call<Row>(
+        'POST',
+        `${PATH}/providers/${encodeURIComponent(place)}/close_circuit`,
+      );
+      show(answer, ['place', 'provider', 'host'], options);
+    });
+
+  opsAct(ops, 'replay', 'Send the webhooks of a span of time again, those that failed or all.')
+    .requiredOption('--since <when>', 'a date, or 1h or 2d ago', past)
+    .option('--until <when>', 'a date, or 1h ago (default: now)', past)
+    .option('--endpoint <id>', 'only to this endpoint, we_…')
+    .option('--key-id <id>', 'only those of this API key, key_…')
+    .option('--all', 'also those that were delivered')
+    .action(replay);
+  opsAct(ops, 'cancel-replay', 'Stop a webhook replay.')
+    .argument('<id>', 'replay_…')
+    .action(async (id: string, options: Connection) => {
+      const path = `${PATH}/webhooks/replays/${encodeURIComponent(id)}/cancel`;
+      show(await clientOf(options).call<Row>('POST', path), REPLAY_FIELDS, options);
+    });
+}
+
+function addProcessAct(ops: Command, name: 'drain' | 'resume', description: string): void {
+  opsAct(ops, name, description)
+    .argument('<id>', 'of the process')
+    .action(async (id: string, options: Connection) => {
+      const answer = await clientOf(options).call<Row>('POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`);
+      show(answer, ['id', 'state', 'busy'], options);
+    });
+}
+
+const actOnTask = (act: string, body?: object) => async (id: string, options: Connection) => {
+  const answer = await clientOf(options).call<Row>('POST', `${PATH}/tasks/${encodeURIComponent(id)}/${act}`, body);
+  show(answer, TASK_FIELDS, options);
+};
+
+async function pause(options: PauseOptions): Promise<void> {
+  const { model, provider, place, reason, until, refuseCreates: refuse_creates } = options;
+  const body = { model, provider, place, reason, until, refuse_creates };
+  show((await clientOf(options).once<Row>('POST', `${PATH}/pauses`, body))!, PAUSE_FIELDS, options);
+}
+
+async function unpause(id: string, options: Connection): Promise<void> {
+  await clientOf(options).once('DELETE', `${PATH}/pauses/${encodeURIComponent(id)}`);
+  console.log('The pause has ended.');
+}
+
+async function replay(options: ReplayOptions): Promise<void> {
+  const { since, until, endpoint: endpoint_id, keyId: api_key_id, all } = options;
+  const body = { since, until, endpoint_id, api_key_id, events: all ? 'all' : 'failed' };
+  show((await clientOf(options).once<Row>('POST', `${PATH}/webhooks/replay`, body))!, REPLAY_FIELDS, options);
+}

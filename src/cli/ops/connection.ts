@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import { ServiceClient } from '../client/service-client.ts';
+import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
+import { table } from '../table.ts';
+
+export interface Connection {
+  url: string;
+  key?: string;
+  json?: true;
+}
+
+export const clientOf = ({ url, key }: Connection): ServiceClient => new ServiceClient(url, requireKey(key));
+
+/** A sub-command that calls the service. */
+export const opsAct = (ops: Command, name: string, description: string): Command =>
+  ops
+    .command(name)
+    .description(description)
+    .addOption(urlOption())
+    .addOption(keyOption())
+    .option('--json', 'print the whole answer as JSON');
+
+export type Row = Record<string, unknown>;
+
+/** Prints an answer: as JSON, or the named fields as a table. */
+export function show(answer: Row | Row[], fields: readonly string[], { json }: Connection): void {
+  if (json) return console.log(JSON.stringify(answer, null, 2));
+  const rows = Array.isArray(answer) ? answer : [answer];
+  if (rows.length === 0) return console.log('There are none.');
+  console.log(table(rows.map((row) => Object.fromEntries(fields.map((name) => [name, text(name, row[name])])))));
+}
+
+/** Unix seconds as a time; the rest as it is. */
+function text(name: string, value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (typeof value === 'number' && isTime(name)) return new Date(value * 1000).toISOString().slice(0, 19);
+  if (typeof value === 'number' && !Number.isInteger(value)) return value.toFixed(1);
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((each) => nameOf(each)).join(',');
+  return String(value);
+}
+
+const isTime = (name: string): boolean => /_at$|^until$|^since$/.test(name);
+
+const nameOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null && 'model' in value ? String(value.model) : String(value);

@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { wholeNumber } from '../options.ts';
+import { clientOf, type Connection, opsAct, type Row, show } from './connection.ts';
+
+interface List {
+  data: Row[];
+  has_more: boolean;
+  last_id?: string | null;
+}
+
+const PROCESS_FIELDS = ['id', 'role', 'state', 'version', 'host', 'started_at', 'busy', 'slots', 'lease_margin_s'];
+export const TASK_FIELDS = [
+  'task_id',
+  'model',
+  'status',
+  'waiting_for',
+  'stuck',
+  'attempt',
+  'provider',
+  'worker_id',
+  'created_at',
+  'error_code',
+];
+export const PAUSE_FIELDS = ['id', 'kind', 'model', 'provider', 'place', 'tasks', 'until', 'reason'];
+export const REPLAY_FIELDS = ['id', 'status', 'events', 'since', 'until', 'queued', 'total'];
+const PLACE_FIELDS = [
+  'place',
+  'provider',
+  'host',
+  'credential',
+  'in_flight',
+  'concurrency',
+  'circuit_open_in',
+  'pauses',
+  'models',
+];
+const KEY_FIELDS = ['api_key_id', 'name', 'queued', 'running', 'max_running', 'weight', 'last_used_at'];
+
+const PATH = '/v1/operations';
+
+interface ListCommand {
+  name: string;
+  description: string;
+  fields: readonly string[];
+  path?: string;
+}
+
+const LISTS: ListCommand[] = [
+  { name: 'processes', description: 'List the processes and how they are doing.', fields: PROCESS_FIELDS },
+  { name: 'providers', description: 'List the places of the providers.', fields: PLACE_FIELDS },
+  { name: 'keys', description: 'List the API keys with most unfinished tasks.', fields: KEY_FIELDS },
+  { name: 'pauses', description: 'List the pauses in force.', fields: PAUSE_FIELDS },
+  { name: 'replays', description: 'List the webhook replays.', fields: REPLAY_FIELDS, path: '/webhooks/replays' },
+];
+
+/** What an operator looks at. */
+export function addViews(ops: Command): void {
+  opsAct(ops, 'status', 'Show queues, processes and rates.').action(showStatus);
+  for (const list of LISTS) addList(ops, list);
+  opsAct(ops, 'tasks', 'List unfinished tasks of all keys, oldest first.')
+    .option('--state <state>', 'waiting, parked, paused, running or stuck')
+    .option('--worker-id <id>', 'only those that this process runs')
+    .option('--provider <name>', 'only those that this provider was called for')
+    .option('--key-id <id>', 'only those of this API key, key_…')
+    .option('--model <id>', 'only those of this model')
+    .option('--limit <n>', 'how many, 1 to 100', wholeNumber, 20)
+    .option('--after <id>', 'the last id of the previous page, task_…')
+    .action(showTasks);
+  opsAct(ops, 'task', 'Show a task of any key, and what happened to it.').argument('<id>', 'task_…').action(showTask);
+}
+
+function addList(ops: Command, { name, description, fields, path = `/${name}` }: ListCommand): void {
+  opsAct(ops, name, description).action(async (options: Connection) => {
+    const { data } = await clientOf(options).call<List>('GET', PATH + path);
+    show(data, fields, options);
+  });
+}
+
+async function showStatus(options: Connection): Promise<void> {
+  const status = await clientOf(options).call<Row & { queue: Row[]; rates: Row; processes: Row }>('GET', PATH);
+  if (options.json) return show(status, [], options);
+  show(
+    { version: status.version, pauses: status.pauses, ...status.processes },
+    ['version', 'pauses', ...Object.keys(status.processes)],
+    options,
+  );
+  console.log(
+    `\nLast five minutes: ${Object.entries(status.rates)
+      .map(([name, n]) => `${n} ${name}`)
+      .join(', ')}.\n`,
+  );
+  show(status.queue, ['model', 'waiting', 'parked', 'paused', 'running', 'oldest_waiting_s'], options);
+}
+
+interface TaskOptions extends Connection {
+  state?: string;
+  workerId?: string;
+  provider?: string;
+  keyId?: string;
+  model?: string;
+  limit: number;
+  after?: string;
+}
+
+async function showTasks(options: TaskOptions): Promise<void> {
+  const { state, workerId: worker_id, provider, keyId: api_key_id, model, limit, after } = options;
+  const given = Object.entries({ state, worker_id, provider, api_key_id, model, limit, after });
+  const sent = given.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]);
+  const query = new URLSearchParams(Object.fromEntries(sent) as Record<string, string>);
+  const {
+    data,
+    has_more: hasMore,
+    last_id: lastId,
+  } = await clientOf(options).call<List>('GET', `${PATH}/tasks?${query}`);
+  show(data, TASK_FIELDS, options);
+  if (hasMore && !options.json) console.log(`More: --after ${lastId}`);
+}
+
+async function showTask(id: string, options: Connection): Promise<void> {
+  const path = `${PATH}/tasks/${encodeURIComponent(id)}`;
+  const task = await clientOf(options).call<Row>('GET', path);
+  const { data } = await clientOf(options).call<List>('GET', `${path}/timeline`);
+  if (options.json) return show({ ...task, timeline: data }, [], options);
+  const fields = Object.entries(task).filter(([name, value]) => name !== 'object' && value !== null);
+  show(
+    fields.map(([field, value]) => ({ field, value })),
+    ['field', 'value'],
+    options,
+  );
+  console.log('');
+  const moments = data.map(({ at_ms: atMs, ...moment }) => ({ ...moment, time: new Date(Number(atMs)).toISOString() }));
+  show(moments, ['time', 'type', 'attempt', 'provider', 'detail'], options);
+}

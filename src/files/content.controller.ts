@@ -1,0 +1,186 @@
+import { Controller, Get, Head, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, Public, PublicWhen, Scope } from '../auth/access.ts';
+import type { GuardedRequest } from '../auth/guarded-request.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { IgnoresUnknownQuery } from '../platform/http/query-parameters.guard.ts';
+import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
+import { FileBody } from '../platform/http/multipart/file-body.ts';
+import { Storage, StoredFileMissing } from '../platform/storage/storage.ts';
+import { FileLinks } from '../tasks/files/file-links.ts';
+import { matches } from '../tasks/task-etag.ts';
+import { isRangeCurrent, parseRange } from './byte-range.ts';
+import { type FileContent, FileContents, hasContent } from './file-contents.ts';
+import { filenameOf } from './file.view.ts';
+import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
+import { DirectUploads } from './uploads/direct-uploads.service.ts';
+
+type ContentRequest = FastifyRequest<{ Querystring: Record<string, unknown> }> & GuardedRequest;
+
+const Signature = () => (target: object, name: string | symbol, descriptor: PropertyDescriptor) => {
+  ApiQuery({ name: 'expires', required: false, description: 'unix seconds', schema: { type: 'string' } })(
+    target,
+    name,
+    descriptor,
+  );
+  ApiQuery({ name: 'signature', required: false, schema: { type: 'string' } })(target, name, descriptor);
+};
+
+/** A signature permits the request without a key. With neither, the handler reports the missing signature. */
+const isSigned = (request: GuardedRequest): boolean => {
+  const { signature, expires } = (request as ContentRequest).query;
+  return signature !== undefined || expires !== undefined || request.headers.authorization === undefined;
+};
+
+/**
+ * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches add
+ * parameters to links that they pass on (`utm_source`), so unknown ones are ignored: the signature covers the ones that count.
+ */
+@IgnoresUnknownQuery()
+@ApiTags('Files')
+@Controller('v1/files')
+export class ContentController {
+  constructor(
+    private readonly contents: FileContents,
+    private readonly links: FileLinks,
+    private readonly storage: Storage,
+    private readonly direct: DirectUploads,
+    private readonly generated: GeneratedFiles,
+  ) {}
+
+  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
+  @Head(':id/content')
+  @PublicWhen(isSigned)
+  @Scope('tasks:read')
+  @Signature()
+  @ApiOperation({ summary: 'Describe the bytes of a file', operationId: 'headFile', security: [{}, { api_key: [] }] })
+  @ApiResponse({ status: 200, description: 'the headers of the file' })
+  async head(@Param('id') id: string, @Req() request: ContentRequest, @Res() reply: FastifyReply) {
+    const generated = await this.findGenerated(id, request);
+    if (generated) return setGeneratedHeaders(reply, generated).send();
+    const file = await this.find(id, request);
+    const isKnown = matches(request.headers['if-none-match'], etagOf(file));
+    if (!isKnown) await this.storage.size(file.storageKey).catch((error) => throwMissing(error, file));
+    setHeaders(reply, id, file, request);
+    if (isKnown) return reply.code(304).send();
+    return reply.header('content-length', file.bytes).send();
+  }
+
+  @Get(':id/content')
+  @PublicWhen(isSigned)
+  @Scope('tasks:read')
+  @Signature()
+  @ApiOperation({ summary: 'Read the bytes of a file', operationId: 'getFile', security: [{}, { api_key: [] }] })
+  @ApiResponse({ status: 200, description: 'the bytes of the file' })
+  @ApiResponse({ status: 206, description: 'the requested range of bytes' })
+  async get(@Param('id') id: string, @Req() request: ContentRequest, @Res() reply: FastifyReply) {
+    const { headers } = request;
+    const generated = await this.findGenerated(id, request);
+    if (generated) return setGeneratedHeaders(reply, generated).send(generated.open());
+    const file = await this.find(id, request);
+    const etag = etagOf(file);
+    if (matches(headers['if-none-match'], etag)) {
+      setHeaders(reply, id, file, request);
+      return reply.code(304).send();
+    }
+    const range = isRangeCurrent(headers['if-range'] as string | undefined, etag)
+      ? parseRange(headers.range, file.bytes)
+      : null;
+    const bytes = await this.storage
+      .open(file.storageKey, range ?? undefined)
+      .catch((error) => throwMissing(error, file));
+
+    setHeaders(reply, id, file, request);
+    if (range) {
+      reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.bytes}`);
+    }
+    reply.header('content-length', range ? range.end - range.start + 1 : file.bytes);
+    return reply.send(bytes); // Fastify destroys the stream when the client goes away
+  }
+
+  @Put(':id/content')
+  @HttpCode(200)
+  @Public()
+  @AcceptsBody({ signedFile: true })
+  @Signature()
+  @ApiOperation({
+    summary: 'Send the bytes of a pending file to the URL in its `upload`',
+    operationId: 'putFile',
+    security: [],
+  })
+  @ApiResponse({ status: 200, description: 'the bytes are stored; complete the file now' })
+  async put(@Param('id') id: string, @Req() request: ContentRequest): Promise<void> {
+    const { expires, signature } = request.query;
+    if (!this.links.verifyUpload(id, expires, signature)) throw new ApiError('invalid_signature');
+    if (!(request.body instanceof FileBody)) throw new ApiError('upload_incomplete', { message: 'Send the bytes.' });
+    await this.direct.receive(id, request.body);
+  }
+
+  /** Only with the key: no signed link to such a file is ever made. @returns null when the id is that of a stored file */
+  private async findGenerated(id: string, request: ContentRequest): Promise<GeneratedFile | null> {
+    const find = this.generated.sourceOf(id);
+    if (!find) return null;
+    if (isSigned(request)) throw new ApiError('invalid_signature');
+    const file = await find(callerOf(request).apiKeyId, id);
+    if (!file) throw new ApiError('file_not_found', { param: 'id' });
+    return file;
+  }
+
+  /** Verifies the signature first: without one, a client must not learn which files exist. */
+  private async find(id: string, request: ContentRequest): Promise<FileContent> {
+    const { expires, signature } = request.query;
+    const owner = isSigned(request) ? null : callerOf(request).apiKeyId;
+    if (owner === null && !this.links.verify(id, expires, signature)) throw new ApiError('invalid_signature');
+    const found = await this.contents.find(id);
+    if (owner !== null && found?.apiKeyId !== owner) throw new ApiError('file_not_found', { param: 'id' });
+    if (!found) return throwExpired();
+    if (hasContent(found)) return found;
+    throw new ApiError(found.reason === 'pending' ? 'upload_incomplete' : 'file_expired');
+  }
+}
+
+function throwExpired(): never {
+  throw new ApiError('file_expired');
+}
+
+/**
+ * The purge may delete a file between the read of the record and the opening of the file. Before that time the file is lost,
+ * or this process uses another storage than the worker: `internal_error`, which the error filter logs with the key.
+ */
+function throwMissing(error: unknown, { expiresAt }: FileContent): never {
+  if (error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now()) throwExpired();
+  throw error;
+}
+
+const setGeneratedHeaders = (reply: FastifyReply, { contentType, filename }: GeneratedFile): FastifyReply =>
+  reply.headers({
+    'content-type': contentType,
+    'content-disposition': `attachment; filename="${filename}"`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+
+const etagOf = (file: FileContent) => `"${file.sha256}"`;
+
+/**
+ * The file came from a provider or a client, so a browser must execute nothing in it. Browsers show an image or video in a
+ * generated page, to which the policy also applies: hence the sources and styles.
+ */
+const CONTENT_SECURITY_POLICY =
+  "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+/** The headers that 200, 206 and 304 share. */
+function setHeaders(reply: FastifyReply, id: string, file: FileContent, request: ContentRequest): void {
+  const secondsLeft = Math.max(0, Number(request.query.expires) - Math.ceil(Date.now() / 1000));
+  void reply.headers({
+    'content-type': file.contentType,
+    'accept-ranges': 'bytes',
+    etag: etagOf(file),
+    'content-disposition': `inline; filename="${filenameOf(id, file.contentType)}"`,
+    'cache-control': isSigned(request) ? `private, max-age=${secondsLeft}` : 'private, no-cache',
+    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+  });
+}

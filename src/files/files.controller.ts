@@ -1,0 +1,150 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { GuardedRequest } from '../auth/guarded-request.ts';
+import { requireJsonObject } from '../platform/http/json/json-body.ts';
+import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
+import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
+import { toList } from '../platform/schema/list-of.ts';
+import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { FileLinks } from '../tasks/files/file-links.ts';
+import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './file.inputs.ts';
+import { DeletedFileView, FileListView, FileView, toDeletedFileView, toFileView } from './file.view.ts';
+import { FilesService } from './files.service.ts';
+import { readUploadForm } from './upload-form.ts';
+import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import { PURPOSES } from './uploads/upload.entity.ts';
+
+const pipe = new ValidationPipe();
+
+const UPLOAD_FORM = {
+  type: 'object' as const,
+  required: ['file'],
+  properties: {
+    file: { type: 'string', format: 'binary' },
+    purpose: { type: 'string', enum: [...PURPOSES], default: 'vision' },
+    'expires_after[anchor]': { type: 'string', enum: ['created_at'] },
+    'expires_after[seconds]': { type: 'integer', minimum: 3600, maximum: 2_592_000 },
+  },
+};
+
+@ApiTags('Files')
+@Controller('v1/files')
+export class FilesController {
+  constructor(
+    private readonly files: FilesService,
+    private readonly direct: DirectUploads,
+    private readonly links: FileLinks,
+  ) {}
+
+  @Post()
+  @Scope('generations:write')
+  @CountsAs('create')
+  @AcceptsBody({ multipart: true })
+  @ApiOperation({
+    summary: 'Upload a file in a form, or announce one in JSON and get a URL for its bytes',
+    operationId: 'createFile',
+    requestBody: {
+      required: true,
+      content: {
+        'multipart/form-data': { schema: UPLOAD_FORM },
+        'application/json': { schema: { $ref: getSchemaPath(CreateUploadInput) } },
+      },
+    },
+  })
+  @ApiExtraModels(CreateUploadInput)
+  @ApiCreatedResponse({ type: FileView })
+  async create(
+    @Req() request: FastifyRequest & GuardedRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FileView> {
+    const caller = callerOf(request);
+    const view =
+      request.body instanceof MultipartBody
+        ? await this.createFromForm(caller, request.body)
+        : await this.announce(caller, request.body);
+    reply.header('location', `/v1/files/${view.id}`).header('cache-control', 'no-store');
+    return view;
+  }
+
+  private async createFromForm(caller: Caller, body: MultipartBody): Promise<FileView> {
+    const form = await body.read({
+      owner: caller.apiKeyId,
+      tooLarge: (fields) =>
+        fields.some(([name, text]) => name === 'purpose' && text === 'batch') ? 'invalid_file' : 'invalid_image',
+    });
+    try {
+      const { file, input } = readUploadForm(form);
+      const { purpose = 'vision', expires_after } = input;
+      const { filename } = file;
+      const upload = await this.files.create(caller, file, { purpose, filename, lifetimeS: expires_after?.seconds });
+      return toFileView(upload, this.links);
+    } finally {
+      await form.dispose();
+    }
+  }
+
+  private async announce(caller: Caller, body: unknown): Promise<FileView> {
+    const input = pipe.transform(requireJsonObject(body), { type: 'body', metatype: CreateUploadInput });
+    const { pending, upload } = await this.direct.create(caller, input as CreateUploadInput);
+    return toFileView(pending, this.links, upload);
+  }
+
+  @Post(':id/complete')
+  @HttpCode(200)
+  @Scope('generations:write')
+  @CountsAs('create')
+  @ApiOperation({ summary: 'Check the bytes of a pending file; it is usable then', operationId: 'completeFile' })
+  @ApiOkResponse({ type: FileView })
+  async complete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<FileView> {
+    return toFileView(await this.direct.complete(caller, id), this.links);
+  }
+
+  @Get()
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'List the uploads, newest first', operationId: 'listFiles' })
+  @ApiOkResponse({ type: FileListView })
+  async list(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Query() { limit = DEFAULT_PAGE, ...page }: ListFilesQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FileListView> {
+    const { uploads, hasMore } = await this.files.list(apiKeyId, { limit, ...page });
+    reply.header('cache-control', 'no-store');
+    const views = uploads.map((upload) => toFileView(upload, this.links));
+    return toList(views, hasMore, ({ id }) => id);
+  }
+
+  @Get(':id')
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'Read what is known of a file', operationId: 'describeFile' })
+  @ApiOkResponse({ type: FileView })
+  async find(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FileView> {
+    const file = await this.files.find(apiKeyId, id);
+    reply.header('cache-control', 'no-store');
+    return toFileView(file, this.links);
+  }
+
+  @Delete(':id')
+  @HttpCode(200)
+  @Scope('generations:write')
+  @ApiOperation({ summary: 'Delete an upload, or the bytes of an output', operationId: 'deleteFile' })
+  @ApiOkResponse({ type: DeletedFileView })
+  async delete(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<DeletedFileView> {
+    await this.files.delete(apiKeyId, id);
+    return toDeletedFileView(id);
+  }
+}

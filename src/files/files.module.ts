@@ -1,0 +1,43 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { TasksModule } from '../tasks/tasks.module.ts';
+import { BatchFiles } from './batch-files.ts';
+import { ContentController } from './content.controller.ts';
+import { FileContents } from './file-contents.ts';
+import { FilesController } from './files.controller.ts';
+import { FilesResolver } from './files.resolver.ts';
+import { FilesService } from './files.service.ts';
+import { GeneratedFiles } from './generated-files.ts';
+import { RequestImagesService } from './images/request-images.service.ts';
+import { StoredImages } from './images/stored-images.ts';
+import { PurgeUploads } from './sql/purge-uploads.ts';
+import { ReserveUploads } from './sql/reserve-uploads.ts';
+import { Blobs } from './uploads/blobs.ts';
+import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import { FileJudge } from './uploads/file-judge.ts';
+import { UploadBlob } from './uploads/upload-blob.entity.ts';
+import { UploadPurgeWorker } from './uploads/upload-purge.worker.ts';
+import { Upload } from './uploads/upload.entity.ts';
+
+/** Files: what clients upload, and what tasks have made. */
+@Module({
+  imports: [TasksModule, TypeOrmModule.forFeature([Upload, UploadBlob])],
+  controllers: [FilesController, ContentController],
+  providers: [
+    BatchFiles,
+    Blobs,
+    DirectUploads,
+    FileContents,
+    FileJudge,
+    FilesResolver,
+    FilesService,
+    GeneratedFiles,
+    PurgeUploads,
+    RequestImagesService,
+    ReserveUploads,
+    StoredImages,
+    UploadPurgeWorker,
+  ],
+  exports: [BatchFiles, FilesService, GeneratedFiles, RequestImagesService, StoredImages],
+})
+export class FilesModule {}

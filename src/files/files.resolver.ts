@@ -1,0 +1,74 @@
+import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
+import type { Caller } from '../auth/caller.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
+import { FileLinks } from '../tasks/files/file-links.ts';
+import { isUploadId } from './file-id.ts';
+import { CreateUploadInput } from './file.inputs.ts';
+import { DeletedFileView, FileView, PurposeChoice, toDeletedFileView, toFileView } from './file.view.ts';
+import { FilesService } from './files.service.ts';
+import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import type { Purpose } from './uploads/upload.entity.ts';
+
+const FileConnection = connectionOf(FileView, 'File');
+const FileId = (): ParameterDecorator => Args('id', { type: () => String, description: 'identifier of the file' });
+
+/** Bytes never travel through GraphQL. */
+@Resolver()
+export class FilesResolver {
+  constructor(
+    private readonly service: FilesService,
+    private readonly direct: DirectUploads,
+    private readonly links: FileLinks,
+  ) {}
+
+  @Query(() => FileView, { description: 'An upload or an output. An unknown id is the error file_not_found.' })
+  @Scope('tasks:read')
+  async file(@CurrentCaller() { apiKeyId }: Caller, @FileId() id: string): Promise<FileView> {
+    return toFileView(await this.service.find(apiKeyId, id), this.links);
+  }
+
+  @Query(() => FileConnection, { description: 'The uploads of your API key, newest first.' })
+  @Scope('tasks:read')
+  async files(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @First() first: number,
+    @After() after: string | null | undefined,
+    @Args('purpose', { type: () => PurposeChoice.graphql, nullable: true, description: 'only of this purpose' })
+    purpose: Purpose | null | undefined,
+  ): Promise<Connection<FileView>> {
+    if (typeof after === 'string' && !isUploadId(after)) {
+      throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of an upload.' });
+    }
+    const page = { limit: first, after: after ?? undefined, purpose: purpose ?? undefined };
+    const { uploads, hasMore } = await this.service.list(apiKeyId, page);
+    const views = uploads.map((upload) => toFileView(upload, this.links));
+    return toConnection(views, ({ id }) => id, { hasMore, after });
+  }
+
+  @Mutation(() => FileView, { description: 'Announces a file. Send its bytes to `upload.url`, then complete it.' })
+  @Scope('generations:write')
+  @CountsAs('create')
+  async createUpload(
+    @CurrentCaller() caller: Caller,
+    @Args('input', { description: 'the file to announce' }) input: CreateUploadInput,
+  ): Promise<FileView> {
+    const { pending, upload } = await this.direct.create(caller, input);
+    return toFileView(pending, this.links, upload);
+  }
+
+  @Mutation(() => FileView, { description: 'Checks the bytes of a pending file. It is usable then.' })
+  @Scope('generations:write')
+  @CountsAs('create')
+  async completeUpload(@CurrentCaller() caller: Caller, @FileId() id: string): Promise<FileView> {
+    return toFileView(await this.direct.complete(caller, id), this.links);
+  }
+
+  @Mutation(() => DeletedFileView, { description: 'Deletes an upload, or the bytes of an output.' })
+  @Scope('generations:write')
+  async deleteFile(@CurrentCaller() { apiKeyId }: Caller, @FileId() id: string): Promise<DeletedFileView> {
+    await this.service.delete(apiKeyId, id);
+    return toDeletedFileView(id);
+  }
+}

@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+
+/** A file that is made while it is read, so that nothing is stored twice. */
+export interface GeneratedFile {
+  contentType: string;
+  filename: string;
+  open(): Readable;
+}
+
+/** @returns null when the API key has no such file */
+type Source = (apiKeyId: string, fileId: string) => Promise<GeneratedFile | null>;
+
+/** Files of upper rooms, which register for the form of their ids. */
+@Injectable()
+export class GeneratedFiles {
+  private readonly sources: { ids: RegExp; find: Source }[] = [];
+
+  register(ids: RegExp, find: Source): void {
+    this.sources.push({ ids, find });
+  }
+
+  /** @returns null when no id of this form is generated */
+  sourceOf(fileId: string): Source | null {
+    return this.sources.find(({ ids }) => ids.test(fileId))?.find ?? null;
+  }
+}

@@ -1,0 +1,213 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import type { ImageUrl } from '../../models/image-urls.ts';
+import { FileLinks } from '../../tasks/files/file-links.ts';
+import { TaskFiles } from '../../tasks/files/task-files.ts';
+import { isUploadId } from '../file-id.ts';
+import { FilesService } from '../files.service.ts';
+import { type ReservedUpload, ReserveUploads } from '../sql/reserve-uploads.ts';
+import { FileJudge } from '../uploads/file-judge.ts';
+import { DirectUploads } from '../uploads/direct-uploads.service.ts';
+import { decodeDataUrl, isDataUrl } from './data-url.ts';
+import { atField, fault } from './image-faults.ts';
+
+/** The images of a creation that are files of ours. */
+export interface RequestImages {
+  /** By field: the id of the file that a data: URL has become. */
+  replaced: ReadonlyMap<string, string>;
+  /** The files that came inside the request. */
+  created: string[];
+}
+
+/** A field that names a file of ours. */
+interface Named {
+  param: string;
+  id: string;
+  /** A signed link permits the file of any key; an id only those of the caller. */
+  isLink: boolean;
+}
+
+/** A creation whose images are to be resolved. */
+interface Unresolved {
+  caller: Caller;
+  fields: readonly ImageUrl[];
+  named: Named[] | ApiError;
+  /** By id; those that a creation of the caller may name. */
+  uploads: Map<string, ReservedUpload>;
+  needS: number;
+}
+
+const NONE: RequestImages = { replaced: new Map(), created: [] };
+
+/** Turns the images of a creation into files that stay until its task has read them. */
+@Injectable()
+export class RequestImagesService {
+  private readonly logger = new Logger('files');
+
+  constructor(
+    private readonly files: FilesService,
+    private readonly direct: DirectUploads,
+    private readonly reserving: ReserveUploads,
+    private readonly outputs: TaskFiles,
+    private readonly links: FileLinks,
+    private readonly judge: FileJudge,
+  ) {}
+
+  /** Whether the URL is a link of this service, which is never fetched. */
+  isOwn(url: string): boolean {
+    return this.links.parse(url) !== null;
+  }
+
+  /**
+   * A creation without files costs no statement here.
+   * @param needS seconds for which the task may need them
+   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url or upload_incomplete with the field as `param`;
+   *   then nothing is stored
+   */
+  async resolve(caller: Caller, fields: readonly ImageUrl[], needS: number): Promise<RequestImages> {
+    const [images] = await this.resolveAll(caller, [fields], needS);
+    if (images instanceof ApiError) throw images;
+    return images!;
+  }
+
+  /**
+   * The images of many creations, whose uploads are one statement.
+   * @returns for each creation its images, or the error that `resolve` would throw
+   */
+  async resolveAll(
+    caller: Caller,
+    creations: readonly (readonly ImageUrl[])[],
+    needS: number,
+  ): Promise<(RequestImages | ApiError)[]> {
+    const named = creations.map((fields) => this.namesOf(fields));
+    const found = named.flatMap((names) => (names instanceof ApiError ? [] : names));
+    const uploads = await this.reserve(caller, found, needS);
+    const results: (RequestImages | ApiError)[] = [];
+    try {
+      for (const [at, fields] of creations.entries()) {
+        results.push(await this.resolveOne({ caller, fields, named: named[at]!, uploads, needS }));
+      }
+      return results;
+    } catch (error) {
+      await this.forgetAll(results.filter((result): result is RequestImages => !(result instanceof ApiError)));
+      throw error;
+    }
+  }
+
+  /**
+   * Judges the images like `resolve`, and keeps none of them.
+   * @throws ApiError as `resolve`
+   */
+  async check(caller: Caller, fields: readonly ImageUrl[]): Promise<void> {
+    const named = fields.flatMap((field) => this.nameOf(field) ?? []);
+    const uploads = await this.reserve(caller, named, 0);
+    for (const each of named) await this.assertUsable(caller, each, uploads);
+    for (const field of fields.filter(({ url }) => isDataUrl(url))) {
+      await atField(field.param, () =>
+        this.judge.judge(caller.apiKeyId, 'vision', decodeDataUrl(field.url, field.param)),
+      );
+    }
+  }
+
+  /** Call when the task is created: its files stay as long as the task's. */
+  async tie({ created }: RequestImages, task: { id: string; expires_at: Date }): Promise<void> {
+    if (created.length === 0) return;
+    try {
+      await this.reserving.tie(created, task.id, task.expires_at.getTime());
+    } catch (err) {
+      this.logger.warn({ event: 'upload.tie_failed', task_id: task.id, err }); // they stay until the task has read them
+    }
+  }
+
+  /** Call when no task was created. */
+  async forget({ created }: RequestImages): Promise<void> {
+    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // they expire within the hour
+  }
+
+  async forgetAll(images: readonly RequestImages[]): Promise<void> {
+    const created = images.flatMap((each) => each.created);
+    await this.forget({ replaced: new Map(), created });
+  }
+
+  private async resolveOne({ caller, fields, named, uploads, needS }: Unresolved): Promise<RequestImages | ApiError> {
+    const inline = fields.filter(({ url }) => isDataUrl(url));
+    if (named instanceof ApiError) return named;
+    if (named.length + inline.length === 0) return NONE;
+    const replaced = new Map<string, string>();
+    try {
+      for (const each of named) await this.assertUsable(caller, each, uploads);
+      for (const field of inline) replaced.set(field.param, await this.store(caller, field));
+      if (replaced.size > 0) await this.reserving.reserve(caller.apiKeyId, [...replaced.values()], needS);
+    } catch (error) {
+      await this.forget({ replaced, created: [...replaced.values()] });
+      if (error instanceof ApiError && error.status < 500) return error;
+      throw error;
+    }
+    return { replaced, created: [...replaced.values()] };
+  }
+
+  private namesOf(fields: readonly ImageUrl[]): Named[] | ApiError {
+    try {
+      return fields.flatMap((field) => this.nameOf(field) ?? []);
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+  }
+
+  /** @throws ApiError invalid_url for a link of ours with a bad or expired signature */
+  private nameOf({ param, url }: ImageUrl): Named | null {
+    if (url.startsWith('file_')) return { param, id: url, isLink: false };
+    const link = this.links.parse(url);
+    if (!link) return null;
+    const { fileId: id, expires, signature } = link;
+    if (this.links.verify(id, expires, signature)) return { param, id, isLink: true };
+    const message = `${param} is a link of this service, but its signature is wrong or has expired.`;
+    throw new ApiError('invalid_url', { param, message });
+  }
+
+  /** The uploads among the named files, kept for `needS` seconds. */
+  private async reserve(caller: Caller, named: Named[], needS: number): Promise<Map<string, ReservedUpload>> {
+    const ids = [...new Set(named.map(({ id }) => id).filter(isUploadId))];
+    const linked = named.filter(({ isLink }) => isLink).map(({ id }) => id);
+    const rows = ids.length > 0 ? await this.reserving.reserve(caller.apiKeyId, ids, needS, linked) : [];
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  private async assertUsable(caller: Caller, named: Named, uploads: Map<string, ReservedUpload>): Promise<void> {
+    if (isUploadId(named.id)) await this.assertUpload(caller, named, uploads.get(named.id));
+    else await this.assertOutput(caller, named);
+  }
+
+  private async assertUpload(caller: Caller, { param, isLink }: Named, row: ReservedUpload | undefined): Promise<void> {
+    const isOwn = row?.api_key_id === caller.apiKeyId;
+    if (!row || !(isOwn || isLink)) throw fault('file_not_found', param);
+    if (row.is_expired) throw fault('file_expired', param);
+    if (row.purpose === 'batch') throw fault('invalid_image', param);
+    if (row.status === 'processed') return;
+    if (!isOwn) throw fault('file_not_found', param);
+    try {
+      await this.direct.complete(caller, row.id);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { code, message, status } = error;
+      throw new ApiError(code, { param, message, status, cause: error });
+    }
+  }
+
+  private async assertOutput(caller: Caller, { param, id, isLink }: Named): Promise<void> {
+    const file = await this.outputs.find(id);
+    if (!file || !(isLink || file.apiKeyId === caller.apiKeyId) || file.output.deleted) {
+      throw fault('file_not_found', param);
+    }
+    if (!file.isPresent) throw fault('file_expired', param);
+    if (file.output.type !== 'image') throw fault('invalid_image', param);
+  }
+
+  private async store(caller: Caller, { param, url }: ImageUrl): Promise<string> {
+    const bytes = decodeDataUrl(url, param);
+    const file = { purpose: 'vision', filename: null, ofTask: true } as const;
+    return (await atField(param, () => this.files.create(caller, bytes, file))).id;
+  }
+}

@@ -1,0 +1,49 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import { Storage } from '../../platform/storage/storage.ts';
+import { FileLinks } from '../../tasks/files/file-links.ts';
+import { TaskFiles } from '../../tasks/files/task-files.ts';
+import { isUploadId } from '../file-id.ts';
+import { FilesService } from '../files.service.ts';
+
+/** An image of a task that is a file of ours. */
+export interface StoredImage {
+  /** In storage. */
+  key: string;
+  bytes: number;
+}
+
+/** Reads the images of a task that are files of ours from storage. Whether the task may use them, its creation has checked. */
+@Injectable()
+export class StoredImages {
+  constructor(
+    private readonly files: FilesService,
+    private readonly outputs: TaskFiles,
+    private readonly links: FileLinks,
+    private readonly storage: Storage,
+  ) {}
+
+  /** The id of the file that a field names; null for a URL of another host, or an unsigned one. */
+  fileIdIn(value: string): string | null {
+    if (value.startsWith('file_')) return value;
+    const link = this.links.parse(value);
+    // The link may have expired since the creation.
+    return link && this.links.verify(link.fileId, link.expires, link.signature, 0) ? link.fileId : null;
+  }
+
+  /** Also finds deleted and expired uploads, whose bytes stay while a task needs them. @returns null when there are no bytes */
+  async find(fileId: string): Promise<StoredImage | null> {
+    if (isUploadId(fileId)) {
+      const [upload] = await this.files.findAny([fileId]);
+      return upload?.blob_id ? { key: upload.blob_id, bytes: upload.bytes } : null;
+    }
+    const file = await this.outputs.find(fileId);
+    return file?.isPresent ? { key: file.output.storage_key, bytes: file.output.size_bytes } : null;
+  }
+
+  /** @throws StoredFileMissing */
+  async save({ key }: StoredImage, path: string, signal: AbortSignal): Promise<void> {
+    await pipeline(await this.storage.open(key), createWriteStream(path), { signal });
+  }
+}

@@ -1,0 +1,43 @@
+import type { Statement, Tx } from '../../platform/database/sql.ts';
+
+/**
+ * Begins to use bytes that are already stored. Writes the row, because the purge locks it too and compares `used_at` again
+ * after a wait: a lock alone would let it doom bytes that have just found a new user.
+ */
+export const USE_BLOB: Statement = {
+  name: 'files.use_blob',
+  text: `
+    update upload_blobs set used_at = now()
+    where api_key_id = $1 and sha256 = $2 and doomed_at is null returning id`,
+};
+
+/** Announces bytes that are about to be written. If this process dies, the purge deletes them at `doomed_at`. */
+export const ANNOUNCE_BLOB: Statement = {
+  name: 'files.announce_blob',
+  text: `
+    insert into upload_blobs (id, api_key_id, sha256, doomed_at)
+    values ($1, $2, $3, now() + make_interval(secs => $4))`,
+};
+
+/** The bytes are durable. Fails with a unique violation when another upload of the same bytes was first. */
+export const ACTIVATE_BLOB: Statement = {
+  name: 'files.activate_blob',
+  text: `update upload_blobs set doomed_at = null, used_at = now() where id = $1 and doomed_at > now() returning id`,
+};
+
+/** Only bytes that never became usable: when a commit fails on the way back, it may have succeeded. */
+export const DOOM_BLOB: Statement = {
+  name: 'files.doom_blob',
+  text: `update upload_blobs set doomed_at = now() where id = $1 and doomed_at is not null returning id`,
+};
+
+export async function useBlob(tx: Tx, apiKeyId: string, sha256: string): Promise<string | null> {
+  const { rows } = await tx.query({ ...USE_BLOB, values: [apiKeyId, sha256] });
+  return (rows[0] as { id: string } | undefined)?.id ?? null;
+}
+
+/** @returns false when it took so long to write the bytes that the purge has taken them */
+export async function activateBlob(tx: Tx, id: string): Promise<boolean> {
+  const { rows } = await tx.query({ ...ACTIVATE_BLOB, values: [id] });
+  return rows.length === 1;
+}

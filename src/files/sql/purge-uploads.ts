@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/** Rows of one round. */
+export const PURGE_UPLOADS = 500;
+
+/** A creation may use bytes at the moment at which their last upload is purged: the row says when it began. */
+const SETTLED = `interval '10 minutes'`;
+/** Bytes that could not be deleted are tried again after this time, as are those whose worker died on the way. */
+const RETRY_AFTER = `interval '5 minutes'`;
+
+const isFree = '(needed_until is null or needed_until < now())';
+
+/**
+ * Takes their bytes from expired uploads. Their rows stay for a while, so that their use is `file_expired` and not
+ * `file_not_found`.
+ */
+const EXPIRE: Statement = {
+  name: 'files.expire_uploads',
+  text: `
+    with due as (
+      select id, blob_id from uploads
+      where expires_at < now() and blob_id is not null and deleted_at is null and ${isFree}
+      order by expires_at limit ${PURGE_UPLOADS} for update skip locked
+    ), expired as (
+      update uploads u set blob_id = null from due where u.id = due.id
+    ), released as (
+      update upload_blobs b set released_at = now() from (select distinct blob_id from due) d where b.id = d.blob_id
+    )
+    select id from due`,
+};
+
+const remove = (name: string, due: string): Statement => ({
+  name,
+  text: `
+    with due as (
+      select id, blob_id from uploads u where ${due} and ${isFree} limit ${PURGE_UPLOADS} for update skip locked
+    ), gone as (
+      delete from uploads u using due where u.id = due.id
+    ), released as (
+      update upload_blobs b set released_at = now() from (select distinct blob_id from due) d where b.id = d.blob_id
+    )
+    select id from due`,
+});
+
+const REMOVE_DELETED = remove('files.remove_deleted', 'deleted_at is not null');
+/** `$1`: seconds for which an expired upload is remembered. */
+const REMOVE_EXPIRED = remove(
+  'files.remove_expired',
+  'expires_at < now() - make_interval(secs => $1) and blob_id is null',
+);
+/** Files that came inside a request go with the files of its task, or with its record. */
+const REMOVE_OF_TASKS = remove(
+  'files.remove_of_tasks',
+  `task_id is not null
+   and not exists (select from tasks t where t.id = u.task_id and not t.files_purged and t.expires_at > now())`,
+);
+
+/** A transaction that releases bytes has committed by then, so that its uploads are seen to be gone. */
+const COMMITTED = `interval '1 minute'`;
+
+const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${SETTLED}`;
+
+/**
+ * Bytes that no upload uses any more. Both times are compared again if another transaction wrote the row while this statement
+ * waited for it: what that transaction did to uploads is not in this statement's snapshot.
+ */
+const DOOM: Statement = {
+  name: 'files.doom_released',
+  text: `
+    update upload_blobs b
+    set released_at = null,
+        doomed_at = case when exists (select from uploads u where u.blob_id = b.id) then null else now() end
+    where id in (
+        select id from upload_blobs
+        where ${isReleased} and doomed_at is null
+        limit ${PURGE_UPLOADS} for update skip locked
+      ) and ${isReleased}
+    returning id`,
+};
+
+const TAKE_DOOMED: Statement = {
+  name: 'files.take_doomed',
+  text: `
+    with due as (
+      select id from upload_blobs
+      where doomed_at < now() and (purge_after is null or purge_after < now())
+        and not exists (select from uploads u where u.blob_id = upload_blobs.id)
+      order by doomed_at limit ${PURGE_UPLOADS} for update skip locked
+    )
+    update upload_blobs b set purge_after = now() + ${RETRY_AFTER} from due where b.id = due.id
+    returning b.id`,
+};
+
+const DELETE_BLOBS: Statement = {
+  name: 'files.delete_blobs',
+  text: `delete from upload_blobs where id = any($1::text[]) and doomed_at < now()`,
+};
+
+/** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
+@Injectable()
+export class PurgeUploads {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * @param rememberS how long an expired upload is remembered, seconds
+   * @returns how many uploads have lost their bytes or their row
+   */
+  async uploads(rememberS: number): Promise<number> {
+    const rounds = [
+      await this.sql.run(EXPIRE),
+      await this.sql.run(REMOVE_DELETED),
+      await this.sql.run(REMOVE_OF_TASKS),
+      await this.sql.run(REMOVE_EXPIRED, [rememberS]),
+    ];
+    return rounds.reduce((sum, rows) => sum + rows.length, 0);
+  }
+
+  /** @returns how many of the bytes that an upload has left were looked at */
+  async doomReleased(): Promise<number> {
+    return (await this.sql.run(DOOM)).length;
+  }
+
+  /** Reserves bytes to delete. @returns their keys in storage */
+  async takeDoomed(): Promise<string[]> {
+    return (await this.sql.run<{ id: string }>(TAKE_DOOMED)).map(({ id }) => id);
+  }
+
+  async deleted(keys: string[]): Promise<void> {
+    await this.sql.run(DELETE_BLOBS, [keys]);
+  }
+}

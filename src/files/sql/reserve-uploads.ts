@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { Upload } from '../uploads/upload.entity.ts';
+
+/**
+ * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished, in one
+ * statement: between a find and a reservation the purge could delete them. Another key's file is found only through a signed
+ * link, so that no key keeps the bytes of others by their id.
+ */
+const RESERVE: Statement = {
+  name: 'files.reserve_uploads',
+  text: `
+    with named as (
+      select id from uploads
+      where id = any($1::text[]) and deleted_at is null and (api_key_id = $3 or id = any($4::text[]))
+      order by id for update
+    )
+    update uploads u set needed_until = greatest(u.needed_until, now() + make_interval(secs => $2))
+    from named where u.id = named.id
+    returning u.*, u.expires_at <= now() as is_expired`,
+};
+
+/** Ties files that came inside a request to its task. They are kept as long as the files of the task. */
+const TIE: Statement = {
+  name: 'files.tie_to_task',
+  text: `
+    update uploads set task_id = $2, expires_at = to_timestamp($3::float8 / 1000)
+    where id = any($1::text[]) and of_task and task_id is null`,
+};
+
+/** Files that came inside a request from which no task was made. */
+const FORGET: Statement = {
+  name: 'files.forget_untied',
+  text: `update uploads set deleted_at = now(), needed_until = null where id = any($1::text[]) and of_task and task_id is null`,
+};
+
+export type ReservedUpload = Upload & { is_expired: boolean };
+
+@Injectable()
+export class ReserveUploads {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * @param linked those of the ids that a signed link permits, of any key
+   * @returns those that exist and that the key may use
+   */
+  reserve(apiKeyId: string, ids: string[], seconds: number, linked: string[] = []): Promise<ReservedUpload[]> {
+    return this.sql.run<ReservedUpload>(RESERVE, [ids, seconds, apiKeyId, linked]);
+  }
+
+  /** @param expiresMs when the record of the task expires, unix milliseconds */
+  async tie(ids: string[], taskId: string, expiresMs: number): Promise<void> {
+    await this.sql.run(TIE, [ids, taskId, expiresMs]);
+  }
+
+  async forget(ids: string[]): Promise<void> {
+    await this.sql.run(FORGET, [ids]);
+  }
+}

@@ -1,0 +1,130 @@
+import { ApiError } from '../../errors/api-error.ts';
+import type { Statement, Tx } from '../../platform/database/sql.ts';
+import type { Purpose, Upload } from '../uploads/upload.entity.ts';
+
+/** Uploads of one API key, pending ones included. */
+export const MAX_UPLOADS = 10_000;
+
+/** Serialises the uploads of a key, so that two at once cannot pass its quota together. */
+const LOCK_KEY: Statement = {
+  name: 'files.lock_key',
+  text: `select pg_advisory_xact_lock(hashtextextended('uploads ' || $1, 0))`,
+};
+
+/** What the key stores beside the upload `$3`. Bytes with the hash `$2` are not counted: they are stored once. */
+const ROOM: Statement = {
+  name: 'files.room',
+  text: `
+    with counted as (
+      select id, sha256, bytes from uploads
+      where api_key_id = $1 and id <> $3 and not of_task and deleted_at is null and expires_at > now()
+    )
+    select (select count(*) from counted)::int as files,
+           (select coalesce(sum(bytes), 0) from (
+              select distinct on (coalesce(sha256, id)) bytes from counted where sha256 is distinct from $2
+            ) stored)::float8 as bytes`,
+};
+
+const INSERT: Statement = {
+  name: 'files.insert_upload',
+  text: `
+    insert into uploads (id, api_key_id, purpose, status, filename, content_type, bytes, sha256, declared_sha256,
+                         width, height, blob_id, lifetime_s, of_task, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, now() + make_interval(secs => $15))
+    returning *`,
+};
+
+const COMPLETE: Statement = {
+  name: 'files.complete_upload',
+  text: `
+    update uploads
+    set status = 'processed', content_type = $3, bytes = $4, sha256 = $5, width = $6, height = $7, blob_id = $8,
+        expires_at = now() + make_interval(secs => lifetime_s)
+    where id = $1 and api_key_id = $2 and status = 'pending' and deleted_at is null and expires_at > now()
+    returning *`,
+};
+
+/** What is known of the bytes of a processed upload. */
+export interface Content {
+  content_type: string;
+  bytes: number;
+  /** Hex. */
+  sha256: string;
+  width: number | null;
+  height: number | null;
+}
+
+export interface NewUpload extends Omit<Content, 'sha256'> {
+  id: string;
+  api_key_id: string;
+  purpose: Purpose;
+  filename: string;
+  sha256: string | null;
+  declared_sha256: string | null;
+  blob_id: string;
+  lifetime_s: number;
+  of_task: boolean;
+  /** Seconds until it expires, unless it is completed or its task is created before. */
+  expires_in_s: number;
+}
+
+interface Quota {
+  /** 0: no limit. */
+  maxBytes: number;
+}
+
+/** @throws ApiError file_quota_exceeded */
+export async function assertRoom(
+  tx: Tx,
+  { id, api_key_id, sha256, bytes }: Pick<NewUpload, 'id' | 'api_key_id' | 'sha256' | 'bytes'>,
+  { maxBytes }: Quota,
+): Promise<void> {
+  void tx.query({ ...LOCK_KEY, values: [api_key_id] }).catch(() => undefined); // the next statement fails too
+  const { rows } = await tx.query({ ...ROOM, values: [api_key_id, sha256, id] });
+  const [stored] = rows as [{ files: number; bytes: number }];
+  if (stored.files >= MAX_UPLOADS) {
+    const message = `This API key has ${MAX_UPLOADS} uploads, as many as allowed; delete some.`;
+    throw new ApiError('file_quota_exceeded', { message });
+  }
+  if (maxBytes > 0 && stored.bytes + bytes > maxBytes) {
+    const message = `The uploads of this API key may take ${maxBytes} bytes, of which ${stored.bytes} are used; delete some.`;
+    throw new ApiError('file_quota_exceeded', { message });
+  }
+}
+
+export async function insertUpload(tx: Tx, upload: NewUpload): Promise<Upload> {
+  const { rows } = await tx.query({
+    ...INSERT,
+    values: [
+      upload.id,
+      upload.api_key_id,
+      upload.purpose,
+      upload.sha256 === null ? 'pending' : 'processed',
+      upload.filename,
+      upload.content_type,
+      upload.bytes,
+      upload.sha256,
+      upload.declared_sha256,
+      upload.width,
+      upload.height,
+      upload.blob_id,
+      upload.lifetime_s,
+      upload.of_task,
+      upload.expires_in_s,
+    ],
+  });
+  return rows[0] as Upload;
+}
+
+/** @returns null when another request has completed it, or it was deleted or has expired */
+export async function completeUpload(
+  tx: Tx,
+  { id, api_key_id }: Upload,
+  blobId: string,
+  content: Content,
+): Promise<Upload | null> {
+  const { content_type, bytes, sha256, width, height } = content;
+  const values = [id, api_key_id, content_type, bytes, sha256, width, height, blobId];
+  const { rows } = await tx.query({ ...COMPLETE, values });
+  return (rows[0] as Upload | undefined) ?? null;
+}

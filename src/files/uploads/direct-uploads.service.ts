@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { Sql } from '../../platform/database/sql.ts';
+import type { FileBody } from '../../platform/http/multipart/file-body.ts';
+import type { ScratchFile } from '../../platform/http/multipart/scratch-file.ts';
+import { makeScratch, removeScratch } from '../../platform/scratch.ts';
+import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
+import { HOUR_S } from '../../platform/time.ts';
+import { FileLinks } from '../../tasks/files/file-links.ts';
+import type { CreateUploadInput } from '../file.inputs.ts';
+import type { FileUploadView } from '../file.view.ts';
+import { FilesService } from '../files.service.ts';
+import { assertRoom, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
+import { Blobs } from './blobs.ts';
+import type { Upload } from './upload.entity.ts';
+
+/** How long a link for an upload works. */
+const LINK_S = HOUR_S;
+/** An upload may have begun just before its link expired. */
+const LATE_S = HOUR_S;
+/** An upload that is never completed counts for the quota so long. */
+const PENDING_S = 24 * HOUR_S;
+
+/** Uploads whose bytes go straight to storage. They count only once they are read back and judged. */
+@Injectable()
+export class DirectUploads {
+  constructor(
+    private readonly files: FilesService,
+    private readonly sql: Sql,
+    private readonly blobs: Blobs,
+    private readonly storage: Storage,
+    private readonly links: FileLinks,
+  ) {}
+
+  /** @throws ApiError file_quota_exceeded */
+  async create(
+    { apiKeyId, limits }: Caller,
+    { purpose = 'vision', filename, bytes, content_type, sha256, expires_after }: CreateUploadInput,
+  ): Promise<{ pending: Upload; upload: FileUploadView }> {
+    const row: Omit<NewUpload, 'blob_id'> = {
+      ...this.files.newUpload(apiKeyId, { purpose, filename, lifetimeS: expires_after?.seconds }),
+      content_type,
+      bytes,
+      sha256: null,
+      declared_sha256: sha256 ?? null,
+      width: null,
+      height: null,
+      expires_in_s: PENDING_S,
+    };
+    const blobId = await this.blobs.announce(apiKeyId, null, LINK_S + LATE_S);
+    const pending = await this.sql.transaction(async (tx) => {
+      await assertRoom(tx, row, { maxBytes: limits.maxFileBytes });
+      return insertUpload(tx, { ...row, blob_id: blobId });
+    });
+    return { pending, upload: await this.ticket(pending, blobId) };
+  }
+
+  private async ticket({ id, content_type, bytes }: Upload, blobId: string): Promise<FileUploadView> {
+    const own = this.links.signUpload(id, LINK_S);
+    const signed = await this.storage.signPut(blobId, { contentType: content_type, bytes, lifetimeS: LINK_S });
+    return {
+      method: 'PUT',
+      url: signed?.url ?? own.url,
+      headers: signed?.headers ?? { 'content-type': content_type, 'content-length': String(bytes) },
+      expires_at: own.expiresAt,
+    };
+  }
+
+  /**
+   * Receives the bytes of a pending file where files are on disk. Our signature is verified already.
+   * @throws ApiError invalid_file when they have another length or type than declared
+   */
+  async receive(id: string, body: FileBody): Promise<void> {
+    const [upload] = await this.files.findAny([id]);
+    if (!upload?.blob_id || upload.deleted_at) throw new ApiError('file_expired');
+    if (upload.status !== 'pending') throw invalid('This file has its bytes already.');
+    if (body.announcedBytes !== upload.bytes) throw invalid(`Send exactly ${upload.bytes} bytes, with Content-Length.`);
+    if (body.contentType !== upload.content_type) throw invalid(`Send the Content-Type ${upload.content_type}.`);
+    const file = await body.read(upload.api_key_id);
+    try {
+      await this.storage.put(upload.blob_id, { path: file.path }, upload.content_type);
+    } finally {
+      await file.dispose();
+    }
+  }
+
+  /**
+   * Reads the bytes back, judges and keeps them. Repeats harmlessly.
+   * @throws ApiError upload_incomplete, file_expired; invalid_image or invalid_file, and then the bytes are deleted
+   */
+  async complete(caller: Caller, id: string): Promise<Upload> {
+    const upload = await this.files.findUpload(caller.apiKeyId, id);
+    if (upload.status === 'processed') return upload;
+    if (upload.expires_at.getTime() <= Date.now() || upload.blob_id === null) throw new ApiError('file_expired');
+    const folder = makeScratch('upload');
+    try {
+      const source = await this.readBack(upload.blob_id, upload.bytes, join(folder, 'file'));
+      const completed = await this.files.complete(caller, upload, source);
+      await this.storage.delete(upload.blob_id).catch(() => undefined); // the purge deletes it
+      return completed;
+    } catch (error) {
+      // Another request may have completed it meanwhile, and deleted what this one was reading.
+      const now = await this.files.findUpload(caller.apiKeyId, id);
+      if (now.status === 'processed') return now;
+      if (error instanceof ApiError && error.status === 400) await this.storage.delete(upload.blob_id);
+      throw error;
+    } finally {
+      await removeScratch(folder);
+    }
+  }
+
+  /** @throws ApiError upload_incomplete, invalid_file */
+  private async readBack(key: string, expected: number, path: string): Promise<ScratchFile> {
+    try {
+      const size = await this.storage.size(key);
+      if (size !== expected) throw invalid(`It has ${size} bytes, not ${expected}.`);
+      const hash = createHash('sha256');
+      let bytes = 0;
+      const measure = async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          bytes += chunk.length;
+          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // it was replaced meanwhile
+          hash.update(chunk);
+          yield chunk;
+        }
+      };
+      await pipeline(await this.storage.open(key), measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      return { path, bytes, sha256: hash.digest('hex') };
+    } catch (cause) {
+      throw cause instanceof StoredFileMissing ? new ApiError('upload_incomplete', { cause }) : cause;
+    }
+  }
+}
+
+function invalid(what: string): ApiError {
+  return new ApiError('invalid_file', { message: `The file is not what was declared. ${what}` });
+}

@@ -1,0 +1,19 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Stored bytes of uploads. While `doomed_at` is null, an API key has one for each hash. */
+@Entity('upload_blobs')
+export class UploadBlob {
+  /** The key in storage. Never used twice, so that a late delete meets no new bytes. */
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  /** Hex; null for bytes that a client puts there itself. */
+  @Column('text', { nullable: true }) sha256: string | null;
+  /** The last time that an upload began to use it. */
+  @Column('timestamptz') used_at: Date;
+  /** An upload stopped using it then: the purge looks whether others still do. */
+  @Column('timestamptz', { nullable: true }) released_at: Date | null;
+  /** Deleted after this time. Also set, to a time in the future, while its bytes are being written. */
+  @Column('timestamptz', { nullable: true }) doomed_at: Date | null;
+  /** Reserved by a worker that deletes it, until then. */
+  @Column('timestamptz', { nullable: true }) purge_after: Date | null;
+}

@@ -1,0 +1,77 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { purgeInterval } from '../../platform/purge-interval.ts';
+import { removeAbandonedScratch } from '../../platform/scratch.ts';
+import { Storage } from '../../platform/storage/storage.ts';
+import { DAY_S } from '../../platform/time.ts';
+import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
+
+/** Seconds between purges that found little. Requests enforce expiry to the second; the purge only frees the space. */
+const PURGE_EVERY_S = 60;
+const DELETES_AT_ONCE = 8;
+
+/**
+ * Frees what expired and deleted uploads leave. Rows first: bytes go once nothing refers to them, and their own row goes after
+ * them, so that a crash in between leaves a row to retry and no orphaned bytes.
+ */
+@Injectable()
+export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('files');
+  private readonly interval = purgeInterval({
+    logger: this.logger,
+    failure: 'upload_purge.failed',
+    fullRound: PURGE_UPLOADS,
+    pauseS: PURGE_EVERY_S,
+    purge: () => this.purge(),
+  });
+
+  constructor(
+    private readonly config: Config,
+    private readonly rows: PurgeUploads,
+    private readonly storage: Storage,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await removeAbandonedScratch(); // of uploads, in processes that run no task
+    if (this.config.role !== 'api') this.interval.start(1);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.interval.stop();
+  }
+
+  /** @returns the size of the largest step: a full one is followed by the next round at once */
+  async purge(): Promise<number> {
+    const uploads = await this.rows.uploads(this.config.uploadRetentionDays * DAY_S);
+    const released = await this.rows.doomReleased();
+    const doomed = await this.rows.takeDoomed();
+    const deleted = await this.deleteBytes(doomed);
+    if (deleted.length > 0) await this.rows.deleted(deleted);
+    if (uploads + doomed.length > 0) {
+      this.logger.log({ event: 'upload_purge.finished', uploads, deleted: deleted.length });
+    }
+    // When nothing can be deleted, the storage is away: the next round is not worth an immediate try.
+    return Math.max(uploads, released, deleted.length);
+  }
+
+  private async deleteBytes(keys: string[]): Promise<string[]> {
+    const waiting = [...keys];
+    const deleted: string[] = [];
+    const failures: { key: string; err: unknown }[] = [];
+    const deleteNext = async (): Promise<void> => {
+      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+        try {
+          await this.storage.delete(key);
+          deleted.push(key);
+        } catch (err) {
+          failures.push({ key, err });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: DELETES_AT_ONCE }, deleteNext));
+    const [first] = failures;
+    if (first)
+      this.logger.warn({ event: 'upload_purge.bytes_failed', files: failures.length, key: first.key, err: first.err });
+    return deleted;
+  }
+}

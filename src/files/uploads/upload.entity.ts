@@ -1,0 +1,46 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** What an upload is for. */
+export const PURPOSES = ['vision', 'user_data', 'batch'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+export const FILE_STATUSES = ['pending', 'processed'] as const;
+export type FileStatus = (typeof FILE_STATUSES)[number];
+
+/** A file that a client has uploaded, or is about to upload. Outputs of tasks have no row: their ids contain the task's. */
+@Entity('uploads')
+export class Upload {
+  /** `file_` and 26 characters, time-ordered. */
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  @Column('text') purpose: Purpose;
+  @Column('text') status: FileStatus;
+  /** As the client said; only shown. */
+  @Column('text') filename: string;
+  /** Of the bytes once processed; before that as declared. */
+  @Column('text') content_type: string;
+  /** Once processed; before that as declared. */
+  @Column('integer') bytes: number;
+  /** Hex; null while pending. */
+  @Column('text', { nullable: true }) sha256: string | null;
+  /** Hex; what the client declared for a direct upload. */
+  @Column('text', { nullable: true }) declared_sha256: string | null;
+  /** Pixels; null unless it is an image. */
+  @Column('integer', { nullable: true }) width: number | null;
+  @Column('integer', { nullable: true }) height: number | null;
+  /** Where the bytes are; null once they have expired. */
+  @Column('text', { nullable: true }) blob_id: string | null;
+  /** Seconds that it is kept once processed. */
+  @Column('integer') lifetime_s: number;
+  @Column('timestamptz') created_at: Date;
+  /** The file cannot be used after this time. */
+  @Column('timestamptz') expires_at: Date;
+  /** The bytes stay until then, because a task that may be unfinished needs them. */
+  @Column('timestamptz', { nullable: true }) needed_until: Date | null;
+  /** Its owner deleted it: the id is unknown from then on. */
+  @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
+  /** It came inside a request and goes with the files of its task: it is not listed and counts for no quota. */
+  @Column('boolean') of_task: boolean;
+  /** null until that task is created. */
+  @Column('text', { nullable: true }) task_id: string | null;
+}

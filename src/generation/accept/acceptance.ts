@@ -1,0 +1,28 @@
+import type { Model } from '../../models/model.ts';
+import type { ShownTask } from '../../tasks/task.entity.ts';
+import type { TaskView } from '../../tasks/task.view.ts';
+
+/** The answer to a creation. */
+export interface Acceptance {
+  taskId: string;
+  model: Model;
+  /** The task for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
+  json(): string;
+  /** The same task for GraphQL. */
+  view(): TaskView;
+  replayed: boolean;
+  /** null when replayed. */
+  task: ShownTask | null;
+}
+
+/** @param first the stored answer to the first request with the same Idempotency-Key */
+export function replay(first: { task_id: string; response: string }, model: Model): Acceptance {
+  return {
+    taskId: first.task_id,
+    model,
+    json: () => first.response,
+    view: () => JSON.parse(first.response) as TaskView,
+    replayed: true,
+    task: null,
+  };
+}

@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
+import { imageUrlsOf } from '../../models/image-urls.ts';
+import { deadlineS, type Model } from '../../models/model.ts';
+import { Config } from '../../platform/config.ts';
+import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
+import type { TaskRequest } from '../../tasks/new-tasks.ts';
+import type { TaskOrigin } from '../../tasks/task-origin.ts';
+import type { Approximation, ShownTask } from '../../tasks/task.entity.ts';
+import { Pauses } from '../../tasks/pauses/pauses.ts';
+import { waitOf } from '../../tasks/wait-of-task.ts';
+import { TasksService } from '../../tasks/tasks.service.ts';
+import { Costs } from '../estimate/costs.ts';
+import { type ParsedGeneration, parseGeneration } from './parse-generation.ts';
+import { withFiles } from './request-files.ts';
+
+/** A creation as a client asks for it. */
+export interface RequestedGeneration {
+  /** In the field names of REST. */
+  body: unknown;
+  /** What the caller's interface had to approximate to make this request of its own. */
+  approximations?: Approximation[];
+}
+
+/** A valid creation, not yet stored. */
+export interface PreparedGeneration {
+  request: TaskRequest;
+  /** Its parent is a task of the caller. */
+  origin: Pick<TaskOrigin, 'parent' | 'relation'>;
+  images: RequestImages;
+}
+
+/** Seconds: a worker may be late with the end of a task. */
+const SLACK_S = 600;
+
+/** Requests validated before others get their turn: a thousand at once would hold up every other client. */
+const AT_ONCE = 50;
+
+/** Validates creations, alone or many at once. */
+@Injectable()
+export class PrepareGenerations {
+  constructor(
+    private readonly config: Config,
+    private readonly tasks: TasksService,
+    private readonly images: RequestImagesService,
+    private readonly costs: Costs,
+    private readonly pauses: Pauses,
+  ) {}
+
+  /** @throws ApiError for the first fault */
+  parse(body: unknown): ParsedGeneration {
+    return parseGeneration(body, (url) => {
+      if (!this.images.isOwn(url)) checkOutboundUrl(url, this.config, { https: false });
+    });
+  }
+
+  /** Why no task of the model is created at present; null: nothing speaks against it. */
+  refusalOf({ id }: Model): ApiError | null {
+    return this.pauses.refusalOf(id);
+  }
+
+  /** Seconds for which a task may need the files of its request. */
+  needS(task: Pick<ShownTask, 'kind' | 'low' | 'source'>): number {
+    return waitOf(task, this.config).deadline_s + deadlineS(task.kind, this.config) + SLACK_S;
+  }
+
+  /** @throws ApiError invalid_value unless the parent is a task of the caller */
+  async parentOf({ apiKeyId }: Caller, parent: string | null): Promise<Partial<TaskOrigin>> {
+    if (parent === null) return {};
+    try {
+      await this.tasks.find(apiKeyId, parent);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'task_not_found') throw error;
+      const message = 'parent_task_id must be the id of a task of yours.';
+      throw new ApiError('invalid_value', { param: 'parent_task_id', message });
+    }
+    return { parent, relation: 'variation' };
+  }
+
+  /**
+   * Validates all requests. The caller ties or forgets the files of those that are valid.
+   * @param needS seconds for which the tasks may need their files
+   * @returns for each request the creation, or its first fault
+   */
+  async prepareAll(
+    caller: Caller,
+    requests: readonly (RequestedGeneration | ApiError)[],
+    needS: number,
+  ): Promise<(PreparedGeneration | ApiError)[]> {
+    const parsed: (Parsed | ApiError)[] = [];
+    for (let from = 0; from < requests.length; from += AT_ONCE) {
+      const chunk = requests.slice(from, from + AT_ONCE);
+      parsed.push(...(await Promise.all(chunk.map((request) => this.parsed(caller, request)))));
+      await endOfTurn();
+    }
+    const fields = parsed.map((each) => (each instanceof ApiError ? [] : imageUrlsOf(each.model, each.input)));
+    const images = await this.images.resolveAll(caller, fields, needS);
+    return parsed.map((each, at) => {
+      const found = images[at]!;
+      if (each instanceof ApiError) return each;
+      if (found instanceof ApiError) return found;
+      const { model, metadata, priority, approximations, parent, relation } = each;
+      const input = withFiles(model, each.input, found);
+      const request = this.requestOf({ model, input, metadata, priority, approximations });
+      return { request, origin: { parent, relation }, images: found };
+    });
+  }
+
+  /** The task of a valid creation. @param generation with the ids of its files as its images */
+  requestOf({ model, input, ...fields }: ValidGeneration): TaskRequest {
+    const estimate = () => this.costs.of(model, input).amount_micros;
+    return { kind: model.kind, model: model.id, input, ...fields, estimate };
+  }
+
+  private async parsed(caller: Caller, requested: RequestedGeneration | ApiError): Promise<Parsed | ApiError> {
+    if (requested instanceof ApiError) return requested;
+    try {
+      const { approximations } = requested;
+      const { parentTaskId, ...generation } = this.parse(requested.body);
+      const refusal = this.refusalOf(generation.model);
+      if (refusal) throw refusal;
+      const { parent = null, relation = null } = await this.parentOf(caller, parentTaskId);
+      return { ...generation, approximations, parent, relation };
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return error;
+      throw error;
+    }
+  }
+}
+
+type ValidGeneration = Omit<ParsedGeneration, 'parentTaskId'> & { approximations: Approximation[] | undefined };
+
+type Parsed = ValidGeneration & Pick<TaskOrigin, 'parent' | 'relation'>;

@@ -1,0 +1,8 @@
+import type { RequestImages } from '../../files/images/request-images.service.ts';
+import { replaceImageUrls } from '../../models/image-urls.ts';
+import type { Model } from '../../models/model.ts';
+import type { ResolvedInput } from '../../providers/provider.ts';
+
+/** The input with the files that its data: URLs have become. */
+export const withFiles = (model: Model, input: ResolvedInput, { replaced }: RequestImages): ResolvedInput =>
+  replaceImageUrls(model, input, ({ param }) => replaced.get(param) ?? null);

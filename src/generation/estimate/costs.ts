@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { Model } from '../../models/model.ts';
+import { imageUrlsOf } from '../../models/image-urls.ts';
+import { prepareRequest } from '../../providers/prepare-request.ts';
+import { type ResolvedInput, UnsupportedRequest } from '../../providers/provider.ts';
+import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
+import type { Approximation } from '../../tasks/task.entity.ts';
+import type { CostBasis } from '../../tasks/usage/task-usage.ts';
+import { UsageTerms } from '../../tasks/usage/usage-terms.ts';
+import { NO_IMAGES } from '../run/run-images.ts';
+
+interface Cost {
+  amount_micros: number;
+  currency: string;
+  basis: CostBasis;
+}
+
+/** What a generation will cost, by the prices that are in force now. */
+@Injectable()
+export class Costs {
+  constructor(
+    private readonly providers: ProviderRegistry,
+    private readonly terms: UsageTerms,
+  ) {}
+
+  /** At the dearest binding that can serve it. `unpriced`, and nothing, where no binding has a price that is known before the call. */
+  of(model: Model, input: ResolvedInput): Cost {
+    const amounts = this.providers.bindingsOf(model.id).flatMap((binding) => this.at(binding, model, input) ?? []);
+    return {
+      amount_micros: Math.max(0, ...amounts),
+      currency: this.terms.currency,
+      basis: amounts.length > 0 ? 'priced' : 'unpriced',
+    };
+  }
+
+  /** @returns null when the binding cannot serve the request, or has no price for it */
+  private at(binding: ReadyBinding, model: Model, input: ResolvedInput): number | null {
+    if (binding.credential !== null && binding.upstream.apiKey === null) return null;
+    const approximations = approximationsAt(binding, model, input);
+    if (approximations === null) return null;
+    const { name: provider, upstream } = binding;
+    const price = this.providers.priceOf({
+      provider,
+      model: model.id,
+      upstreamModel: upstream.model,
+      input,
+      approximations,
+    });
+    return price?.full ?? null;
+  }
+}
+
+/**
+ * What the provider will make instead of what is wanted, which may have another price. Without its images, which are fetched later, a request is
+ * not always the same to a provider: then a refusal says nothing, and the wanted values count.
+ * @returns null when the provider cannot express the request
+ */
+function approximationsAt(
+  { provider, upstream }: ReadyBinding,
+  model: Model,
+  input: ResolvedInput,
+): Approximation[] | null {
+  const request = { taskId: '', model: model.id, kind: model.kind, input, images: NO_IMAGES, upstream };
+  try {
+    return prepareRequest(provider, request).approximations;
+  } catch (error) {
+    const isCertain = error instanceof UnsupportedRequest && imageUrlsOf(model, input).length === 0;
+    return isCertain ? null : [];
+  }
+}

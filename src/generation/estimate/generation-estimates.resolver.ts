@@ -1,0 +1,20 @@
+import { Args, Query, Resolver } from '@nestjs/graphql';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { CreateGenerationInput } from '../accept/create-generation.input.ts';
+import { EstimateView } from './estimate.view.ts';
+import { GenerationEstimatesService } from './generation-estimates.service.ts';
+
+@Resolver()
+export class GenerationEstimatesResolver {
+  constructor(private readonly estimates: GenerationEstimatesService) {}
+
+  @Query(() => EstimateView, { description: 'Estimates what a generation would cost, without creating it.' })
+  @Scope('tasks:read')
+  estimateGeneration(
+    @CurrentCaller() caller: Caller,
+    @Args('input', { type: () => CreateGenerationInput, description: 'what to make' }) input: Record<string, unknown>,
+  ): Promise<EstimateView> {
+    return this.estimates.estimate(caller, input);
+  }
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { KeyBudgets } from '../../auth/budgets/key-budgets.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { GenerationsService } from '../accept/generations.service.ts';
+import { EstimatesService } from '../../tasks/estimate/estimates.service.ts';
+import { Costs } from './costs.ts';
+import type { EstimateView } from './estimate.view.ts';
+
+/** Tells what a generation would cost before it is created. */
+@Injectable()
+export class GenerationEstimatesService {
+  constructor(
+    private readonly generations: GenerationsService,
+    private readonly costs: Costs,
+    private readonly tasks: EstimatesService,
+    private readonly budgets: KeyBudgets,
+  ) {}
+
+  /** @throws ApiError as the creation would for an invalid request; not for a full queue or an exhausted budget */
+  async estimate(caller: Caller, body: unknown): Promise<EstimateView> {
+    const { model, input, priority } = await this.generations.check(caller, body);
+    const cost = this.costs.of(model, input);
+    return {
+      object: 'estimate',
+      model: model.id,
+      kind: model.kind,
+      input: { ...input },
+      cost,
+      ...(await this.tasks.ofNew(caller, { model: model.id, input: { ...input }, isLow: priority === 'low' })),
+      within_budget: await this.isWithinBudget(caller, cost.amount_micros),
+    };
+  }
+
+  private async isWithinBudget({ apiKeyId, hasBudget }: Caller, micros: number): Promise<boolean> {
+    if (!hasBudget) return true;
+    const budget = (await this.budgets.of([apiKeyId])).get(apiKeyId);
+    return !budget || budget.spent_micros + budget.reserved_micros + micros <= budget.amount_micros;
+  }
+}

@@ -1,0 +1,34 @@
+import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
+import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { TaskView } from '../../tasks/task.view.ts';
+import { sendAcceptance } from '../accept/send-acceptance.ts';
+import { RetriesService } from './retries.service.ts';
+import { RetryTaskInput } from './retry-task.input.ts';
+
+type RetryRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
+
+@ApiTags('Tasks')
+@Controller('v1/tasks')
+export class RetriesController {
+  constructor(private readonly retries: RetriesService) {}
+
+  @Post(':task_id/retry')
+  @Scope('generations:write')
+  @CountsAs('create')
+  @ApiOperation({ summary: 'Make a final task again, or a variation of it', operationId: 'retryTask' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
+  @ApiCreatedResponse({ type: TaskView })
+  async retry(
+    @Req() request: RetryRequest,
+    @Param('task_id') taskId: string,
+    @Body() changes: RetryTaskInput,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const key = request.headers['idempotency-key'];
+    sendAcceptance(reply, await this.retries.retry(callerOf(request), taskId, changes, key));
+  }
+}

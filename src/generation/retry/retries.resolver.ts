@@ -1,0 +1,34 @@
+import { Args, Mutation, Resolver } from '@nestjs/graphql';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { TaskView } from '../../tasks/task.view.ts';
+import { RetriesService } from './retries.service.ts';
+import { RetryTaskInput } from './retry-task.input.ts';
+
+@Resolver()
+export class RetriesResolver {
+  constructor(private readonly retries: RetriesService) {}
+
+  @Mutation(() => TaskView, {
+    description:
+      'Makes a final task again, or a variation of it. A repeated idempotency key returns the first answer again.',
+  })
+  @Scope('generations:write')
+  @CountsAs('create')
+  async retryTask(
+    @CurrentCaller() caller: Caller,
+    @Args('taskId', { type: () => String, description: 'identifier of the final task' }) taskId: string,
+    @Args('idempotencyKey', {
+      type: () => String,
+      nullable: true,
+      description: '1 to 255 printable ASCII characters, shared with the Idempotency-Key header of REST',
+    })
+    idempotencyKey: string | null | undefined,
+    // Declared as the class alone, because of a union nothing remains at run time, and the input would not be validated.
+    @Args('input', { type: () => RetryTaskInput, nullable: true, description: 'what to change' })
+    input?: RetryTaskInput,
+  ): Promise<TaskView> {
+    const accepted = await this.retries.retry(caller, taskId, input ?? {}, idempotencyKey ?? undefined);
+    return accepted.view();
+  }
+}

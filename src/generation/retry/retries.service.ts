@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { findModel } from '../../models/catalog.ts';
+import { replaceImageUrls } from '../../models/image-urls.ts';
+import type { Model } from '../../models/model.ts';
+import { FileLinks } from '../../tasks/files/file-links.ts';
+import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/idempotency.ts';
+import { isFinal } from '../../tasks/task-status.ts';
+import { TasksService } from '../../tasks/tasks.service.ts';
+import { type Acceptance, replay } from '../accept/acceptance.ts';
+import { GenerationsService } from '../accept/generations.service.ts';
+import { repeatRequest } from './repeated-request.ts';
+import type { RetryTaskInput } from './retry-task.input.ts';
+
+/** Makes new tasks from the resolved input of final ones. */
+@Injectable()
+export class RetriesService {
+  constructor(
+    private readonly generations: GenerationsService,
+    private readonly tasks: TasksService,
+    private readonly links: FileLinks,
+  ) {}
+
+  /**
+   * @param idempotencyKey the header's value; a key that was used for another task, or for a creation, is refused
+   * @throws ApiError task_not_found; task_unfinished; file_expired when an image of the first task is gone; and the errors
+   *   of a creation, with the field in `input` as `param`
+   */
+  async retry(
+    caller: Caller,
+    taskId: string,
+    changes: RetryTaskInput,
+    idempotencyKey: string | undefined,
+  ): Promise<Acceptance> {
+    const key = readIdempotencyKey(idempotencyKey);
+    const reserved = key === null ? null : { key, requestHash: hashOf(taskId, changes) };
+    try {
+      return await this.create(caller, taskId, changes, reserved);
+    } catch (error) {
+      const first = reserved && (await this.firstAnswer(caller, reserved)); // the first task may be deleted meanwhile
+      if (!first) throw error;
+      return first;
+    }
+  }
+
+  private async create(
+    caller: Caller,
+    taskId: string,
+    { input: changes = {}, metadata, priority }: RetryTaskInput,
+    reserved: ReservedKey | null,
+  ): Promise<Acceptance> {
+    const first = await this.tasks.find(caller.apiKeyId, taskId);
+    if (!isFinal(first.status)) throw new ApiError('task_unfinished', { param: 'task_id' });
+    const model = findModel(first.model);
+    if (!model) throw new ApiError('model_not_found', { status: 400, param: 'model' });
+    const { parameters, isChanged } = repeatRequest(model, first.input, changes);
+    const body = {
+      ...this.withFileIds(model, parameters, changes),
+      model: first.model,
+      metadata: metadata ?? first.metadata,
+      priority: priority ?? (first.low ? 'low' : 'normal'),
+    };
+    try {
+      return await this.generations.accept(caller, body, {
+        parent: first.id,
+        relation: isChanged ? 'variation' : 'retry',
+        ...(reserved && { reserveKey: async () => reserved }),
+      });
+    } catch (error) {
+      throw error instanceof ApiError ? asChange(error, changes) : error;
+    }
+  }
+
+  /** A signed link of this service in the first input may have expired; the file may be there still, and be the caller's. */
+  private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
+    const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));
+    const replaced = replaceImageUrls(model, Object.fromEntries(kept), ({ url }) => {
+      const link = this.links.parse(url);
+      return !link || this.links.verify(link.fileId, link.expires, link.signature) ? null : link.fileId;
+    });
+    return { ...parameters, ...replaced };
+  }
+
+  private async firstAnswer(caller: Caller, { key, requestHash: hash }: ReservedKey): Promise<Acceptance | null> {
+    const first = await this.tasks.firstResponse(caller.apiKeyId, key, hash);
+    const model = first && findModel((JSON.parse(first.response) as { model: string }).model);
+    return model ? replay(first, model) : null;
+  }
+}
+
+/** Differs from the hash of every creation, which has no field `retry`. */
+const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): string =>
+  requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
+
+/** Names the field as the client would write it, and a file that only the first task names is gone rather than unknown. */
+function asChange(error: ApiError, changes: object): ApiError {
+  const [field = ''] = /^\w+/.exec(error.param ?? '') ?? [];
+  if (error.status !== 400 || SHARED_FIELDS.has(field) || error.param === null) return error;
+  const isGone = error.code === 'file_not_found' && !Object.hasOwn(changes, field);
+  const param = `input.${error.param}`;
+  const message = isGone
+    ? `${param}: the file that the first task used is gone. Replace it or take it out with input.`
+    : error.message;
+  return new ApiError(isGone ? 'file_expired' : error.code, { param, message, status: 400, cause: error });
+}
+
+/** Fields of a creation that are no parameters of a model. */
+const SHARED_FIELDS = new Set(['', 'model', 'metadata', 'priority', 'parent_task_id', 'task_id', 'Idempotency']);

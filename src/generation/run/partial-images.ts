@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
+import { type Conversion, ImageConversions } from './image-conversions.ts';
+import type { Lease } from './running-tasks.ts';
+
+const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp' } as const;
+
+/**
+ * Early stages of a picture, stored in the folder of their task: they are deleted with its files. To follow them, watch the
+ * task and ask for the next number after each state; each stored partial image raises the progress. Ask once more after the
+ * final state, because states can be merged. A new claim of the task begins again at number 0 of its own attempt.
+ */
+@Injectable()
+export class PartialImages {
+  constructor(
+    private readonly storage: Storage,
+    private readonly conversions: ImageConversions,
+  ) {}
+
+  /**
+   * In the format that the task asks for; otherwise as the provider made it.
+   * @param nth from 0
+   */
+  async store(lease: Lease, nth: number, image: Buffer, conversion: Conversion): Promise<void> {
+    const body = await this.conversions.convert(image, conversion, lease.signal);
+    const key = keyOf(lease.id, lease.attempt, nth);
+    await this.storage.put(key, body, CONTENT_TYPES[conversion.wanted?.format ?? 'png']);
+    // A reader may look for the image while it is written, so its presence is a second file.
+    await this.storage.put(markerOf(key), Buffer.from('stored'), 'text/plain');
+  }
+
+  /**
+   * The caller has checked whose task it is.
+   * @param attempt of the state in which the task was seen
+   * @param nth from 0
+   * @returns null while there is no such partial image
+   */
+  async find(taskId: string, attempt: number, nth: number): Promise<Readable | null> {
+    const key = keyOf(taskId, attempt, nth);
+    try {
+      await this.storage.size(markerOf(key));
+      return await this.storage.open(key);
+    } catch (error) {
+      if (error instanceof StoredFileMissing) return null;
+      throw error;
+    }
+  }
+}
+
+const keyOf = (taskId: string, attempt: number, nth: number): string => `${taskId}/partial-${attempt}-${nth}`;
+const markerOf = (key: string): string => `${key}.stored`;

@@ -1,0 +1,19 @@
+import type { ProviderRequest, ResolvedInput } from '../../providers/provider.ts';
+import type { ReadyBinding } from '../../providers/registry.ts';
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+
+export const requestOf = (
+  { id, model, kind, input }: ClaimedTask,
+  { upstream }: ReadyBinding,
+  images: ProviderRequest['images'],
+): ProviderRequest => ({
+  taskId: id,
+  model,
+  kind,
+  input: input as unknown as ResolvedInput, // validated when the task was created
+  images,
+  upstream,
+});
+
+export const hasImages = ({ images }: ProviderRequest): boolean =>
+  images.references.length > 0 || images.firstFrame !== null;

@@ -1,0 +1,94 @@
+import { imageUrlsOf } from '../../models/image-urls.ts';
+import type { Model } from '../../models/model.ts';
+import { makeScratch, removeScratch } from '../../platform/scratch.ts';
+import { activeSpan } from '../../platform/traces/span.ts';
+import { traces } from '../../platform/traces/traces.ts';
+import type { ProviderRequest } from '../../providers/provider.ts';
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import { type ReferenceImages, StorageAway } from '../images/reference-images.ts';
+import type { Reservation, ScratchBudget } from '../images/scratch-budget.ts';
+import { waitForPlace, waitForProvider } from './must-wait.ts';
+import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
+
+type Images = ProviderRequest['images'];
+
+export const NO_IMAGES: Images = { references: [], firstFrame: null };
+
+/** Where a run gets its reference images from. Calls of one run must not overlap. */
+export interface ImageSource {
+  /** Fetches the images unless they are on disk. @throws MustWait; ProviderError; the signal's reason */
+  get(): Promise<Images>;
+  /** Deletes the files. A later `get` fetches the images again. Never fails. */
+  release(): Promise<void>;
+}
+
+/** For a run that only continues a job. */
+export const WITHOUT_IMAGES: ImageSource = { get: async () => NO_IMAGES, release: async () => undefined };
+
+interface Services {
+  budget: ScratchBudget;
+  referenceImages: ReferenceImages;
+}
+
+/** The files of one run's reference images, and their part of the budget. */
+export class RunImages implements ImageSource {
+  private images: Images | null = null;
+  private folder: string | null = null;
+  private reserved: Reservation | null = null;
+
+  constructor(
+    private readonly task: ClaimedTask,
+    private readonly model: Model,
+    private readonly signal: AbortSignal,
+    private readonly services: Services,
+  ) {}
+
+  /** @throws MustWait while there is no room for the images, or while the storage that has them is away */
+  async get(): Promise<Images> {
+    if (this.images) return this.images;
+    try {
+      return (this.images = await this.fetch());
+    } catch (error) {
+      await this.release();
+      throw error;
+    }
+  }
+
+  async release(): Promise<void> {
+    const { folder, reserved } = this;
+    [this.images, this.folder, this.reserved] = [null, null, null];
+    if (folder) await removeScratch(folder);
+    reserved?.release();
+  }
+
+  private async fetch(): Promise<Images> {
+    const fields = imageUrlsOf(this.model, this.task.input);
+    if (fields.length === 0) return NO_IMAGES;
+    const attributes = { 'darkroom.images': fields.length };
+    return traces.span('images', { kind: 'client', attributes }, () => this.fetchAll(fields));
+  }
+
+  private async fetchAll(fields: ReturnType<typeof imageUrlsOf>): Promise<Images> {
+    const { task, signal } = this;
+    const { budget, referenceImages } = this.services;
+    const bytes = await retryWhileDatabaseDown(
+      () => !signal.aborted,
+      () => referenceImages.mostBytesOf(fields),
+    );
+    this.reserved = budget.reserve(task.api_key_id, bytes);
+    if (!this.reserved) throw waitForPlace(task);
+    this.folder = makeScratch();
+    const fetching = { apiKeyId: task.api_key_id, folder: this.folder, signal };
+    const images = await referenceImages.fetchAll(fields, fetching).catch((error: unknown) => {
+      throw error instanceof StorageAway ? waitForProvider(task, undefined) : error;
+    });
+    const stored = [...new Set(images)].reduce((sum, { size }) => sum + size, 0);
+    this.reserved.shrinkTo(stored);
+    activeSpan()?.set({ 'darkroom.bytes': stored });
+    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
+    return {
+      references: images.filter((_, at) => at !== firstFrameAt),
+      firstFrame: images[firstFrameAt] ?? null,
+    };
+  }
+}

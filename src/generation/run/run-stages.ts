@@ -1,0 +1,92 @@
+import type { MediaKind } from '../../models/media-kind.ts';
+import { ProviderError } from '../../providers/provider.ts';
+import { submitted, waitedForPlace } from '../../providers/provider-metrics.ts';
+import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import type { Submission } from '../../tasks/queue/submission.ts';
+import { type Stage, stageEnded } from '../../tasks/task-metrics.ts';
+import { StageSpans } from './stage-spans.ts';
+
+/** Measures and traces one run at its provider: `submit` until a job is accepted, `upstream` until it is done, then `download`. */
+export class RunStages {
+  private sinceMs = performance.now();
+  private isDone = false;
+  /** Of the paid call of this run, until it is known what it cost. */
+  private provider: string | null = null;
+  /** When the task was given back to wait for its provider, by the database's clock; null: it was not. */
+  private readonly heldAtMs: number | null;
+  private readonly spans: StageSpans;
+
+  constructor(
+    private readonly task: Pick<ClaimedTask, 'kind' | 'timeline'>,
+    private readonly nowMs: () => number,
+    provider: string,
+  ) {
+    this.spans = new StageSpans(provider);
+    const last = task.timeline?.at(-1);
+    this.heldAtMs = last?.[1] === 'held' ? last[0] : null;
+  }
+
+  /** The paid call is about to be sent. */
+  submitting({ provider, concurrency }: Submission): void {
+    this.spans.begin('submit');
+    this.provider = provider;
+    this.sinceMs = performance.now();
+    if (concurrency === null) return;
+    waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
+  }
+
+  /** The run waits for the provider without a call of its own that is paid: its job was accepted before, or it is free. */
+  waits(): void {
+    this.spans.begin('upstream');
+  }
+
+  /** A job is accepted. A task of several jobs waits for all of them from the last one on. */
+  accepted(): void {
+    this.spans.begin('upstream');
+    this.spent('accepted');
+    this.end('submit');
+    this.isDone = false;
+  }
+
+  /** The upstream has made what was asked for; only the first call after the last accepted job counts. */
+  done(): void {
+    this.spans.begin('download');
+    this.upstreamDone();
+  }
+
+  /** The outputs are here. A provider that answers with them has no download. */
+  received(): void {
+    this.spent('accepted');
+    if (this.isDone) this.end('download');
+    else this.upstreamDone();
+    this.spans.end();
+  }
+
+  failed(error: unknown): void {
+    const billing = error instanceof ProviderError ? error.billing : 'unknown';
+    this.spent(billing === 'none' ? 'nothing' : billing === 'charged' ? 'accepted' : 'unknown');
+    this.spans.end(error);
+  }
+
+  private upstreamDone(): void {
+    if (!this.isDone) this.end('upstream');
+    this.isDone = true;
+  }
+
+  private spent(what: 'nothing' | 'accepted' | 'unknown'): void {
+    if (this.provider !== null) submitted(this.provider, what);
+    this.provider = null;
+  }
+
+  private end(stage: Stage): void {
+    stageEnded(stage, this.task.kind, this.sinceMs);
+    this.sinceMs = performance.now();
+  }
+}
+
+export async function inStage<Result>(stage: Stage, kind: MediaKind, run: () => Promise<Result>): Promise<Result> {
+  const begunMs = performance.now();
+  const result = await run();
+  stageEnded(stage, kind, begunMs);
+  return result;
+}

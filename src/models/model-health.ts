@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { ModelHealthView } from './model-health.view.ts';
+
+/** What the tasks of a model say about it. */
+export interface ModelLoad {
+  queued: number;
+  running: number;
+  median_run_s: number | null;
+  /** Ends of the last hour, without cancels and refusals of the content. */
+  succeeded: number;
+  failed: number;
+  /** Unix seconds. */
+  sampled_at: number;
+}
+
+/** Fewer ends than this say nothing about the rate. */
+const MIN_ENDS = 20;
+const GOOD_RATE = 0.9;
+
+/** Lets the tasks and the providers, which this folder must not import, say how well the models work. */
+@Injectable()
+export class ModelHealth {
+  private loadOf: (modelId: string) => Promise<ModelLoad> = async () => IDLE;
+  private isTroubled: (modelId: string) => boolean = () => false;
+
+  /** @param loadOf answers from memory, from a sample that is at most ten seconds old */
+  registerLoad(loadOf: (modelId: string) => Promise<ModelLoad>): void {
+    this.loadOf = loadOf;
+  }
+
+  /** @param isTroubled whether calls to one of the model's providers are suspended */
+  registerTrouble(isTroubled: (modelId: string) => boolean): void {
+    this.isTroubled = isTroubled;
+  }
+
+  async of(modelId: string, isAvailable: boolean): Promise<ModelHealthView> {
+    const { succeeded, failed, ...load } = await this.loadOf(modelId);
+    const ends = succeeded + failed;
+    const rate = ends === 0 ? null : succeeded / ends;
+    const isDegraded = this.isTroubled(modelId) || (rate !== null && ends >= MIN_ENDS && rate < GOOD_RATE);
+    return {
+      status: isAvailable ? (isDegraded ? 'degraded' : 'operational') : 'unavailable',
+      queued: load.queued,
+      running: load.running,
+      median_run_s: load.median_run_s,
+      success_rate: rate,
+      sampled_at: load.sampled_at,
+    };
+  }
+}
+
+const IDLE: ModelLoad = { queued: 0, running: 0, median_run_s: null, succeeded: 0, failed: 0, sampled_at: 0 };

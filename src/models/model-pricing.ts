@@ -1,0 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import type { ModelPricingView } from './model-pricing.view.ts';
+
+/** Lets the provider registry, which this folder must not import, supply the operator's prices of models. */
+@Injectable()
+export class ModelPricing {
+  private pricingOf: (modelId: string) => ModelPricingView | null = () => null;
+
+  register(pricingOf: (modelId: string) => ModelPricingView | null): void {
+    this.pricingOf = pricingOf;
+  }
+
+  /** @returns null without a price */
+  of(modelId: string): ModelPricingView | null {
+    return this.pricingOf(modelId);
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type BatchEndpoint, BatchEndpoints, type TranslatedItem } from '../batches/create/batch-endpoints.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { TaskViews } from '../tasks/task-views.ts';
+import type { ShownTask } from '../tasks/task.entity.ts';
+import { unsupported } from './fields.ts';
+import { takeEditImages } from './images/edit-images.ts';
+import { answerWithLinks } from './images/image-answer.ts';
+import { translateImages } from './images/image-request.ts';
+import { ModelIds } from './model-ids.ts';
+import type { RequestBody } from './request-body.ts';
+import { inClientSpelling, type Translation } from './translation.ts';
+import type { RequestImage } from './uploaded-images.ts';
+import { translateVideo } from './videos/video-request.ts';
+import { toVideo } from './videos/video.view.ts';
+
+/** The image and video routes as endpoints of batches: their JSON bodies, answered with links. */
+@Injectable()
+export class OpenaiBatchEndpoints implements OnModuleInit {
+  constructor(
+    private readonly endpoints: BatchEndpoints,
+    private readonly models: ModelIds,
+    private readonly views: TaskViews,
+  ) {}
+
+  onModuleInit(): void {
+    this.endpoints.register(this.images('/v1/images/generations', () => null));
+    this.endpoints.register(this.images('/v1/images/edits', takeEditImages));
+    this.endpoints.register({
+      path: '/v1/videos',
+      translate: (given) => {
+        const request = translateVideo(jsonBody(given), this.models);
+        const { firstFrame } = request;
+        return translated(request, firstFrame ? { first_frame_image_url: referenceOf(firstFrame) } : {});
+      },
+      answer: (task) => toVideo(this.views.of(task)),
+    });
+  }
+
+  private images(path: string, imagesOf: (body: RequestBody) => RequestImage[] | null): BatchEndpoint {
+    return {
+      path,
+      translate: (given) => {
+        const body = jsonBody(given);
+        refuseBytes(body.fields);
+        const images = imagesOf(body);
+        const request = translateImages(body.fields, this.models, images);
+        return translated(request, images === null ? {} : { reference_images: images.map(referenceOf) });
+      },
+      answer: (task) => this.imageAnswer(task),
+    };
+  }
+
+  private imageAnswer(task: ShownTask): unknown {
+    const safetyIdentifier = task.metadata.safety_identifier;
+    return JSON.parse(answerWithLinks(task, this.views.of(task), { safetyIdentifier }));
+  }
+}
+
+/** The results of a batch are links: pictures of a thousand items would fit into no file. */
+function refuseBytes(fields: Record<string, unknown>): void {
+  if (fields.stream === true) throw unsupported('stream', 'Items of a batch are not streamed; leave stream out.');
+  fields.response_format ??= 'url';
+  if (fields.response_format === 'b64_json') {
+    throw unsupported('response_format', 'A batch answers with links: response_format must be url, or left out.');
+  }
+}
+
+function translated(translation: Translation, images: object): TranslatedItem {
+  return {
+    body: { ...translation.body, ...images },
+    approximations: translation.approximations,
+    inClientWords: (error) => inClientSpelling(error, translation) as ApiError,
+  };
+}
+
+const referenceOf = (image: RequestImage): string => ('reference' in image ? image.reference : '');
+
+/** The items of a batch are JSON; their readers may take fields out. */
+const jsonBody = (fields: Record<string, unknown>): RequestBody => ({
+  isForm: false,
+  fields: { ...fields },
+  files: [],
+  fingerprint: '',
+  dispose: async () => undefined,
+});

@@ -1,0 +1,21 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * Encodes chunk by chunk. Three bytes are four characters, so what is left over is encoded with the first bytes of the next chunk;
+ * joining it to the whole chunk would copy every byte of a large answer.
+ */
+export async function* toBase64(file: Readable): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of file as AsyncIterable<Buffer>) {
+    const start = rest.length > 0 ? Math.min(3 - rest.length, chunk.length) : 0;
+    if (start > 0) rest = Buffer.concat([rest, chunk.subarray(0, start)]);
+    if (rest.length === 3) {
+      yield rest.toString('base64');
+      rest = Buffer.alloc(0);
+    }
+    const end = chunk.length - ((chunk.length - start) % 3);
+    if (end > start) yield chunk.toString('base64', start, end);
+    if (end < chunk.length) rest = Buffer.from(chunk.subarray(end));
+  }
+  if (rest.length > 0) yield rest.toString('base64');
+}

@@ -1,0 +1,48 @@
+import type { FormFile } from '../../platform/http/multipart/multipart-body.ts';
+import { invalid, unsupported } from '../fields.ts';
+import { readImageReference } from '../image-reference.ts';
+import type { RequestBody } from '../request-body.ts';
+import type { RequestImage } from '../uploaded-images.ts';
+
+/** `image`, `image[]` and `image[0]`: clients write all three. */
+const IMAGE = /^image(?:\[([0-9]{0,2})\])?$/;
+const NOT_HERE = ['mask', 'markup'];
+
+/**
+ * The pictures to edit: files of a form, or `images` of a JSON body, which is taken out of the fields.
+ * @throws ApiError missing_required_parameter, unsupported_parameter, unknown_parameter, invalid_type
+ */
+export function takeEditImages(body: RequestBody): RequestImage[] {
+  const images = body.isForm ? uploaded(body.files) : named(body.fields);
+  const field = body.isForm ? 'image' : 'images';
+  if (images.length === 0) throw invalid(field, 'missing_required_parameter', `${field} is required.`);
+  return images;
+}
+
+function uploaded(files: FormFile[]): RequestImage[] {
+  const found = files.map((file, at) => {
+    const match = IMAGE.exec(file.field);
+    if (NOT_HERE.includes(file.field))
+      throw unsupported(file.field, `${file.field} is not supported. Describe in the prompt what to change.`);
+    if (!match)
+      throw invalid(
+        file.field,
+        'unknown_parameter',
+        `There is no file ${file.field}. Allowed: image, image[], image[0] and so on.`,
+      );
+    return { file, index: match[1] ? Number(match[1]) : null, at };
+  });
+  const isNumbered = found.every(({ index }) => index !== null);
+  const ordered = isNumbered ? found.toSorted((a, b) => a.index! - b.index! || a.at - b.at) : found;
+  return ordered.map(({ file }, at) => ({
+    file,
+    spelling: isNumbered || (file.field === 'image' && found.length === 1) ? file.field : `image[${at}]`,
+  }));
+}
+
+function named(fields: Record<string, unknown>): RequestImage[] {
+  const given = fields.images ?? [];
+  delete fields.images;
+  if (!Array.isArray(given)) throw invalid('images', 'invalid_type', 'images must be an array.');
+  return given.map((image, at) => readImageReference(image, `images[${at}]`));
+}

@@ -1,0 +1,121 @@
+import type { Model } from '../../models/model.ts';
+import { passOurs, readMetadata, readSize, takes } from '../common-fields.ts';
+import { Fields, invalid, unsupported } from '../fields.ts';
+import type { ModelIds } from '../model-ids.ts';
+import type { RequestImage } from '../uploaded-images.ts';
+import type { Translation } from '../translation.ts';
+
+/** A request for pictures, translated, and how to answer it. */
+export interface ImageRequest extends Translation {
+  /** The pictures to edit; they become `reference_images`. */
+  images: readonly RequestImage[];
+  /** Of its events: `image_generation` or `image_edit`. */
+  name: string;
+  responseFormat: 'b64_json' | 'url';
+  stream: boolean;
+  /** Upper bound of the partial images of a stream. */
+  partialImages: number;
+  /** Echoed in the answer. */
+  safetyIdentifier: string | undefined;
+}
+
+const QUALITIES = ['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max'];
+/** Their nearest value of ours. */
+const NEAREST_QUALITY: Readonly<Record<string, string>> = { hd: 'high', xhigh: 'high', max: 'high' };
+
+const NOT_HERE = {
+  complexity: 'Leave it out.',
+  frame_count: 'Only still pictures are made here; use POST /v1/videos.',
+  frame_duration_ms: 'Only still pictures are made here; use POST /v1/videos.',
+  svg: 'Use png, jpeg or webp.',
+};
+const NOT_IN_EDITS = {
+  mask: 'Describe in the prompt which part to change.',
+  markup: 'Describe in the prompt what to change.',
+};
+
+/**
+ * Translates a request for pictures. What a field cannot express exactly is recorded or refused, never dropped silently.
+ * @param images the pictures to edit; null for a generation
+ * @throws ApiError with `param` as the client wrote it
+ */
+export function translateImages(
+  given: Record<string, unknown>,
+  models: ModelIds,
+  images: readonly RequestImage[] | null,
+): ImageRequest {
+  const fields = new Fields(given);
+  const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
+  const { body, spelling } = translation;
+  const model = models.read(fields, 'image', translation);
+  for (const name of ['prompt', 'n']) {
+    const value = fields.take(name);
+    if (value !== undefined) body[name] = value;
+  }
+  if (images !== null) {
+    spelling.set('reference_images', 'image');
+    for (const [at, image] of images.entries()) spelling.set(`reference_images[${at}]`, image.spelling);
+  }
+  readSize(fields, model, translation);
+  readQuality(fields, model, translation);
+  readFormat(fields, model, translation);
+  readIgnored(fields, translation, images !== null);
+  const safetyIdentifier = readMetadata(fields, translation);
+  passOurs(fields, translation);
+  const answer = readAnswer(fields);
+  fields.refuse({ ...NOT_HERE, ...(images !== null && NOT_IN_EDITS) });
+  fields.refuseUnknown();
+  return {
+    ...translation,
+    ...answer,
+    images: images ?? [],
+    safetyIdentifier,
+    name: images === null ? 'image_generation' : 'image_edit',
+  };
+}
+
+function readQuality(fields: Fields, model: Model, { body, approximations }: Translation): void {
+  const given = fields.choice('quality', QUALITIES);
+  if (given === undefined) return;
+  const wanted = given === 'standard' ? 'auto' : given;
+  const used = takes(model, 'quality') ? (NEAREST_QUALITY[wanted] ?? wanted) : 'auto';
+  if (takes(model, 'quality')) body.quality = used;
+  if (used !== wanted) approximations.push({ param: 'quality', requested: given, used });
+}
+
+/** OpenAI's own default is png, so it is asked for where left out. */
+function readFormat(fields: Fields, model: Model, { body }: Translation): void {
+  const format = fields.choice('output_format', ['png', 'jpeg', 'webp', 'gif', 'svg']) ?? 'png';
+  if (format === 'gif' || format === 'svg') {
+    throw unsupported('output_format', `output_format ${format} is not supported. Use png, jpeg or webp.`);
+  }
+  if (takes(model, 'output_format')) body.output_format = format;
+  const compression = fields.take('output_compression');
+  if (compression !== undefined) body.output_compression = compression;
+}
+
+/** Fields that are not passed on. */
+function readIgnored(fields: Fields, { approximations }: Translation, isEdit: boolean): void {
+  if (fields.choice('background', ['auto', 'opaque', 'transparent']) === 'transparent') {
+    throw unsupported('background', 'background transparent is not supported. Use opaque.');
+  }
+  for (const name of ['moderation', 'style', ...(isEdit ? ['input_fidelity'] : [])]) {
+    const given = fields.text(name);
+    if (given !== undefined && given !== 'auto') approximations.push({ param: name, requested: given, used: 'auto' });
+  }
+}
+
+function readAnswer(fields: Fields): Pick<ImageRequest, 'responseFormat' | 'stream' | 'partialImages'> {
+  const responseFormat = (fields.choice('response_format', ['b64_json', 'url']) ?? 'b64_json') as 'b64_json' | 'url';
+  const stream = fields.flag('stream') ?? false;
+  const partialImages = fields.integer('partial_images', 0, 3) ?? 0;
+  if (stream && responseFormat === 'url') {
+    throw invalid(
+      'response_format',
+      'invalid_value',
+      'A stream carries the pictures themselves: leave out response_format.',
+    );
+  }
+  if (partialImages > 0 && !stream) throw unsupported('partial_images', 'partial_images needs stream: true.');
+  return { responseFormat, stream, partialImages };
+}

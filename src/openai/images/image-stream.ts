@@ -1,0 +1,126 @@
+import type { Readable } from 'node:stream';
+import { toApiError, toErrorBody } from '../../errors/error.filter.ts';
+import { outcomeError } from '../../calls/outcome-error.ts';
+import { findModel } from '../../models/catalog.ts';
+import { toPixels } from '../../models/nearest-size.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
+import { toBase64 } from './base64.ts';
+import { filesOf } from './image-answer.ts';
+import type { ImageRequest } from './image-request.ts';
+import { imageUsageOf, NO_USAGE } from './image-usage.ts';
+
+/** Keeps the connection open through proxies, which cut idle ones after a minute or two. */
+const PING_MS = 15_000;
+
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // otherwise nginx buffers the events
+};
+
+/** A partial rendering of a picture. */
+export interface PartialPicture {
+  task: ShownTask;
+  index: number;
+  bytes: Readable;
+}
+
+/** A task that has ended is the last of them. */
+export type Happening = { partial: PartialPicture } | { final: ShownTask };
+
+export interface EventSource {
+  happenings: AsyncIterator<Happening>;
+  /** Called before the outcome is written. */
+  outcomeFollows(): void;
+  storage: Storage;
+  request: ImageRequest;
+  /** `image_generation` or `image_edit`. */
+  name: string;
+  requestId: string;
+  /** Errors in the client's words. */
+  translate(thrown: unknown): unknown;
+}
+
+/** Server-sent events: pings while the task runs, its partial pictures, then the pictures or the error. */
+export async function* imageEvents(source: EventSource): AsyncGenerator<string> {
+  yield ': open\n\n'; // sends the headers at once
+  try {
+    let next = source.happenings.next();
+    for (;;) {
+      const result = await resultOrPing(next);
+      if (result === 'ping') {
+        yield ': ping\n\n';
+        continue;
+      }
+      if (result.done) return;
+      if ('final' in result.value) return yield* outcome(result.value.final, source);
+      yield* partialEvent(result.value.partial, source);
+      next = source.happenings.next();
+    }
+  } catch (thrown) {
+    const body = toErrorBody(toApiError(source.translate(thrown)), source.requestId);
+    yield `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+  } finally {
+    await source.happenings.return?.();
+  }
+}
+
+async function* outcome(task: ShownTask, source: EventSource): AsyncGenerator<string> {
+  source.outcomeFollows();
+  if (task.status === 'failed') throw outcomeError(task);
+  const files = filesOf(task);
+  for (const file of files) {
+    const bytes = await source.storage.open(file.storage_key);
+    yield* event(`${source.name}.completed`, bytes, {
+      ...details(task, source.request, file),
+      // Tokens are those of all pictures, so one event has them: a client may add up what it reads.
+      usage: (file === files.at(-1) && imageUsageOf(task)) || NO_USAGE,
+      index: file.index,
+    });
+  }
+}
+
+async function* partialEvent({ task, index, bytes }: PartialPicture, source: EventSource): AsyncGenerator<string> {
+  yield* event(`${source.name}.partial_image`, bytes, {
+    ...details(task, source.request, null),
+    partial_image_index: index,
+  });
+}
+
+/** One event on one line, encoded while the picture is read. */
+async function* event(type: string, bytes: Readable, rest: object): AsyncGenerator<string> {
+  yield `event: ${type}\ndata: {"type":"${type}","b64_json":"`;
+  yield* toBase64(bytes);
+  yield `",${JSON.stringify(rest).slice(1)}\n\n`;
+}
+
+/** @param file null for a partial picture: of the format and the size that were asked for */
+function details(task: ShownTask, { safetyIdentifier }: ImageRequest, file: StoredOutput | null): object {
+  return {
+    background: 'opaque',
+    created_at: unixSeconds(task.created_at),
+    output_format: file ? file.content_type.replace('image/', '') : (task.input.output_format ?? 'png'),
+    quality: typeof task.input.quality === 'string' ? task.input.quality : 'auto',
+    size: file ? toPixels(file) : requestedSize(task),
+    ...(safetyIdentifier !== undefined && { safety_identifier: safetyIdentifier }),
+    task_id: task.id,
+  };
+}
+
+function requestedSize({ model, input }: ShownTask): string {
+  const { aspect_ratio, resolution } = input as { aspect_ratio: string; resolution: string };
+  const size = findModel(model)?.sizes[aspect_ratio]?.[resolution];
+  return size ? toPixels(size) : 'auto';
+}
+
+async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
+  const ping = Promise.withResolvers<'ping'>();
+  const timer = setTimeout(() => ping.resolve('ping'), PING_MS);
+  try {
+    return await Promise.race([next, ping.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,35 @@
+import type { ShownTask } from '../../tasks/task.entity.ts';
+import type { Tokens } from '../../tasks/usage/task-usage.ts';
+
+/** Of OpenAI's image answers. */
+export interface ImageUsage {
+  input_tokens: number;
+  input_tokens_details: { image_tokens: number; text_tokens: number };
+  output_tokens: number;
+  total_tokens: number;
+}
+
+/** For events, whose `usage` clients expect. */
+export const NO_USAGE: ImageUsage = {
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+};
+
+/** The tokens that the provider reported for all pictures of a task. @returns null when it reported none */
+export function imageUsageOf({ usage, input }: Pick<ShownTask, 'usage' | 'input'>): ImageUsage | null {
+  if (!usage || usage.output_tokens === null) return null;
+  const tokens = { input: usage.input_tokens ?? 0, output: usage.output_tokens };
+  const hasImages = Array.isArray(input.reference_images) && input.reference_images.length > 0;
+  return {
+    input_tokens: tokens.input,
+    input_tokens_details: detailsOf(tokens, hasImages),
+    output_tokens: tokens.output,
+    total_tokens: tokens.input + tokens.output,
+  };
+}
+
+/** How the tokens of text and images divide is not known: zeros stand for that. */
+const detailsOf = ({ input }: Tokens, hasImages: boolean) =>
+  hasImages ? NO_USAGE.input_tokens_details : { image_tokens: 0, text_tokens: input };

@@ -1,0 +1,55 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
+import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
+import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
+import { ModelIds } from '../model-ids.ts';
+import { readBody } from '../request-body.ts';
+import { EDIT_BODY, GENERATION_BODY } from '../request-schemas.ts';
+import { takeEditImages } from './edit-images.ts';
+import { translateImages } from './image-request.ts';
+import { ImagesService } from './images.service.ts';
+
+type ImagesHttpRequest = FastifyRequest & GuardedRequest;
+
+const GENERATIONS = '/v1/images/generations';
+const EDITS = '/v1/images/edits';
+/** Pictures may come as data: URLs. */
+const JSON_BYTES = 30 * 1024 * 1024;
+
+/** OpenAI's image routes, for clients that are built for them. */
+@ApiTags('OpenAI-compatible')
+@IgnoresUnknownQuery()
+@Controller('v1/images')
+@Scope('generations:write')
+@CountsAs('create')
+export class ImagesController {
+  constructor(
+    private readonly models: ModelIds,
+    private readonly images: ImagesService,
+  ) {}
+
+  @Post('generations')
+  @HttpCode(200)
+  @AcceptsBody({ jsonBytes: JSON_BYTES })
+  @ApiBody(GENERATION_BODY as never)
+  @ApiOperation({ summary: 'Create pictures and wait for them, as at OpenAI', operationId: 'openaiGenerateImages' })
+  async generate(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
+    const body = await readBody(request, GENERATIONS);
+    const call = { caller: callerOf(request), reply, path: GENERATIONS, waits: true, fingerprint: body.fingerprint };
+    await this.images.answer(call, body, () => translateImages(body.fields, this.models, null));
+  }
+
+  @Post('edits')
+  @HttpCode(200)
+  @AcceptsBody({ multipart: true, jsonBytes: JSON_BYTES })
+  @ApiBody(EDIT_BODY as never)
+  @ApiOperation({ summary: 'Edit pictures and wait for the result, as at OpenAI', operationId: 'openaiEditImages' })
+  async edit(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
+    const body = await readBody(request, EDITS);
+    const call = { caller: callerOf(request), reply, path: EDITS, waits: true, fingerprint: body.fingerprint };
+    await this.images.answer(call, body, () => translateImages(body.fields, this.models, takeEditImages(body)));
+  }
+}

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { CallWaits } from '../../calls/call-waits.ts';
+import { CallsService, type CallRequest, type StartedCall } from '../../calls/calls.service.ts';
+import { outcomeError } from '../../calls/outcome-error.ts';
+import { GenerationsService } from '../../generation/accept/generations.service.ts';
+import { PartialImages } from '../../generation/run/partial-images.ts';
+import { becomesStream } from '../../platform/http/http-metrics.ts';
+import { Storage } from '../../platform/storage/storage.ts';
+import { hangUpWhenUnread } from '../../tasks/live/unread.ts';
+import { isFinal } from '../../tasks/task-status.ts';
+import { TaskViews } from '../../tasks/task-views.ts';
+import type { RequestBody } from '../request-body.ts';
+import { UploadedImages } from '../uploaded-images.ts';
+import { inClientSpelling } from '../translation.ts';
+import { answerWithBytes, answerWithLinks } from './image-answer.ts';
+import { type Happening, imageEvents, STREAM_HEADERS } from './image-stream.ts';
+import type { ImageRequest } from './image-request.ts';
+
+/** Answers a request for pictures with the pictures. */
+@Injectable()
+export class ImagesService {
+  constructor(
+    private readonly calls: CallsService,
+    private readonly waits: CallWaits,
+    private readonly generations: GenerationsService,
+    private readonly partials: PartialImages,
+    private readonly views: TaskViews,
+    private readonly storage: Storage,
+    private readonly uploadedImages: UploadedImages,
+  ) {}
+
+  /** @param translate its errors are in the client's words */
+  async answer(call: CallRequest, body: RequestBody, translate: () => ImageRequest): Promise<void> {
+    const request = await orDispose(translate, body);
+    try {
+      const started = await this.start(call, request).finally(body.dispose); // before the wait, which may take minutes
+      describe(call.reply, started);
+      if (request.stream) this.answerStream(call, started, request);
+      else await this.answerOutcome(call, started, request);
+    } catch (error) {
+      throw inClientSpelling(error, request);
+    }
+  }
+
+  private start(call: CallRequest, request: ImageRequest): Promise<StartedCall> {
+    const { caller } = call;
+    const { approximations, partialImages, images } = request;
+    const options = { approximations, partialImages, source: 'openai' as const };
+    return this.calls.start(call, (reserveKey) =>
+      this.uploadedImages.with(caller, images, (references) => {
+        const body = { ...request.body, ...(references.length > 0 && { reference_images: references }) };
+        return this.generations.accept(caller, body, { ...options, reserveKey });
+      }),
+    );
+  }
+
+  private answerStream(call: CallRequest, started: StartedCall, request: ImageRequest): void {
+    const { reply } = call;
+    const events = imageEvents({
+      happenings: this.happenings(call, started, request),
+      outcomeFollows: () => started.delivery?.outcomeFollows(),
+      storage: this.storage,
+      request,
+      name: request.name,
+      requestId: reply.request.id,
+      translate: (thrown) => inClientSpelling(thrown, request),
+    });
+    hangUpWhenUnread(reply.raw);
+    becomesStream(reply.request);
+    void reply
+      .code(200)
+      .headers(STREAM_HEADERS)
+      .send(Readable.from(events, { objectMode: false, highWaterMark: 1 }));
+  }
+
+  /** Also looks for partial pictures after the end, because states can be merged. */
+  private async *happenings(
+    call: CallRequest,
+    started: StartedCall,
+    { partialImages }: ImageRequest,
+  ): AsyncGenerator<Happening> {
+    let index = 0;
+    for await (const task of this.waits.states(call, started)) {
+      for (; index < partialImages; index += 1) {
+        const bytes = await this.partials.find(task.id, task.attempt, index);
+        if (bytes === null) break;
+        yield { partial: { task, index, bytes } };
+      }
+      if (isFinal(task.status)) yield { final: task };
+    }
+  }
+
+  private async answerOutcome(call: CallRequest, started: StartedCall, request: ImageRequest): Promise<void> {
+    const task = await this.waits.untilFinal(call, started);
+    started.delivery?.outcomeFollows();
+    if (task.status === 'failed') throw outcomeError(task);
+    const { reply } = call;
+    const view = this.views.of(task);
+    reply.code(200).header('cache-control', 'no-store').type('application/json; charset=utf-8');
+    if (request.responseFormat === 'url') return void reply.send(answerWithLinks(task, view, request));
+    const { bytes, length } = await answerWithBytes(task, view, request, this.storage);
+    void reply.header('content-length', length).send(bytes);
+  }
+}
+
+/** Every response from now on names the task, errors too. */
+function describe(reply: FastifyReply, { taskId, isReplay }: StartedCall): void {
+  reply.headers({ 'task-id': taskId, location: `/v1/tasks/${taskId}` });
+  if (isReplay) reply.header('idempotent-replayed', 'true');
+}
+
+async function orDispose<Result>(read: () => Result, { dispose }: RequestBody): Promise<Result> {
+  try {
+    return read();
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}

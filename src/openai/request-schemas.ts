@@ -1,0 +1,58 @@
+/** The fields of requests for people and client generators. What a model takes exactly is in `GET /v1/models`. */
+
+const text = (description: string) => ({ type: 'string', description });
+
+const IMAGES = {
+  type: 'object',
+  required: ['prompt'],
+  properties: {
+    prompt: text('what to make, in words'),
+    model: text('gpt-image-2 when left out'),
+    n: { type: 'integer', description: 'how many pictures' },
+    size: text('width x height in pixels, or auto; the nearest size of the model is used'),
+    quality: text('auto, low, medium or high'),
+    output_format: text('png, jpeg or webp'),
+    output_compression: { type: 'integer', description: '0 to 100, for jpeg and webp' },
+    response_format: text('b64_json or url'),
+    stream: { type: 'boolean', description: 'answer with server-sent events' },
+    partial_images: { type: 'integer', description: '0 to 3: most partial pictures of a stream' },
+  },
+} as const;
+
+export const GENERATION_BODY = { schema: IMAGES };
+
+export const EDIT_BODY = {
+  schema: {
+    ...IMAGES,
+    properties: {
+      ...IMAGES.properties,
+      images: {
+        type: 'array',
+        description: 'pictures to edit; in a form, files named image, image[] or image[0]',
+        items: { type: 'object', properties: { image_url: text('URL'), file_id: text('id of a file') } },
+      },
+    },
+  },
+} as const;
+
+export const VIDEO_BODY = {
+  schema: {
+    type: 'object',
+    required: ['prompt'],
+    properties: {
+      prompt: text('what to make, in words'),
+      model: text('sora-2 when left out'),
+      seconds: text('length: 4 when left out'),
+      size: text('width x height in pixels; the nearest size of the model is used'),
+      input_reference: {
+        type: 'object',
+        description: 'the first frame; in a form also a file',
+        properties: { image_url: text('URL'), file_id: text('id of a file') },
+      },
+    },
+  },
+} as const;
+
+export const REMIX_BODY = {
+  schema: { type: 'object', required: ['prompt'], properties: { prompt: text('what to make instead, in words') } },
+} as const;

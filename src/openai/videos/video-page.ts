@@ -1,0 +1,34 @@
+import { isTaskId } from '../../tasks/task-id.ts';
+import { invalid } from '../fields.ts';
+
+/** A page of the list of videos. */
+export interface VideoPage {
+  limit: number;
+  after: string | undefined;
+  order: 'asc' | 'desc';
+}
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+
+/** Reads the query string; parameters that it does not know are ignored. */
+export function readVideoPage(query: Record<string, unknown>): VideoPage {
+  const limit = textOf(query, 'limit') ?? String(DEFAULT_LIMIT);
+  if (!/^[0-9]{1,9}$/.test(limit)) throw invalid('limit', 'invalid_type', 'limit must be an integer.');
+  if (Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
+    throw invalid('limit', 'value_out_of_range', `limit must be from 1 to ${MAX_LIMIT}.`);
+  }
+  const after = textOf(query, 'after');
+  if (after !== undefined && !isTaskId(after))
+    throw invalid('after', 'invalid_value', 'after must be the id of a video.');
+  const order = textOf(query, 'order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'invalid_value', 'order must be asc or desc.');
+  return { limit: Number(limit), after, order };
+}
+
+/** @throws ApiError invalid_type for a parameter that is given twice */
+export function textOf(query: Record<string, unknown>, name: string): string | undefined {
+  const value = query[name];
+  if (value === undefined || typeof value === 'string') return value;
+  throw invalid(name, 'invalid_type', `${name} may be given only once.`);
+}

@@ -1,0 +1,78 @@
+import type { Model } from '../../models/model.ts';
+import { passOurs, readMetadata, readSize } from '../common-fields.ts';
+import { echo, Fields, invalid } from '../fields.ts';
+import { readImageReference } from '../image-reference.ts';
+import type { ModelIds } from '../model-ids.ts';
+import type { RequestBody } from '../request-body.ts';
+import type { RequestImage } from '../uploaded-images.ts';
+import type { Translation } from '../translation.ts';
+
+/** OpenAI's defaults. */
+const DEFAULT_SIZE = '720x1280';
+const DEFAULT_SECONDS = 4;
+const NAME = 'input_reference';
+
+/** A request for a video, translated. */
+export interface VideoRequest extends Translation {
+  /** It becomes `first_frame_image_url`. */
+  firstFrame: RequestImage | null;
+}
+
+/**
+ * Translates a request for a video.
+ * @throws ApiError with `param` as the client wrote it
+ */
+export function translateVideo({ fields: given, files }: RequestBody, models: ModelIds): VideoRequest {
+  const fields = new Fields(given);
+  const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
+  const { body, spelling } = translation;
+  const model = models.read(fields, 'video', translation);
+  const prompt = fields.take('prompt');
+  if (prompt !== undefined) body.prompt = prompt;
+  body.duration = readSeconds(fields);
+  spelling.set('duration', 'seconds');
+  readSize(fields, model, translation, DEFAULT_SIZE);
+  const firstFrame = readFirstFrame(fields, model, translation, files);
+  readMetadata(fields, translation);
+  passOurs(fields, translation);
+  fields.refuseUnknown();
+  return { ...translation, firstFrame };
+}
+
+/** OpenAI's clients send text, many others a number. */
+function readSeconds(fields: Fields): number {
+  const given = fields.take('seconds') ?? DEFAULT_SECONDS;
+  if (typeof given === 'number' && Number.isInteger(given)) return given;
+  if (typeof given === 'string' && /^[0-9]{1,4}$/.test(given)) return Number(given);
+  const shown = typeof given === 'string' ? `, not ${echo(given)}` : '';
+  throw invalid('seconds', 'invalid_value', `seconds must be a whole number${shown}.`);
+}
+
+function readFirstFrame(
+  fields: Fields,
+  model: Model,
+  { body, spelling }: Translation,
+  files: RequestBody['files'],
+): RequestImage | null {
+  const mode = fields.take('reference_mode');
+  if (mode !== undefined) body.reference_mode = mode;
+  const unknown = files.find(({ field }) => field !== NAME);
+  if (unknown)
+    throw invalid(unknown.field, 'unknown_parameter', `There is no file ${unknown.field}. Allowed: ${NAME}.`);
+  const given = fields.take(NAME);
+  if (files.length + (given === undefined ? 0 : 1) > 1) {
+    throw invalid(NAME, 'invalid_value', `${NAME} may be given only once.`);
+  }
+  const [file] = files;
+  if (!file && given === undefined) return null;
+  const image = file ? { file, spelling: NAME } : readImageReference(given, NAME);
+  spelling.set('first_frame_image_url', image.spelling);
+  body.reference_mode ??= firstFrameMode(model);
+  return image;
+}
+
+/** The mode in which a single image is the first frame: `first_frame`, or the nearest one that the model has. */
+function firstFrameMode({ parameters }: Model): string | undefined {
+  const modes = parameters.properties.reference_mode?.enum ?? [];
+  return modes.includes('first_frame') ? 'first_frame' : modes.find((mode) => mode.startsWith('first'));
+}

@@ -1,0 +1,154 @@
+import { Controller, Delete, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
+import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
+import type { List } from '../../platform/schema/list-of.ts';
+import { DeleteTasks } from '../../tasks/delete-tasks.ts';
+import { isFinal } from '../../tasks/task-status.ts';
+import { Fields } from '../fields.ts';
+import { ModelIds } from '../model-ids.ts';
+import { readBody } from '../request-body.ts';
+import { REMIX_BODY, VIDEO_BODY } from '../request-schemas.ts';
+import { VideoContent } from './video-content.ts';
+import { readVideoPage, textOf } from './video-page.ts';
+import { translateVideo } from './video-request.ts';
+import { VideoListView, VideoView } from './video.view.ts';
+import { type CreatedVideo, VideosService } from './videos.service.ts';
+
+type VideosHttpRequest = FastifyRequest & GuardedRequest;
+
+const VIDEOS = '/v1/videos';
+const REMIX = '/v1/videos/{id}/remix';
+/** An input_reference may be a data: URL. */
+const JSON_BYTES = 30 * 1024 * 1024;
+/** OpenAI's Python client polls so often. */
+const POLL_AFTER_MS = 5_000;
+
+const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
+
+/** OpenAI's video routes, for clients that are built for them. */
+@ApiTags('OpenAI-compatible')
+@IgnoresUnknownQuery()
+@Controller('v1/videos')
+export class VideosController {
+  constructor(
+    private readonly models: ModelIds,
+    private readonly videos: VideosService,
+    private readonly deletes: DeleteTasks,
+    private readonly content: VideoContent,
+  ) {}
+
+  @Post()
+  @AcceptsBody({ multipart: true, jsonBytes: JSON_BYTES })
+  @HttpCode(200)
+  @Scope('generations:write')
+  @CountsAs('create')
+  @ApiBody(VIDEO_BODY as never)
+  @ApiOperation({ summary: 'Create a video, as at OpenAI', operationId: 'openaiCreateVideo' })
+  @ApiOkResponse({ type: VideoView })
+  async create(@Req() request: VideosHttpRequest, @Res() reply: FastifyReply): Promise<void> {
+    const body = await readBody(request, VIDEOS);
+    try {
+      const translated = translateVideo(body, this.models);
+      const call = { caller: callerOf(request), reply, path: VIDEOS, waits: false, fingerprint: body.fingerprint };
+      answer(reply, await this.videos.create(call, translated));
+    } finally {
+      await body.dispose();
+    }
+  }
+
+  @Get()
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'List videos, as at OpenAI', operationId: 'openaiListVideos' })
+  @ApiOkResponse({ type: VideoListView })
+  list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<List<VideoView>> {
+    return this.videos.list(caller, readVideoPage(query));
+  }
+
+  @Get(':id')
+  @Id
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'Read a video, as at OpenAI', operationId: 'openaiGetVideo' })
+  @ApiOkResponse({ type: VideoView })
+  async find(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<VideoView> {
+    const task = await this.videos.find(caller, id);
+    reply.header('cache-control', 'no-store');
+    if (!isFinal(task.status)) reply.header('openai-poll-after-ms', String(POLL_AFTER_MS));
+    return this.videos.show(task);
+  }
+
+  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
+  @Head(':id/content')
+  @Id
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'Describe the file of a video', operationId: 'openaiHeadVideoContent' })
+  head(@Req() request: VideosHttpRequest, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+    return this.download(request, id, reply);
+  }
+
+  @Get(':id/content')
+  @Id
+  @Scope('tasks:read')
+  @ApiOperation({ summary: 'Download a video or its thumbnail, as at OpenAI', operationId: 'openaiGetVideoContent' })
+  @ApiProduces('video/mp4', 'image/webp')
+  @ApiOkResponse({ description: 'the bytes; `Range` is supported' })
+  async download(
+    @Req() request: VideosHttpRequest,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const variant = textOf(request.query as Record<string, unknown>, 'variant') ?? 'video';
+    await this.content.send(await this.videos.find(callerOf(request), id), variant, reply);
+  }
+
+  @Delete(':id')
+  @Id
+  @Scope('tasks:cancel')
+  @ApiOperation({ summary: 'Cancel and delete a video, as at OpenAI', operationId: 'openaiDeleteVideo' })
+  async delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
+    const task = await this.videos.find(caller, id);
+    await this.deletes.delete(caller.apiKeyId, task.id);
+    return { id: task.id, object: 'video.deleted', deleted: true };
+  }
+
+  @Post(':id/remix')
+  @AcceptsBody({ multipart: true })
+  @HttpCode(200)
+  @Id
+  @Scope('generations:write')
+  @CountsAs('create')
+  @ApiBody(REMIX_BODY as never)
+  @ApiOperation({ summary: 'Make a video again with another prompt, as at OpenAI', operationId: 'openaiRemixVideo' })
+  @ApiOkResponse({ type: VideoView })
+  async remix(@Req() request: VideosHttpRequest, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+    const caller = callerOf(request);
+    const path = `${VIDEOS}/${id}/remix`;
+    const body = await readBody(request, path);
+    await body.dispose();
+    const first = await this.videos.find(caller, id);
+    const fields = new Fields(body.fields);
+    const prompt = fields.take('prompt');
+    fields.refuseUnknown();
+    const call = { caller, reply, path: REMIX, waits: false, fingerprint: body.fingerprint };
+    const origin = { parent: first.id, relation: 'remix' as const };
+    answer(reply, await this.videos.create(call, this.videos.remixOf(first, prompt), origin));
+  }
+}
+
+function answer(reply: FastifyReply, { video, call }: CreatedVideo): void {
+  reply.code(200).headers({
+    'task-id': call.taskId,
+    location: `/v1/tasks/${call.taskId}`,
+    'cache-control': 'no-store',
+    ...(call.isReplay && { 'idempotent-replayed': 'true' }),
+  });
+  void reply.type('application/json; charset=utf-8').send(JSON.stringify(video));
+}

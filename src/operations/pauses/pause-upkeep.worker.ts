@@ -1,0 +1,60 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { Interval } from '../../platform/interval.ts';
+import { outsideOfRequests } from '../../platform/logging/request-context.ts';
+import { Pauses } from '../../tasks/pauses/pauses.ts';
+import { FollowPauses } from '../../tasks/pauses/follow-pauses.ts';
+import { PausesService } from './pauses.service.ts';
+
+const EVERY_S = 4;
+
+/**
+ * In every worker process: ends pauses on time, sets waiting tasks of paused models aside, and lets them go on at the end. Two
+ * processes may do it at once, since each passes over rows that the other has locked.
+ */
+@Injectable()
+export class PauseUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('pauses');
+  private readonly interval = new Interval(() => this.runOnTime());
+  private running: Promise<void> = Promise.resolve();
+  private isStopped = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly pauses: Pauses,
+    private readonly service: PausesService,
+    private readonly tasks: FollowPauses,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role === 'api') return;
+    this.pauses.onChange(() => outsideOfRequests(() => void this.runNow()));
+    this.interval.start(EVERY_S);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopped = true;
+    await this.interval.stop();
+    await this.running;
+  }
+
+  private runNow(): Promise<void> {
+    this.running = this.running.then(() => this.run());
+    return this.running;
+  }
+
+  private async runOnTime(): Promise<number> {
+    await this.runNow();
+    return EVERY_S;
+  }
+
+  private async run(): Promise<void> {
+    if (this.isStopped) return;
+    try {
+      await this.service.endDue();
+      await this.tasks.follow(() => this.isStopped);
+    } catch (err) {
+      this.logger.warn({ event: 'pauses.upkeep_failed', err });
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { typeIdPattern } from '../../platform/schema/type-id.ts';
+
+const MAX_REASON = 500;
+const MAX_PAGE = 100;
+/** The year 9999. */
+const MAX_UNIX_S = 253_402_300_799;
+
+/** What to pause: exactly one of model, provider and place. */
+export class NewPauseInput {
+  @ApiField.string('id of a model', { optional: true, max: 100 }) model?: string;
+  @ApiField.string('name of a provider', { optional: true, max: 100 }) provider?: string;
+  @ApiField.integer('number of a place, as `GET /v1/operations/providers` lists it', { optional: true, min: 1 })
+  place?: number;
+  @ApiField.string('why, for other operators', { min: 1, max: MAX_REASON }) reason: string;
+  @ApiField.long('unix seconds at which it ends by itself', { optional: true, nullable: true, max: MAX_UNIX_S })
+  until?: number | null;
+  @ApiField.boolean('whether creations for the models that cannot start are refused with 503; false when left out', {
+    optional: true,
+  })
+  refuse_creates?: boolean;
+}
+
+/** Query string of `GET /v1/operations/pauses`. */
+export class ListPausesQuery {
+  @ApiField.integer('pauses per page', { optional: true, min: 1, max: MAX_PAGE, default: 20, fromQuery: true })
+  limit?: number;
+  @ApiField.string('`last_id` of the previous page', {
+    optional: true,
+    pattern: { regex: typeIdPattern('pause'), message: 'after must be the id of a pause' },
+  })
+  after?: string;
+  @ApiField.string('`true`: also those that have ended', {
+    optional: true,
+    pattern: { regex: /^(true|false)$/, message: 'ended must be true or false' },
+  })
+  ended?: string;
+}

@@ -1,0 +1,52 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { listOf, toList } from '../../platform/schema/list-of.ts';
+import { ListPausesQuery, NewPauseInput } from './pause.inputs.ts';
+import { PauseView } from './pause.view.ts';
+import { PausesService } from './pauses.service.ts';
+
+class PauseListView extends listOf(PauseView, 'newest first') {}
+
+@ApiTags('Operations')
+@Controller('v1/operations/pauses')
+export class PausesController {
+  constructor(private readonly pauses: PausesService) {}
+
+  @Get()
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'List the pauses, newest first', operationId: 'listPauses' })
+  @ApiOkResponse({ type: PauseListView })
+  async list(@Query() { limit = 20, after, ended }: ListPausesQuery): Promise<PauseListView> {
+    const page = { limit, ended: ended === 'true', ...(after !== undefined && { after }) };
+    const { pauses, hasMore } = await this.pauses.list(page);
+    return toList(pauses, hasMore, ({ id }) => id);
+  }
+
+  @Post()
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Keep tasks from a model, a provider or a place', operationId: 'createPause' })
+  @ApiCreatedResponse({ type: PauseView })
+  create(@Body() input: NewPauseInput, @CurrentActor() actor: Actor): Promise<PauseView> {
+    return this.pauses.create(input, actor);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'End a pause', operationId: 'endPause' })
+  @ApiParam({ name: 'id', schema: { type: 'string' } })
+  @ApiNoContentResponse({ description: 'The tasks that it held wait for a worker again.' })
+  end(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    return this.pauses.end(id, actor);
+  }
+}

@@ -1,0 +1,14 @@
+/** `late` may be a slow database; `lost` is a process that is gone or cut off. */
+export const PROCESS_STATES = ['live', 'late', 'draining', 'drained', 'lost'] as const;
+export type ProcessState = (typeof PROCESS_STATES)[number];
+
+/** Of the bus. The body is the id of the process whose row an operator has changed. */
+export const PROCESS_TOPIC = 'process';
+
+/** Seconds between two renewals of the row of a process. Each reads what operators ask for, so no request takes longer than 5 s. */
+export const BEAT_S = 4;
+/** Three renewals are missing. */
+export const LATE_AFTER_S = 12;
+export const LOST_AFTER_S = 30;
+/** The row of a lost process is deleted. */
+export const FORGOTTEN_AFTER_S = 3_600;

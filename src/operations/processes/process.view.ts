@@ -1,0 +1,52 @@
+import { ObjectType } from '@nestjs/graphql';
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { defineChoice } from '../../platform/schema/choice.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import type { SeenProcess } from '../sql/process-rows.ts';
+import { PROCESS_STATES, type ProcessState } from './process-state.ts';
+
+const StateChoice = defineChoice('ProcessState', PROCESS_STATES, 'How a process is doing.');
+const RoleChoice = defineChoice('ProcessRole', ['all', 'api', 'worker'], 'What a process runs.');
+
+@ObjectType('ProcessCircuit', { description: 'The circuit breaker of one place of a provider, in one process.' })
+export class ProcessCircuitView {
+  @ApiField.integer('number of the place') place: number;
+  @ApiField.string('name of the provider') provider: string;
+  @ApiField.boolean('whether this process calls it no more for the moment') open: boolean;
+  @ApiField.integer('failures in a row') failures: number;
+}
+
+@ObjectType('Process', { description: 'A running process of the service.' })
+export class ProcessView {
+  @ApiField.string('identifier: what tasks show as their worker') id: string;
+  @ApiField.string('always "process"') object: 'process';
+  @ApiField.oneOf(RoleChoice, 'what it runs') role: 'all' | 'api' | 'worker';
+  @ApiField.string('version of the program') version: string;
+  @ApiField.string('name of its machine') host: string;
+  @ApiField.oneOf(StateChoice, 'late after 12 s without a sign, lost after 30 s, gone after an hour')
+  state: ProcessState;
+  @ApiField.long('unix seconds') started_at: number;
+  @ApiField.long('unix seconds') last_seen_at: number;
+  @ApiField.integer('most tasks at once, without those that only poll; 0 without a worker') slots: number;
+  @ApiField.integer('tasks that it runs, with those that only poll') busy: number;
+  @ApiField.boolean('whether an operator wants it to claim nothing more') drain_requested: boolean;
+  @ApiField.number('least seconds that a lease had left at the last renewal; null before the first', { nullable: true })
+  lease_margin_s: number | null;
+  @ApiField.list(() => ProcessCircuitView, 'the circuit breakers of its calls') circuits: ProcessCircuitView[];
+}
+
+export const toProcessView = (row: SeenProcess): ProcessView => ({
+  id: row.id,
+  object: 'process',
+  role: row.role,
+  version: row.version,
+  host: row.host,
+  state: row.state,
+  started_at: unixSeconds(row.started_at),
+  last_seen_at: unixSeconds(row.last_seen_at),
+  slots: row.slots,
+  busy: row.busy,
+  drain_requested: row.drain_requested,
+  lease_margin_s: row.lease_margin_s,
+  circuits: row.circuits,
+});

@@ -1,0 +1,56 @@
+import { Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { allOf, toAll } from '../all-of.ts';
+import { ProcessesService } from './processes.service.ts';
+import { ProcessView } from './process.view.ts';
+
+class ProcessListView extends allOf(ProcessView, 'by role, then by start') {}
+
+const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
+
+@ApiTags('Operations')
+@Controller('v1/operations/processes')
+export class ProcessesController {
+  constructor(private readonly processes: ProcessesService) {}
+
+  @Get()
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'List the processes of the service', operationId: 'listProcesses' })
+  @ApiOkResponse({ type: ProcessListView })
+  async list(): Promise<ProcessListView> {
+    return toAll(await this.processes.list());
+  }
+
+  @Get(':id')
+  @Id
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Read a process', operationId: 'getProcess' })
+  @ApiOkResponse({ type: ProcessView })
+  find(@Param('id') id: string): Promise<ProcessView> {
+    return this.processes.find(id);
+  }
+
+  @Post(':id/drain')
+  @Id
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Let a process claim no more tasks', operationId: 'drainProcess' })
+  @ApiOkResponse({ type: ProcessView })
+  drain(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
+    return this.processes.drain(id, true, actor);
+  }
+
+  @Post(':id/resume')
+  @Id
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Let a drained process claim tasks again', operationId: 'resumeProcess' })
+  @ApiOkResponse({ type: ProcessView })
+  resume(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
+    return this.processes.drain(id, false, actor);
+  }
+}

@@ -1,0 +1,72 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Actor } from '../../auth/audit/actor.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { ProcessRows, requestDrain } from '../sql/process-rows.ts';
+import { PROCESS_TOPIC } from './process-state.ts';
+import { type ProcessView, toProcessView } from './process.view.ts';
+
+/** What operators see of the processes, and how they take one out of work. */
+@Injectable()
+export class ProcessesService {
+  private readonly listeners: ((id: string) => void)[] = [];
+
+  constructor(
+    private readonly rows: ProcessRows,
+    private readonly audit: AuditLog,
+    @Inject(BUS) private readonly bus: Bus,
+  ) {}
+
+  async list(): Promise<ProcessView[]> {
+    return (await this.rows.list()).map(toProcessView);
+  }
+
+  /** @throws ApiError process_not_found */
+  async find(id: string): Promise<ProcessView> {
+    const row = isProcessId(id) ? await this.rows.find(id) : null;
+    if (!row) throw new ApiError('process_not_found');
+    return toProcessView(row);
+  }
+
+  /**
+   * Makes a process claim no more tasks, or claim again. What it runs goes on to its end.
+   * @throws ApiError process_not_found; invalid_value for a process without a worker
+   */
+  async drain(id: string, on: boolean, by: Actor): Promise<ProcessView> {
+    if (!isProcessId(id)) throw new ApiError('process_not_found');
+    await this.audit.transaction(by, async (tx, record) => {
+      const before = await requestDrain(tx, id, on);
+      if (!before) throw new ApiError('process_not_found');
+      if (before.role === 'api') {
+        throw new ApiError('invalid_value', {
+          param: 'id',
+          message: 'This process has no worker: it claims no tasks.',
+        });
+      }
+      if (before.drain_requested === on) return;
+      await record({
+        action: on ? 'process.drained' : 'process.resumed',
+        target: { type: 'process', id },
+        before: { drain_requested: before.drain_requested },
+        after: { drain_requested: on },
+      });
+    });
+    for (const listener of this.listeners) listener(id);
+    this.bus.publish(PROCESS_TOPIC, id);
+    return this.find(id);
+  }
+
+  /** @param listener called when an operator has changed the row of a process: by this process, or by another one */
+  onChange(listener: (id: string) => void): void {
+    if (this.listeners.length === 0) this.bus.subscribe(PROCESS_TOPIC, (ids) => ids.forEach((id) => this.changed(id)));
+    this.listeners.push(listener);
+  }
+
+  private changed(id: string): void {
+    for (const listener of this.listeners) listener(id);
+  }
+}
+
+/** Host, process and a random part. Keeps what the database cannot hold from it. */
+const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

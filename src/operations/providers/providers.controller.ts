@@ -1,0 +1,34 @@
+import { Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { allOf, toAll } from '../all-of.ts';
+import { ProviderPlaceView } from './provider-place.view.ts';
+import { OperatorProviders } from './providers.service.ts';
+
+class ProviderPlaceListView extends allOf(ProviderPlaceView, 'by number') {}
+
+@ApiTags('Operations')
+@Controller('v1/operations/providers')
+export class ProvidersController {
+  constructor(private readonly providers: OperatorProviders) {}
+
+  @Get()
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'List the places of the providers', operationId: 'listProviderPlaces' })
+  @ApiOkResponse({ type: ProviderPlaceListView })
+  async list(): Promise<ProviderPlaceListView> {
+    return toAll(await this.providers.list());
+  }
+
+  @Post(':place/close_circuit')
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Let all processes call a place again', operationId: 'closeCircuit' })
+  @ApiParam({ name: 'place', schema: { type: 'string' } })
+  @ApiOkResponse({ type: ProviderPlaceView })
+  closeCircuit(@Param('place') place: string, @CurrentActor() actor: Actor): Promise<ProviderPlaceView> {
+    return this.providers.closeCircuit(place, actor);
+  }
+}

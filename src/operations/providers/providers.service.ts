@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../auth/audit/actor.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { MODELS } from '../../models/catalog.ts';
+import { type ProviderPlace, ProviderRegistry } from '../../providers/registry.ts';
+import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
+import { Pauses } from '../../tasks/pauses/pauses.ts';
+import { hostOf } from '../host-of.ts';
+import { ProcessesService } from '../processes/processes.service.ts';
+import { noteReset } from '../sql/circuit-resets.ts';
+import { FollowCircuitResets } from './circuit-resets.worker.ts';
+import type { PlaceModelView, ProviderPlaceView } from './provider-place.view.ts';
+
+const MAX_USERS = 10;
+
+/** The places of providers, as the bindings of this process number them. */
+@Injectable()
+export class OperatorProviders {
+  constructor(
+    private readonly registry: ProviderRegistry,
+    private readonly load: TaskLoad,
+    private readonly processes: ProcessesService,
+    private readonly pauses: Pauses,
+    private readonly audit: AuditLog,
+    private readonly resets: FollowCircuitResets,
+  ) {}
+
+  async list(): Promise<ProviderPlaceView[]> {
+    const [inFlight, processes] = await Promise.all([this.load.inFlight(), this.processes.list()]);
+    const seen = processes.filter(({ state }) => state !== 'lost');
+    return this.registry.places.map((place) => {
+      const { number, name, credential, upstream } = place;
+      const here = inFlight.filter(
+        (each) => each.provider === name && each.provider_url === upstream.baseUrl && each.credential === credential,
+      );
+      const users = here.map(({ api_key_id, tasks }) => ({ api_key_id, tasks })).toSorted((a, b) => b.tasks - a.tasks);
+      const isOpen = (circuits: { place: number; open: boolean }[]) =>
+        circuits.some((circuit) => circuit.place === number && circuit.open);
+      return {
+        place: number,
+        object: 'provider_place',
+        provider: name,
+        host: hostOf(upstream.baseUrl),
+        credential,
+        models: this.modelsOf(place),
+        concurrency: place.concurrency,
+        in_flight: users.reduce((sum, { tasks }) => sum + tasks, 0),
+        users: users.slice(0, MAX_USERS),
+        circuit_open_in: seen.filter(({ circuits }) => isOpen(circuits)).map(({ id }) => id),
+        pauses: this.pauses.holding(name, place.endpoint),
+      };
+    });
+  }
+
+  /**
+   * Closes the circuits of a place in all processes, within 5 s.
+   * @throws ApiError place_not_found
+   */
+  async closeCircuit(number: string, by: Actor): Promise<ProviderPlaceView> {
+    const place = this.registry.places.find((each) => String(each.number) === number);
+    if (!place) throw new ApiError('place_not_found');
+    const found = (await this.list()).find((view) => view.place === place.number)!;
+    await this.audit.transaction(by, async (tx, record) => {
+      await noteReset(tx, place.endpoint);
+      await record({
+        action: 'circuit.reset',
+        target: { type: 'provider_place', id: number },
+        before: { provider: place.name, circuit_open_in: found.circuit_open_in },
+        after: { circuit_open_in: [] },
+      });
+    });
+    await this.resets.changed();
+    return { ...found, circuit_open_in: [] };
+  }
+
+  private modelsOf({ endpoint }: ProviderPlace): PlaceModelView[] {
+    return MODELS.flatMap(({ id }) =>
+      this.registry
+        .bindingsOf(id)
+        .filter((binding) => binding.endpoint === endpoint)
+        .map(({ upstream }) => ({ model: id, upstream_model: upstream.model })),
+    );
+  }
+}

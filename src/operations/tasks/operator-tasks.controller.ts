@@ -1,0 +1,119 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { listOf, toList } from '../../platform/schema/list-of.ts';
+import { TaskTimelineView } from '../../tasks/timeline/timeline.view.ts';
+import { OperatorTaskView } from './operator-task.view.ts';
+import {
+  FailTaskInput,
+  FailTasksInput,
+  ListOperatorTasksQuery,
+  ManyTasksInput,
+  TasksChangedView,
+} from './operator-tasks.inputs.ts';
+import { OperatorTasks } from './operator-tasks.service.ts';
+
+class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
+
+const TaskId = ApiParam({ name: 'task_id', schema: { type: 'string' } });
+
+@ApiTags('Operations')
+@Controller('v1/operations/tasks')
+export class OperatorTasksController {
+  constructor(private readonly tasks: OperatorTasks) {}
+
+  @Get()
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'List the unfinished tasks of all API keys, oldest first',
+    operationId: 'listOperatorTasks',
+  })
+  @ApiOkResponse({ type: OperatorTaskListView })
+  async list(@Query() { limit = 20, after, ...filter }: ListOperatorTasksQuery): Promise<OperatorTaskListView> {
+    const { tasks, hasMore } = await this.tasks.list(filter, { limit, after: after ?? null });
+    return toList(tasks, hasMore, ({ task_id }) => task_id);
+  }
+
+  @Post('cancel')
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Cancel unfinished tasks of all API keys', operationId: 'cancelOperatorTasks' })
+  @ApiOkResponse({ type: TasksChangedView })
+  cancelMany(@Body() { filter }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.tasks.actOnMany(filter, { type: 'cancel' }, actor);
+  }
+
+  @Post('release')
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Take running tasks away from their workers', operationId: 'releaseOperatorTasks' })
+  @ApiOkResponse({ type: TasksChangedView })
+  releaseMany(@Body() { filter }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.tasks.actOnMany(filter, { type: 'release' }, actor);
+  }
+
+  @Post('fail')
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'End unfinished tasks with an error', operationId: 'failOperatorTasks' })
+  @ApiOkResponse({ type: TasksChangedView })
+  failMany(@Body() { filter, code }: FailTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.tasks.actOnMany(filter, { type: 'fail', code }, actor);
+  }
+
+  @Get(':task_id')
+  @TaskId
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Read a task of any API key, without its content', operationId: 'getOperatorTask' })
+  @ApiOkResponse({ type: OperatorTaskView })
+  find(@Param('task_id') id: string): Promise<OperatorTaskView> {
+    return this.tasks.find(id);
+  }
+
+  @Get(':task_id/timeline')
+  @TaskId
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Read what happened to a task of any API key', operationId: 'getOperatorTaskTimeline' })
+  @ApiOkResponse({ type: TaskTimelineView })
+  async timeline(@Param('task_id') id: string): Promise<TaskTimelineView> {
+    return { object: 'list', data: await this.tasks.timeline(id), has_more: false };
+  }
+
+  @Post(':task_id/cancel')
+  @TaskId
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Cancel a task of any API key', operationId: 'cancelOperatorTask' })
+  @ApiOkResponse({ type: OperatorTaskView })
+  cancel(@Param('task_id') id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
+    return this.tasks.act(id, { type: 'cancel' }, actor);
+  }
+
+  @Post(':task_id/release')
+  @TaskId
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Take a running task away from its worker', operationId: 'releaseOperatorTask' })
+  @ApiOkResponse({ type: OperatorTaskView })
+  release(@Param('task_id') id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
+    return this.tasks.act(id, { type: 'release' }, actor);
+  }
+
+  @Post(':task_id/fail')
+  @TaskId
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'End a task with an error', operationId: 'failOperatorTask' })
+  @ApiOkResponse({ type: OperatorTaskView })
+  fail(
+    @Param('task_id') id: string,
+    @Body() { code }: FailTaskInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<OperatorTaskView> {
+    return this.tasks.act(id, { type: 'fail', code }, actor);
+  }
+}

@@ -1,0 +1,57 @@
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { defineChoice } from '../../platform/schema/choice.ts';
+import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/task-error.ts';
+import { TASK_ID } from '../../tasks/task-id.ts';
+import { WATCHED_STATES, type WatchedState } from '../../tasks/operate/watched-task.ts';
+
+const MAX_PAGE = 100;
+const TEXT = { optional: true, min: 1, max: 300 };
+
+export const WatchedStateChoice = defineChoice(
+  'OperatorTaskState',
+  WATCHED_STATES,
+  'How an unfinished task is doing: it waits for a worker, for a place of its key, or for the end of a pause; it runs; it seems stuck.',
+);
+const CodeChoice = defineChoice('TaskErrorCode', Object.keys(TASK_ERRORS) as TaskErrorCode[], 'Why a task failed.');
+
+/** Which unfinished tasks are meant: those that fit every given field. */
+export class OperatorTaskFilter {
+  @ApiField.oneOf(WatchedStateChoice, 'how it is doing', { optional: true }) state?: WatchedState;
+  @ApiField.string('the process that runs it', TEXT) worker_id?: string;
+  @ApiField.string('name of the provider that was called last', TEXT) provider?: string;
+  @ApiField.string('the API key that owns it', TEXT) api_key_id?: string;
+  @ApiField.string('id of the model', TEXT) model?: string;
+}
+
+/** Query string of `GET /v1/operations/tasks`. */
+export class ListOperatorTasksQuery extends OperatorTaskFilter {
+  @ApiField.integer('tasks per page', { optional: true, min: 1, max: MAX_PAGE, default: 20, fromQuery: true })
+  limit?: number;
+  @ApiField.string('`last_id` of the previous page', {
+    optional: true,
+    pattern: { regex: TASK_ID, message: 'after must be the id of a task' },
+  })
+  after?: string;
+}
+
+/** Which tasks to change. */
+export class ManyTasksInput {
+  @ApiField.object(() => OperatorTaskFilter, 'selects unfinished tasks, the 10,000 oldest at most; needs a condition')
+  filter: OperatorTaskFilter;
+}
+
+/** How to end one task. */
+export class FailTaskInput {
+  @ApiField.oneOf(CodeChoice, 'the error code that its owner gets') code: TaskErrorCode;
+}
+
+export class FailTasksInput extends ManyTasksInput {
+  @ApiField.oneOf(CodeChoice, 'the error code that their owners get') code: TaskErrorCode;
+}
+
+/** What became of an act on many tasks. */
+export class TasksChangedView {
+  @ApiField.string('always "tasks_changed"') object: 'tasks_changed';
+  @ApiField.integer('tasks that the filter selected, 10,000 at most') matched: number;
+  @ApiField.integer('tasks that the act changed; the others had moved on meanwhile') changed: number;
+}

@@ -1,0 +1,55 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { listOf, toList } from '../../platform/schema/list-of.ts';
+import { ListReplaysQuery, NewReplayInput, WebhookReplayView } from './replay.view.ts';
+import { OperatorReplays } from './replays.service.ts';
+
+class WebhookReplayListView extends listOf(WebhookReplayView, 'newest first') {}
+
+const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
+
+@ApiTags('Operations')
+@Controller('v1/operations/webhooks')
+export class ReplaysController {
+  constructor(private readonly replays: OperatorReplays) {}
+
+  @Post('replay')
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Send webhook events of a span of time again', operationId: 'replayWebhooks' })
+  @ApiCreatedResponse({ type: WebhookReplayView })
+  create(@Body() input: NewReplayInput, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
+    return this.replays.create(input, actor);
+  }
+
+  @Get('replays')
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'List the webhook replays, newest first', operationId: 'listWebhookReplays' })
+  @ApiOkResponse({ type: WebhookReplayListView })
+  async list(@Query() { limit = 20, after }: ListReplaysQuery): Promise<WebhookReplayListView> {
+    const { replays, hasMore } = await this.replays.list({ limit, ...(after !== undefined && { after }) });
+    return toList(replays, hasMore, ({ id }) => id);
+  }
+
+  @Get('replays/:id')
+  @Id
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Read a webhook replay and its progress', operationId: 'getWebhookReplay' })
+  @ApiOkResponse({ type: WebhookReplayView })
+  find(@Param('id') id: string): Promise<WebhookReplayView> {
+    return this.replays.find(id);
+  }
+
+  @Post('replays/:id/cancel')
+  @Id
+  @HttpCode(200)
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Stop a webhook replay', operationId: 'cancelWebhookReplay' })
+  @ApiOkResponse({ type: WebhookReplayView })
+  cancel(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
+    return this.replays.cancel(id, actor);
+  }
+}

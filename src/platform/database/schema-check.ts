@@ -1,0 +1,35 @@
+import { Client } from 'pg';
+import { MIGRATIONS } from './migrations.ts';
+
+/** PostgreSQL's code for a table that does not exist. */
+const UNDEFINED_TABLE = '42P01';
+
+/**
+ * For a process that may not migrate. A database with more migrations than this program knows is fine: migrations only add,
+ * so that the previous release runs beside the new one.
+ * @throws Error for the operator if a migration of this program is missing
+ */
+export async function assertMigrated(url: string): Promise<void> {
+  const done = await migrationsOf(url);
+  const missing = MIGRATIONS.map(({ name }) => name).filter((name) => !done.has(name));
+  if (missing.length === 0) return;
+  throw new Error(
+    `MIGRATE is off and the database lacks ${missing.length} of ${MIGRATIONS.length} migrations (the first is ${missing[0]}). ` +
+      'Run this version once with MIGRATE=only, or `darkroom migrate`.',
+  );
+}
+
+async function migrationsOf(url: string): Promise<Set<string>> {
+  const client = new Client({ connectionString: url, application_name: 'darkroom:schema-check', keepAlive: true });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
+    return new Set(rows.map(({ name }) => name));
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return new Set();
+    throw error;
+  } finally {
+    await client.end();
+  }
+}

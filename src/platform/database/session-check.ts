@@ -1,0 +1,64 @@
+import pg from 'pg';
+import { SESSION_SETTINGS } from './data-source.ts';
+
+/** A pooler may give two clients different servers a few times by chance, though never the same one to direct clients. */
+const ROUNDS = 5;
+
+/** Identifies the server process behind a connection, also if a failover puts another machine behind the address. */
+const BACKEND = `select pg_backend_pid() || ' ' || extract(epoch from pg_postmaster_start_time()) as backend,
+  current_setting('lock_timeout') as lock_timeout, current_setting('enable_seqscan') as enable_seqscan`;
+
+export interface Backend {
+  backend: string;
+  lock_timeout: string;
+  enable_seqscan: string;
+}
+
+const ADVICE = 'Connect DATABASE_URL to PostgreSQL itself, or by a proxy that passes whole connections through.';
+
+/**
+ * Refuses a database that is behind a pooler, such as PgBouncer, which keeps nothing that belongs to a session: the service
+ * needs LISTEN, session locks, prepared statements and settings of its own. Behind one it would start and be ready, but
+ * migrations would wait for ever, live events would be late, and creations would fail.
+ * @throws Error for the operator; the errors of the connection
+ */
+export async function assertOwnSessions(url: string): Promise<void> {
+  const clients = [0, 1].map(
+    () => new pg.Client({ connectionString: url, application_name: 'darkroom:check', ...SESSION_SETTINGS }),
+  );
+  try {
+    for (const client of clients) {
+      client.on('error', () => undefined);
+      await client.connect();
+    }
+    const [first, second] = clients.map((client) => async () => (await client.query<Backend>(BACKEND)).rows[0]!);
+    await assertOwnBackends(first!, second!);
+  } catch (error) {
+    throw isRefusedSetting(error) ? new Error(droppedSettings((error as Error).message), { cause: error }) : error;
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+/** @param first reads the backend of one open connection, `second` that of another */
+export async function assertOwnBackends(first: () => Promise<Backend>, second: () => Promise<Backend>): Promise<void> {
+  const own = await first();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const isShared = (await second()).backend === own.backend || (await first()).backend !== own.backend;
+    if (isShared) {
+      throw new Error(
+        `DATABASE_URL leads to a pooler in transaction or statement mode (such as PgBouncer), which Darkroom does not support. ${ADVICE}`,
+      );
+    }
+  }
+  if (own.enable_seqscan !== 'off' || own.lock_timeout === '0') {
+    throw new Error(droppedSettings(`lock_timeout is ${own.lock_timeout}, enable_seqscan ${own.enable_seqscan}`));
+  }
+}
+
+/** PgBouncer refuses parameters that it does not know, unless `ignore_startup_parameters` lists them: then it drops them. */
+const isRefusedSetting = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('unsupported startup parameter');
+
+const droppedSettings = (what: string): string =>
+  `DATABASE_URL leads to a pooler (such as PgBouncer) that does not pass on the settings of a session (${what}). ${ADVICE}`;

@@ -1,0 +1,53 @@
+import { CALL_BUCKETS } from '../measuring/buckets.ts';
+import { closedLabel } from '../measuring/closed-label.ts';
+import { counter, histogram, Tally } from '../measuring/declare.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Bus } from './bus.ts';
+
+/** Of messages by which a process finds out how long its own take. */
+export const ECHO_TOPIC = 'echo';
+
+/** The topics of every room. A message of another client of the database or Redis may name any other. */
+const topicOf = closedLabel(['task', 'task_deleted', 'work', 'deliver', 'circuit', 'process', ECHO_TOPIC]);
+
+/** A direction and a topic. */
+const news = new Tally(
+  'darkroom_bus_news_total',
+  'News that this process sent and got, by topic.',
+  ['topic', 'direction'],
+  (counted) => {
+    const [direction = '', topic] = counted.split(' ');
+    return { direction, topic: topic ?? '' };
+  },
+);
+
+export const droppedNews = counter(
+  'darkroom_bus_dropped_total',
+  'News that this process dropped because its connection was away for too long; the others read again instead.',
+);
+
+export const deafSeconds = counter(
+  'darkroom_bus_deaf_seconds_total',
+  'Seconds before a reconnection for which news may have been missed.',
+);
+
+export const echoSeconds = histogram(
+  'darkroom_bus_echo_seconds',
+  'Time of a message of this process to the bus and back. One that does not come back counts with the time until it is given up.',
+  CALL_BUCKETS,
+);
+
+export function newsSent(topic: string): void {
+  news.add(`out ${topicOf(topic)}`);
+}
+
+export function newsGot(topic: string, count: number): void {
+  news.add(`in ${topicOf(topic)}`, count);
+}
+
+export function registerBusMetrics(metrics: Metrics, bus: Bus): void {
+  metrics.gauge('darkroom_bus_connected', 'Is 1 while news of other processes reaches this one, otherwise 0.', () =>
+    bus.isConnected ? 1 : 0,
+  );
+  metrics.gauge('darkroom_bus_outbox', 'News that waits to be sent.', () => bus.waiting);
+}

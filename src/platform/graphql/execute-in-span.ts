@@ -1,0 +1,18 @@
+import { execute, type ExecutionArgs, getOperationAST } from 'graphql';
+import { currentScope } from '../traces/span.ts';
+import { traces } from '../traces/traces.ts';
+
+/** Executes a query or a mutation that came over a socket. Each is a request of its own; over HTTP the request has the span. */
+export function executeInSpan(args: ExecutionArgs): ReturnType<typeof execute> {
+  if (!traces.isOn) return execute(args);
+  const type = getOperationAST(args.document, args.operationName)?.operation ?? 'query';
+  const span = traces.accept(`graphql ${type}`, undefined, { 'graphql.operation.type': type });
+  if (!span) return execute(args);
+  return currentScope.run({ span, stage: null }, async () => {
+    try {
+      return await execute(args);
+    } finally {
+      span.end();
+    }
+  });
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { renderedErrors, serverErrorOf } from '../../errors/error-metrics.ts';
+import { CALL_BUCKETS, WORK_BUCKETS } from '../measuring/buckets.ts';
+import { closedLabel, OTHER } from '../measuring/closed-label.ts';
+import { declare, histogram } from '../measuring/declare.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Edge } from './edge.ts';
+
+declare(renderedErrors);
+
+const LABELS = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'] as const;
+
+const requestSeconds = histogram(
+  'http_server_request_duration_seconds',
+  'Time from the first byte of a request to the last of its answer, without the time for which it waited on purpose.',
+  CALL_BUCKETS,
+  LABELS,
+);
+
+const waitSeconds = histogram(
+  'darkroom_http_wait_seconds',
+  'Time for which a request waited on purpose: for its task, as an event stream, or as a WebSocket.',
+  WORK_BUCKETS,
+  ['kind'],
+);
+
+/** `prefer`: a creation that is answered with the outcome of its task; `long_poll`: a read that waits for a change. */
+export type WaitKind = 'prefer' | 'long_poll' | 'stream' | 'socket';
+
+const methodOf = closedLabel(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Seconds for which requests in flight have waited on purpose. */
+const waits = new WeakMap<FastifyRequest, number>();
+/** When answers became streams; milliseconds of the monotonic clock. */
+const streams = new WeakMap<FastifyRequest, number>();
+
+/** Runs `wait`, whose time is no time that the service took. */
+export async function waitingOnPurpose<Result>(
+  request: FastifyRequest,
+  kind: WaitKind,
+  wait: () => Promise<Result>,
+): Promise<Result> {
+  const begunMs = performance.now();
+  try {
+    return await wait();
+  } finally {
+    const seconds = (performance.now() - begunMs) / 1000;
+    waits.set(request, (waits.get(request) ?? 0) + seconds);
+    waitSeconds.observe({ kind }, seconds);
+  }
+}
+
+/** From now on the request is an event stream, open for as long as its client wants. */
+export function becomesStream(request: FastifyRequest): void {
+  streams.set(request, performance.now());
+}
+
+/** A WebSocket was open for so long. */
+export function socketClosedAfter(seconds: number): void {
+  waitSeconds.observe({ kind: 'socket' satisfies WaitKind }, seconds);
+}
+
+/** Each is 17 lines of the scrape. A process that has answered more kinds of requests shows the later ones without their route. */
+const MOST_SERIES = 120;
+type Labels = Partial<Record<(typeof LABELS)[number], string>>;
+const series = new Map<string, Labels>();
+
+export function measureRequests(fastify: FastifyInstance): void {
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { statusCode } = reply;
+    const failure = statusCode >= 500 ? (serverErrorOf(reply.raw) ?? String(statusCode)) : '';
+    const route = request.routeOptions.url ?? ''; // the pattern, never the URL: every task would be a series of its own
+    const labels = labelsOf(request.method, String(statusCode), failure, route);
+    requestSeconds.observe(labels, Math.max(0, reply.elapsedTime / 1000 - waitedBy(request)));
+    done();
+  });
+}
+
+function labelsOf(method: string, status: string, failure: string, route: string): Labels {
+  const kind = `${method} ${status} ${failure} ${route}`;
+  const known = series.get(kind);
+  if (known) return known;
+  const isFull = series.size >= MOST_SERIES;
+  const shown = isFull && route !== '' ? OTHER : route;
+  const labels: Labels = { http_request_method: methodOf(method), http_response_status_code: status };
+  if (shown !== '') labels.http_route = shown;
+  if (failure !== '') labels.error_type = failure;
+  if (!isFull) series.set(kind, labels);
+  return labels;
+}
+
+function waitedBy(request: FastifyRequest): number {
+  const waited = waits.get(request) ?? 0;
+  const streamedFromMs = streams.get(request);
+  if (streamedFromMs === undefined) return waited;
+  const streamed = (performance.now() - streamedFromMs) / 1000;
+  waitSeconds.observe({ kind: 'stream' satisfies WaitKind }, streamed);
+  return waited + streamed;
+}
+
+export function registerLoadMetrics(metrics: Metrics, { load }: Edge): void {
+  metrics.gauge(
+    'http_server_active_requests',
+    'Requests that are received completely and not answered, without those that only wait and event streams.',
+    () => load.active,
+  );
+  metrics.gauge(
+    'darkroom_http_body_bytes_in_flight',
+    'Bytes of the bodies of these requests, as announced.',
+    () => load.bodyBytesInFlight,
+  );
+}

@@ -1,0 +1,41 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** What a route accepts beside JSON of the usual size. */
+interface BodyConfig {
+  /** Also multipart/form-data: the body is then a `MultipartBody`, which the handler reads. */
+  multipart?: boolean;
+  /** Any content type, with or without a key: the body is a `FileBody`. The handler checks a signature before it reads. */
+  signedFile?: boolean;
+  /** Size of a JSON body in bytes, above the usual limit. It must arrive in a time in proportion. */
+  jsonBytes?: number;
+}
+
+interface ConfigWithBody {
+  body?: BodyConfig;
+}
+
+/** Routes without this decorator accept only JSON of at most 1 MiB. */
+export const AcceptsBody = (body: BodyConfig) => RouteConfig({ body } satisfies ConfigWithBody);
+
+export function bodyConfigOf({ routeOptions }: FastifyRequest): BodyConfig {
+  return (routeOptions.config as ConfigWithBody | undefined)?.body ?? {};
+}
+
+/** Whether the handler reads the body itself, to disk. */
+export function isStreamed(request: FastifyRequest): boolean {
+  const { multipart, signedFile } = bodyConfigOf(request);
+  return signedFile === true || (multipart === true && isMultipart(request));
+}
+
+export function isMultipart({ headers }: FastifyRequest): boolean {
+  return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+}
+
+/** Call before routes are added. */
+export function raiseJsonLimits(fastify: FastifyInstance): void {
+  fastify.addHook('onRoute', (route) => {
+    const { jsonBytes } = (route.config as ConfigWithBody | undefined)?.body ?? {};
+    if (jsonBytes !== undefined) route.bodyLimit = jsonBytes;
+  });
+}

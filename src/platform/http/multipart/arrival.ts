@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError } from '../../../errors/api-error.ts';
+
+interface ArrivalLimits {
+  totalMs: number;
+  bytesPerS: number;
+  paceWindowMs: number;
+  lingerMs: number;
+}
+
+/** How often the pace is measured within its window. */
+const SAMPLES = 10;
+
+const watched = new WeakSet<Socket>();
+
+/** Node's own timeout has one value for all requests. It does not apply to a body that is watched here. */
+export const isWatched = (socket: Socket): boolean => watched.has(socket);
+
+/**
+ * Watches the arrival of one body: it must end in time, and no part of it may trickle. A body that waits for this process
+ * to write, and not for the client to send, is not slow.
+ * @param onSlow called once, with `request_timeout`
+ * @returns stops the watch
+ */
+export function watchArrival(
+  raw: IncomingMessage,
+  { totalMs, bytesPerS, paceWindowMs }: ArrivalLimits,
+  onSlow: (error: ApiError) => void,
+): () => void {
+  const { socket } = raw;
+  const begunAt = Date.now();
+  let samples = [socket.bytesRead];
+  const check = () => {
+    if (raw.complete) return;
+    if (raw.isPaused()) samples = [];
+    samples.push(socket.bytesRead);
+    if (samples.length > SAMPLES + 1) samples.shift();
+    const received = samples.at(-1)! - samples[0]!;
+    const isTrickle = samples.length > SAMPLES && received < (bytesPerS * paceWindowMs) / 1_000;
+    if (!isTrickle && Date.now() - begunAt <= totalMs) return;
+    stop();
+    onSlow(new ApiError('request_timeout'));
+  };
+  const timer = setInterval(check, paceWindowMs / SAMPLES).unref();
+  const stop = () => {
+    clearInterval(timer);
+    watched.delete(socket);
+  };
+  watched.add(socket);
+  raw.once('end', stop).once('close', stop);
+  return stop;
+}
+
+/**
+ * Discards the rest of a rejected body for a while, then closes the connection. Closing at once would reset it, and a client
+ * that is still sending would never read the response.
+ */
+export function discardRest(raw: IncomingMessage, lingerMs: number): void {
+  if (raw.complete || raw.destroyed) return;
+  raw.resume();
+  const timer = setTimeout(() => raw.socket.destroy(), lingerMs).unref();
+  raw.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,244 @@
+import { fastify as createFastify, type FastifyInstance } from 'fastify';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { eventually } from '../../../../test/support/wait.ts';
+import { sendError, toApiError } from '../../../errors/error.filter.ts';
+import { acceptJsonBodiesOnly } from '../json/json-body.ts';
+import { HTTP_LIMITS, type UploadLimits } from '../limits.ts';
+import { createEdge } from '../edge.ts';
+import { type Form, MultipartBody } from './multipart-body.ts';
+import { acceptStreamedBodies } from './streamed-bodies.ts';
+
+const KB = 1_000;
+const UPLOADS: UploadLimits = {
+  ...HTTP_LIMITS.uploads,
+  formBytes: 3_000 * KB,
+  fileBytes: 1_000 * KB,
+  files: 3,
+  parts: 5,
+  textBytes: 100,
+  lingerMs: 300,
+  atOnceOfOwner: 4,
+  scratchBytes: 2_500 * KB,
+};
+const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`darkroom-upload-${process.pid}-`));
+
+async function startServer(uploads: UploadLimits): Promise<{ fastify: FastifyInstance; url: string; forms: Form[] }> {
+  const fastify = createFastify();
+  const forms: Form[] = [];
+  acceptJsonBodiesOnly(fastify);
+  acceptStreamedBodies(fastify, { ...HTTP_LIMITS, uploads });
+  fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
+  fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body }) => {
+    if (!(body instanceof MultipartBody)) return { body };
+    const form = await body.read({ owner: 'key_1', tooLarge: (fields) => (fields.length > 0 ? 'invalid_value' : 'invalid_type') }); // prettier-ignore
+    forms.push(form);
+    return { fields: form.fields, files: form.files.map(({ path: _path, ...file }) => file) };
+  });
+  fastify.post('/json', async () => 'done');
+  await fastify.listen({ port: 0, host: '127.0.0.1' });
+  return { fastify, url: `http://127.0.0.1:${(fastify.server.address() as AddressInfo).port}`, forms };
+}
+
+describe('a form', () => {
+  let server: Awaited<ReturnType<typeof startServer>>;
+  let sockets: Socket[] = [];
+  beforeAll(async () => (server = await startServer(UPLOADS)));
+  afterAll(() => server.fastify.close());
+  afterEach(async () => {
+    sockets.forEach((socket) => socket.destroy());
+    sockets = [];
+    await Promise.all(server.forms.splice(0).map((form) => form.dispose()));
+    await eventually('no scratch file to be left', async () => scratchFolders().length === 0);
+  });
+
+  const send = async (form: FormData | string, headers = {}) => {
+    const reply = await fetch(`${server.url}/form`, { method: 'POST', body: form, headers });
+    return { status: reply.status, body: (await reply.json()) as any };
+  };
+  const expectFault = async (form: FormData | string, code: string, headers = {}) => {
+    const { status, body } = await send(form, headers);
+    expect({ status, code: body.error?.code }).toEqual({ status: code === 'payload_too_large' ? 413 : 400, code });
+  };
+  const blob = (bytes: number, fill = 'x') => new Blob([fill.repeat(bytes)], { type: 'image/png' });
+
+  it('gives fields and files in order, with the hash and size of what is on disk', async () => {
+    const form = new FormData();
+    form.append('image[]', blob(300 * KB, 'a'), 'one.png');
+    form.append('n', '2');
+    form.append('n', 'ü');
+    form.append('image[]', blob(3, 'b'), '../../two.png');
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    const { status, body } = await send(form);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      fields: [['n', '2'], ['n', 'ü']], // prettier-ignore
+      files: [
+        { field: 'image[]', filename: 'one.png', contentType: 'image/png', bytes: 300 * KB, sha256: sha256('a'.repeat(300 * KB)) }, // prettier-ignore
+        { field: 'image[]', filename: 'two.png', contentType: 'image/png', bytes: 3, sha256: sha256('bbb') },
+      ],
+    });
+    const [{ files }] = server.forms as [Form];
+    expect(files.map(({ path }) => readFileSync(path, 'utf8').length)).toEqual([300 * KB, 3]);
+    await server.forms[0]!.dispose();
+    expect(files.map(({ path }) => existsSync(path))).toEqual([false, false]);
+  });
+
+  it('is refused when a count or size is over its limit, and leaves nothing', async () => {
+    const files = new FormData();
+    for (let at = 0; at < 4; at++) files.append('file', blob(200 * KB), 'a.png');
+    await expectFault(files, 'invalid_multipart');
+    const parts = new FormData();
+    for (let at = 0; at < 6; at++) parts.append('field', 'text');
+    await expectFault(parts, 'invalid_multipart');
+    const text = new FormData();
+    text.append('prompt', 'x'.repeat(101));
+    await expectFault(text, 'invalid_multipart');
+    const file = new FormData();
+    file.append('file', blob(1_001 * KB), 'a.png');
+    await expectFault(file, 'invalid_type');
+    const later = new FormData();
+    later.append('purpose', 'batch');
+    later.append('file', blob(1_001 * KB), 'a.png');
+    await expectFault(later, 'invalid_value');
+    const whole = new FormData();
+    for (let at = 0; at < 3; at++) whole.append('file', blob(1_000 * KB), 'a.png');
+    await expectFault(whole, 'payload_too_large');
+    const nul = new FormData();
+    nul.append('prompt', 'a\0b');
+    await expectFault(nul, 'invalid_unicode');
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 'x'],
+    ['no end', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nxxxx'],
+    ['half a head', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-da'],
+    ['another boundary', 'multipart/form-data; boundary=b', '--c\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--c--\r\n'],
+    ['a part without a name', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n'],
+  ])('with %s is malformed', async (_what, type, body) => {
+    await expectFault(body, 'invalid_multipart', { 'content-type': type });
+  }); // prettier-ignore
+
+  it('is 415 at a route that does not accept it', async () => {
+    const reply = await fetch(`${server.url}/json`, { method: 'POST', body: new FormData() });
+    expect([reply.status, ((await reply.json()) as any).error.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  function begin(length: number, body: string): Socket {
+    const socket = connect((server.fastify.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined).resume(); // prettier-ignore
+    sockets.push(socket);
+    socket.write(
+      `POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${length}\r\n\r\n` +
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${body}`,
+    );
+    return socket;
+  }
+  const filesOnDisk = () => scratchFolders().flatMap((name) => readdirSync(`${tmpdir()}/${name}`));
+
+  it('leaves nothing when its client hangs up in the middle of a file', async () => {
+    const socket = begin(500 * KB, 'x'.repeat(100 * KB));
+    await eventually('the file to begin', async () => filesOnDisk().length === 1);
+    socket.destroy();
+    await eventually('no scratch file to be left', async () => scratchFolders().length === 0);
+  });
+
+  it('is refused past the uploads that one key may have in progress', async () => {
+    for (let at = 0; at < 4; at++) begin(500 * KB, 'x');
+    await eventually('four uploads', async () => filesOnDisk().length === 4);
+    const form = new FormData();
+    form.append('prompt', 'x');
+    expect(await send(form)).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+    sockets.forEach((socket) => socket.destroy());
+    await eventually('the places to be free', async () => (await send(form)).status === 200);
+  });
+
+  it('is refused when the disk is full of other uploads, until they are disposed of', async () => {
+    const form = new FormData();
+    form.append('file', blob(900 * KB), 'a.png');
+    expect((await send(form)).status).toBe(200);
+    expect((await send(form)).status).toBe(200);
+    expect(await send(form)).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
+    await server.forms.pop()!.dispose();
+    expect((await send(form)).status).toBe(200);
+  });
+});
+
+describe('the time of a form', () => {
+  const limits = {
+    requestTimeoutMs: 400,
+    headersTimeoutMs: 400,
+    timeoutCheckMs: 50,
+    uploads: { ...UPLOADS, totalMs: 2_500, bytesPerS: 10 * KB, paceWindowMs: 1_000 },
+  };
+  let edge: FastifyInstance;
+  let socket: Socket;
+  beforeAll(async () => {
+    edge = createEdge({ ...HTTP_LIMITS, ...limits }).fastify;
+    edge.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
+    const body = { multipart: true, jsonBytes: 20 * 1024 * 1024 };
+    edge.post('/form', { config: { body } }, async ({ body }) => {
+      if (!(body instanceof MultipartBody)) return JSON.stringify(body).length;
+      const form = await body.read({ owner: 'key_1' });
+      await form.dispose();
+      return form.files.length;
+    });
+    await edge.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => edge.close());
+  afterEach(() => socket.destroy());
+
+  /** Sends `bytes` every 100 ms until all are sent, and gives the answer with the time it took. */
+  async function drip(type: string, [head, tail]: [string, string], bytes: number, times: number) {
+    const begun = Date.now();
+    let answer = '';
+    const isAnswered = () => answer !== '';
+    socket = connect((edge.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+    socket.on('data', (data) => (answer += data.toString()));
+    const length = head.length + bytes * times + tail.length;
+    socket.write(`POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${head}`);
+    for (let at = 0; at < times && !isAnswered(); at++) {
+      socket.write('x'.repeat(bytes));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    if (answer === '') socket.write(tail);
+    await eventually('an answer', async () => answer !== '');
+    return { status: Number(answer.split(' ')[1]), ms: Date.now() - begun };
+  }
+  const FORM: [string, string] = [
+    '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n',
+    '\r\n--b--\r\n',
+  ];
+  const JSON_TEXT: [string, string] = ['{"a":"', '"}'];
+  const TYPE = 'multipart/form-data; boundary=b';
+
+  it('may be longer than that of other requests', async () => {
+    expect(await drip(TYPE, FORM, 2 * KB, 12)).toMatchObject({ status: 200 });
+    expect(await drip('application/json', JSON_TEXT, 2 * KB, 12)).toMatchObject({ status: 200 });
+  });
+
+  it('ends when the client sends too slowly', async () => {
+    for (const [type, text] of [[TYPE, FORM], ['application/json', JSON_TEXT]] as const) {
+      const { status, ms } = await drip(type, text, 10, 100);
+      expect(status).toBe(408);
+      expect(ms).toBeLessThan(2_400);
+      await eventually('the connection to be closed', async () => socket.destroyed || socket.readableEnded);
+    } // prettier-ignore
+    expect(scratchFolders()).toEqual([]);
+  });
+
+  it('ends only the connection when the request was refused unread', async () => {
+    // A type that no parser takes, at a route for large JSON bodies.
+    expect(await drip('text/plain', ['a', 'z'], 0, 1)).toMatchObject({ status: 415 });
+    await eventually('the connection to be closed', async () => socket.destroyed || socket.readableEnded);
+    expect(await drip('application/json', JSON_TEXT, 2 * KB, 1)).toMatchObject({ status: 200 });
+  });
+
+  it('ends at the limit of the whole', async () => {
+    const { status, ms } = await drip(TYPE, FORM, 2 * KB, 100);
+    expect(status).toBe(408);
+    expect(ms).toBeGreaterThan(2_400);
+    expect(scratchFolders()).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../../../errors/api-error.ts';
+import { hasBody } from '../has-body.ts';
+import type { HttpLimits } from '../limits.ts';
+import { bodyConfigOf, isMultipart, isStreamed, raiseJsonLimits } from './accepts-body.ts';
+import { discardRest, watchArrival } from './arrival.ts';
+import { FileBody } from './file-body.ts';
+import { MultipartBody } from './multipart-body.ts';
+import { UploadRoom } from './upload-room.ts';
+
+const FILE_TYPE = 'application/octet-stream';
+
+/** Gives the routes with `@AcceptsBody` their bodies. They are not read here: the guards come first. */
+export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimits): void {
+  const { uploads } = limits;
+  const room = new UploadRoom(uploads);
+  const fileTypes = new WeakMap<object, string>();
+
+  raiseJsonLimits(fastify);
+  fastify.addHook('preParsing', (request, _reply, _payload, done) => {
+    const { raw } = request;
+    if (bodyConfigOf(request).signedFile) {
+      // Content types are parsed alike on all routes, but a file may be of any type, JSON lines among them.
+      fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
+      raw.headers['content-type'] = FILE_TYPE;
+    } else if (!isStreamed(request) && isLargeJson(request, limits)) {
+      watchArrival(raw, { ...uploads, totalMs: timeFor(request, limits) }, (slow) => {
+        discardRest(raw, uploads.lingerMs);
+        // The body parser responds with it. A request that was refused before has no parser: without one, the event would end the process.
+        if (raw.listenerCount('error') > 0) raw.emit('error', slow);
+      });
+    }
+    done();
+  });
+  fastify.addContentTypeParser('multipart/form-data', (request, _payload, done) => {
+    if (isMultipart(request) && bodyConfigOf(request).multipart) {
+      done(null, new MultipartBody(request.raw, uploads, room));
+    } else if (hasBody(request.headers)) done(new ApiError('unsupported_media_type'));
+    else done(null, undefined);
+  });
+  fastify.addContentTypeParser(FILE_TYPE, (request, _payload, done) => {
+    const type = fileTypes.get(request.raw);
+    if (type !== undefined) done(null, new FileBody(request.raw, type, uploads, room));
+    else if (hasBody(request.headers)) done(new ApiError('unsupported_media_type'));
+    else done(null, undefined);
+  });
+}
+
+const isLargeJson = (request: FastifyRequest, { bodyBytes }: HttpLimits): boolean =>
+  hasBody(request.headers) && (bodyConfigOf(request).jsonBytes ?? 0) > bodyBytes;
+
+/** In proportion to the size, up to the time of a form. */
+function timeFor(request: FastifyRequest, { bodyBytes, requestTimeoutMs, uploads }: HttpLimits): number {
+  return Math.min(uploads.totalMs, requestTimeoutMs * (bodyConfigOf(request).jsonBytes! / bodyBytes));
+}

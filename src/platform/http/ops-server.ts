@@ -1,0 +1,40 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+import { isHealthPath } from './health-paths.ts';
+
+const pathOf = (url: string): string => url.split('?', 1)[0] as string;
+
+/**
+ * The routes of monitors on a port of their own, so that the port of clients can be open to all. Requests take the usual way through
+ * fastify, whose own server stops to listen long before the end of a stopping process: this one answers until the end.
+ */
+export class OpsServer {
+  private readonly requests = new WeakSet<IncomingMessage>();
+  private readonly server: Server;
+
+  constructor(fastify: FastifyInstance) {
+    fastify.addHook('onRequest', async (request) => this.assertRightPort(request));
+    this.server = createServer((request, response) => {
+      this.requests.add(request);
+      fastify.routing(request, response);
+    });
+  }
+
+  async listen(port: number, host: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, host, resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  private assertRightPort({ raw, url }: FastifyRequest): void {
+    if (isHealthPath(pathOf(url)) !== this.requests.has(raw)) throw new ApiError('route_not_found');
+  }
+}

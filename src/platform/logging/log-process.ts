@@ -1,0 +1,15 @@
+import { Logger } from '@nestjs/common';
+
+/**
+ * From now on what Node would print goes to the log: warnings, and the error that ends the process. Its own lines are text of several
+ * lines, and they repeat whatever the message of an error contains.
+ */
+export function logProcess(): void {
+  const logger = new Logger('process');
+  process.removeAllListeners('warning'); // Node's own listener, which prints
+  process.on('warning', (err) => logger.warn({ event: 'process.warned', err }));
+  process.on('uncaughtException', (err, origin) => {
+    logger.fatal({ event: 'process.crashed', origin, err });
+    process.exit(1);
+  });
+}

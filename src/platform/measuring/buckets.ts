@@ -1,0 +1,13 @@
+/** Upper bounds in seconds, but for the last list. Dashboards and alerts of others rely on them: they never change. */
+
+/** From a statement that is prepared to one that waits for a lock. */
+export const STATEMENT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
+
+/** From a cached read to an answer that nobody waits for any more. */
+export const CALL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** From a picture of the sandbox to a film in a busy hour. */
+export const WORK_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+
+/** Items. */
+export const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];

@@ -1,0 +1,56 @@
+import { Counter, Histogram, type Metric } from 'prom-client';
+
+const declared: Metric[] = [];
+
+/**
+ * The counters and histograms of this process. They are constants of their files and not injected: most of what they count happens
+ * in functions that Nest does not build. `Metrics` serves them.
+ */
+export const declaredMetrics: readonly Metric[] = declared;
+
+/** Serves a metric of a room that may not import this one. */
+export function declare<Kind extends Metric>(metric: Kind): Kind {
+  declared.push(metric);
+  return metric;
+}
+
+export function counter<const Labels extends readonly string[] = []>(
+  name: string,
+  help: string,
+  labelNames?: Labels,
+): Counter<Labels[number]> {
+  return declare(new Counter({ name, help, labelNames: labelNames ?? [], registers: [] }));
+}
+
+/**
+ * A counter on the path of every request: an `inc` of prom-client takes 0.4 us, this a tenth of it. The sums are moved at the scrape.
+ */
+export class Tally {
+  private readonly counts = new Map<string, number>();
+
+  /** @param labelsOf the labels of what is counted; called at the scrape */
+  constructor(name: string, help: string, labelNames: string[], labelsOf: (counted: string) => Record<string, string>) {
+    const { counts } = this;
+    const sums: Counter = counter(name, help, labelNames);
+    Object.assign(sums, {
+      collect: () => {
+        for (const [counted, count] of counts) sums.inc(labelsOf(counted), count);
+        counts.clear();
+      },
+    });
+  }
+
+  add(counted: string, count = 1): void {
+    this.counts.set(counted, (this.counts.get(counted) ?? 0) + count);
+  }
+}
+
+/** @param buckets of buckets.ts */
+export function histogram<const Labels extends readonly string[] = []>(
+  name: string,
+  help: string,
+  buckets: number[],
+  labelNames?: Labels,
+): Histogram<Labels[number]> {
+  return declare(new Histogram({ name, help, buckets, labelNames: labelNames ?? [], registers: [] }));
+}

@@ -1,0 +1,26 @@
+import type { Logger } from '@nestjs/common';
+import { Interval } from './interval.ts';
+
+interface PurgePlan {
+  logger: Logger;
+  /** The event that is logged when a purge fails. */
+  failure: string;
+  /** How many rows a purge deletes at most. After so many the next purge follows at once. */
+  fullRound: number;
+  /** Seconds after any other purge. */
+  pauseS: number;
+  /** Returns how many rows it has deleted. */
+  purge: () => Promise<number>;
+}
+
+/** Repeats a purge until it is stopped. A failure is logged and waited out. */
+export function purgeInterval({ logger, failure, fullRound, pauseS, purge }: PurgePlan): Interval {
+  return new Interval(async () => {
+    try {
+      return (await purge()) >= fullRound ? 0 : pauseS;
+    } catch (err) {
+      logger.warn({ event: failure, err });
+      return pauseS;
+    }
+  });
+}

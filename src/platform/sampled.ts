@@ -1,0 +1,35 @@
+/** A value that is read again when it is asked for and too old. Concurrent callers share one read. */
+export class Sampled<Value> {
+  private last: { value: Value; readAtMs: number } | undefined;
+  private reading: Promise<Value> | undefined;
+
+  /**
+   * @param read its failure is that of the callers who wait for it
+   * @param maxAgeMs how old a value may be
+   */
+  constructor(
+    private readonly read: () => Promise<Value>,
+    private readonly maxAgeMs: number,
+  ) {}
+
+  get(): Promise<Value> | Value {
+    if (this.last && performance.now() - this.last.readAtMs < this.maxAgeMs) return this.last.value;
+    return (this.reading ??= this.refresh());
+  }
+
+  /** The value that was read last, however old. */
+  get latest(): Value | undefined {
+    return this.last?.value;
+  }
+
+  private async refresh(): Promise<Value> {
+    const readAtMs = performance.now();
+    try {
+      const value = await this.read();
+      this.last = { value, readAtMs };
+      return value;
+    } finally {
+      this.reading = undefined;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** undefined when unset or empty: for most settings `NAME=` in a file means the same as no line. */
+export function textOf(env: Env, variable: string): string | undefined {
+  return env[variable]?.trim() || undefined;
+}
+
+/**
+ * The environment with the contents of files: `NAME_FILE` names the file that holds the value of NAME, as Docker and
+ * Kubernetes mount secrets. Only for these variables, because `SSL_CERT_FILE` and others belong to other programs.
+ */
+export function withFiles(env: Env, variables: readonly string[], faults: string[]): Env {
+  const read = { ...env };
+  for (const variable of variables) {
+    try {
+      read[variable] = fromFile(env, variable) ?? env[variable];
+    } catch (error) {
+      faults.push((error as Error).message);
+    }
+  }
+  return read;
+}
+
+/**
+ * @returns the trimmed content of the file that `NAME_FILE` names; undefined when `NAME_FILE` is unset
+ * @throws Error for the operator, without the content of the file
+ */
+export function fromFile(env: Env, variable: string): string | undefined {
+  const path = textOf(env, `${variable}_FILE`);
+  if (path === undefined) return undefined;
+  if (textOf(env, variable) !== undefined) throw new Error(`${variable} and ${variable}_FILE are both set: keep one`);
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Error(`${variable}_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      cause: error,
+    });
+  }
+  if (content === '') throw new Error(`${variable}_FILE: ${path} is empty`);
+  return content;
+}

@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+
+type Section =
+  | 'server'
+  | 'storage'
+  | 'providers'
+  | 'worker'
+  | 'webhooks'
+  | 'outbound'
+  | 'provenance'
+  | 'limits'
+  | 'retention'
+  | 'operation';
+
+/** One environment variable: `schema` holds its default, its bounds and, for people, what it means. */
+export interface Setting<Schema extends z.ZodType = z.ZodType> {
+  variable: string;
+  section: Section;
+  schema: Schema;
+  /** `NAME=` is a value; for other settings it means the same as no line. */
+  keepsEmpty?: boolean;
+}
+
+export function setting<Schema extends z.ZodType>(variable: string, section: Section, schema: Schema, meaning: string) {
+  return { variable, section, schema: schema.describe(meaning) } satisfies Setting<Schema>;
+}

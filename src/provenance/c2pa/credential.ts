@@ -1,0 +1,61 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Config, ConfigError } from '../../platform/config.ts';
+import { algorithmOf } from './cose.ts';
+
+/** What signs the outputs. A KeyObject and not its text, so that no log and no error can show it. */
+export interface Credential {
+  key: KeyObject;
+  /** DER, the signer's first. The root is not among them: a reader trusts its own copy or none. */
+  certificates: Buffer[];
+  /** When the signer's certificate ends. */
+  expiresAt: Date;
+}
+
+type Settings = Pick<Config, 'c2paCert' | 'c2paKey'>;
+
+/** Reads C2PA_CERT and C2PA_KEY. @throws ConfigError */
+export function readCredential({ c2paCert, c2paKey }: Settings, now = new Date()): Credential {
+  const certificates = readCertificates(c2paCert!);
+  const [own] = certificates as [X509Certificate, ...X509Certificate[]];
+  const key = readKey(c2paKey!);
+  if (!own.checkPrivateKey(key)) fault('C2PA_KEY is not the key of the first certificate in C2PA_CERT');
+  if (!algorithmOf(key)) fault('C2PA_KEY must be EC (P-256, P-384, P-521), Ed25519, or RSA of at least 2048 bits');
+  if (now > own.validToDate) fault(`C2PA_CERT expired on ${own.validToDate.toISOString()}`);
+  if (now < own.validFromDate) fault(`C2PA_CERT is not valid before ${own.validFromDate.toISOString()}`);
+  const chain = certificates.filter((certificate, i) => i === 0 || certificate.subject !== certificate.issuer);
+  return { key, certificates: chain.map(({ raw }) => raw), expiresAt: own.validToDate };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+function readCertificates(path: string): X509Certificate[] {
+  const pems = readSetting('C2PA_CERT', path).match(CERTIFICATE) ?? [];
+  if (pems.length === 0) fault(`C2PA_CERT: ${path} holds no certificate in PEM`);
+  try {
+    return pems.map((pem) => new X509Certificate(pem));
+  } catch {
+    return fault(`C2PA_CERT: ${path} holds a certificate that cannot be read`);
+  }
+}
+
+function readKey(path: string): KeyObject {
+  const pem = readSetting('C2PA_KEY', path);
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return fault(`C2PA_KEY: ${path} holds no private key in PEM without a passphrase`);
+  }
+}
+
+function readSetting(variable: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return fault(`${variable}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function fault(text: string): never {
+  throw new ConfigError([text]);
+}

@@ -1,0 +1,26 @@
+import type { KeyObject } from 'node:crypto';
+
+/** What a signing thread is started with. */
+export interface SignerData {
+  key: KeyObject;
+  /** DER. */
+  certificates: Uint8Array[];
+}
+
+/** `bytes`, or the file at `path`, whose signed copy goes to `target`. */
+export type Subject = { bytes: Uint8Array } | { path: string; target: string };
+
+export interface SignOrder {
+  subject: Subject;
+  contentType: string;
+  /** Our model id. */
+  model: string;
+  /** Also reads the signed bytes back. */
+  verify: boolean;
+}
+
+/**
+ * `bytes` is null when the signed copy is in its file. `faults` are what a reader finds wrong, apart from a certificate that it
+ * does not know.
+ */
+export type SignReply = { ok: true; bytes: Uint8Array | null; faults: string[] } | { ok: false; message: string };

@@ -1,0 +1,118 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { open, rm } from 'node:fs/promises';
+import { Counter } from 'prom-client';
+import { Config } from '../platform/config.ts';
+import { Metrics } from '../platform/metrics.ts';
+import type { StorageBody } from '../platform/storage/storage.ts';
+import { C2paSigner } from './c2pa/c2pa-signer.ts';
+import { readCredential } from './c2pa/credential.ts';
+import { fileSource, memorySource } from './formats/byte-source.ts';
+import { joinPieces, writePieces } from './formats/join-pieces.ts';
+import { jpegWithXmp } from './formats/jpeg.ts';
+import { mp4WithXmp } from './formats/mp4.ts';
+import type { PacketOf } from './formats/packet-of.ts';
+import { pngWithXmp } from './formats/png.ts';
+import { webpWithXmp } from './formats/webp.ts';
+import { Unmarkable } from './unmarkable.ts';
+import { extendPacket, type MadeBy, newPacket } from './xmp/packet.ts';
+
+const FORMATS: Record<string, typeof pngWithXmp> = {
+  'image/png': pngWithXmp,
+  'image/jpeg': jpegWithXmp,
+  'image/webp': webpWithXmp,
+  'video/mp4': mp4WithXmp,
+};
+
+/** An output and what `probe` found in its bytes. */
+export interface Output extends MadeBy {
+  body: StorageBody;
+  contentType: string;
+}
+
+/**
+ * Marks outputs as made by a model: XMP, and with PROVENANCE=c2pa a signed C2PA manifest over it. A mark never costs the result:
+ * a file that cannot be marked is stored as the provider made it.
+ */
+@Injectable()
+export class Provenance implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('provenance');
+  private readonly signer: C2paSigner | null;
+  private readonly marked: Counter<'mark'>;
+
+  /** @throws ConfigError */
+  constructor(
+    private readonly config: Config,
+    metrics: Metrics,
+  ) {
+    this.signer = config.provenance === 'c2pa' ? new C2paSigner(readCredential(config)) : null;
+    this.marked = new Counter({
+      name: 'darkroom_outputs_marked_total',
+      help: 'Outputs by their mark: metadata, c2pa, kept (the provider had signed it), none (it could not be marked).',
+      labelNames: ['mark'],
+      registers: [metrics.registry],
+    });
+  }
+
+  /** @throws ConfigError when readers would not accept the signatures */
+  async onModuleInit(): Promise<void> {
+    await this.signer?.check();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.signer?.close();
+  }
+
+  /** @returns the marked copy, in memory or in a file beside the given one; the same body when it stays as it is */
+  async mark(output: Output): Promise<StorageBody> {
+    if (this.config.provenance === 'off') return output.body;
+    const { body, reason } = await this.withXmp(output);
+    if (reason === 'signed') return this.count('kept', body);
+    const xmp = reason === null ? 'metadata' : 'none';
+    if (!this.signer || reason === 'malformed') return this.count(xmp, body);
+    try {
+      const signed = await this.signer.sign(body, output.contentType, output.model);
+      if (body !== output.body) await removeFile(body);
+      return this.count('c2pa', signed);
+    } catch (err) {
+      this.logger.error({ event: 'output.signing_failed', task_id: output.taskId, err });
+      return this.count(xmp, body);
+    }
+  }
+
+  private async withXmp({ body, contentType, ...madeBy }: Output) {
+    try {
+      const format = FORMATS[contentType];
+      if (!format) throw new Unmarkable('malformed', `no mark for ${contentType}`);
+      const packetOf: PacketOf = (packet) => (packet === null ? newPacket(madeBy) : extendPacket(packet, madeBy));
+      return { body: await rewrite(body, format, packetOf), reason: null };
+    } catch (error) {
+      const reason = error instanceof Unmarkable ? error.reason : 'malformed';
+      const line = { event: 'output.left_as_is', task_id: madeBy.taskId, content_type: contentType, reason };
+      if (reason === 'signed') this.logger.debug(line);
+      else this.logger.warn({ ...line, err: error });
+      return { body, reason };
+    }
+  }
+
+  private count(mark: 'metadata' | 'c2pa' | 'kept' | 'none', body: StorageBody): StorageBody {
+    this.marked.inc({ mark });
+    return body;
+  }
+}
+
+async function rewrite(body: StorageBody, format: typeof pngWithXmp, packetOf: PacketOf): Promise<StorageBody> {
+  if (Buffer.isBuffer(body)) return joinPieces(body, await format(memorySource(body), packetOf));
+  const file = await open(body.path, 'r');
+  try {
+    const { size } = await file.stat();
+    const target = `${body.path}.marked`;
+    await writePieces(file, await format(fileSource(file, size), packetOf), target);
+    return { path: target };
+  } finally {
+    await file.close();
+  }
+}
+
+async function removeFile(body: StorageBody): Promise<void> {
+  if (!Buffer.isBuffer(body)) await rm(body.path, { force: true });
+}

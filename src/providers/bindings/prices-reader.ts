@@ -1,0 +1,85 @@
+import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { MODELS } from '../../models/catalog.ts';
+import { PROVIDER_NAMES } from './binding.ts';
+import { AMOUNTS, MATCHED, MICROS, type Price } from './price.ts';
+import type { Fields, YamlFields } from './yaml-fields.ts';
+
+const RULES = ['none', 'full'] as const;
+const FIELDS = [...MATCHED, ...AMOUNTS, 'on_failure', 'on_cancel'];
+const MAX_PRICE = 1_000_000n;
+const MAX_PLACES = 6;
+const DECIMAL = /^([0-9]{1,12})(?:\.([0-9]{1,12}))?$/;
+
+/** Reads `currency` and `prices` of the PROVIDERS file. Faults go to `yaml`. */
+export class PricesReader {
+  constructor(private readonly yaml: YamlFields) {}
+
+  /** @returns ISO 4217 */
+  currency(node: Node | null): string {
+    if (isScalar(node) && typeof node.value === 'string' && /^[A-Z]{3}$/.test(node.value)) return node.value;
+    const value = isScalar(node) ? `"${String(node.value)}"` : 'a list or map';
+    this.yaml.fault(this.yaml.at(node), `currency must be three capital letters such as USD, not ${value}`);
+    return 'USD';
+  }
+
+  prices(list: Node | null): Price[] {
+    if (!isSeq(list)) {
+      this.yaml.fault(this.yaml.at(list), 'prices must be a list');
+      return [];
+    }
+    return list.items.flatMap((item) => {
+      if (isMap(item)) return [this.price(item)];
+      this.yaml.fault(this.yaml.at(item as Node), 'a price must be a map of fields');
+      return [];
+    });
+  }
+
+  private price(map: YAMLMap): Price {
+    const { yaml } = this;
+    const fields: Fields = new Map(yaml.fieldsOf(map, FIELDS));
+    if (!AMOUNTS.some((name) => fields.has(name))) {
+      yaml.fault(yaml.at(map), `a price needs at least one of ${AMOUNTS.join(', ')}`);
+    }
+    const known = (name: string, values: readonly string[]) => yaml.oneOf(fields, name, values);
+    const model = known(
+      'model',
+      MODELS.map(({ id }) => id),
+    );
+    const fits = {
+      provider: known('provider', PROVIDER_NAMES),
+      model,
+      upstream_model: yaml.scalar(fields, 'upstream_model', 'string') as string | undefined,
+      resolution: known('resolution', valuesOf('resolution', model)),
+      quality: known('quality', valuesOf('quality', model)),
+    };
+    const amounts = AMOUNTS.flatMap((name) => (fields.has(name) ? [[name, this.amount(name, fields.get(name))]] : []));
+    return {
+      fits: Object.fromEntries(Object.entries(fits).filter(([, value]) => value !== undefined)),
+      amounts: Object.fromEntries(amounts),
+      onFailure: (known('on_failure', RULES) ?? 'none') as Price['onFailure'],
+      onCancel: (known('on_cancel', RULES) ?? 'full') as Price['onCancel'],
+    };
+  }
+
+  /** Reads the text of the file, because a number of JavaScript is not exact. */
+  private amount(name: string, node: Node | null | undefined): bigint {
+    const text = isScalar(node) ? textOf(node) : null;
+    const [, whole, places = ''] = DECIMAL.exec(text ?? '') ?? [];
+    const micros = whole === undefined ? null : BigInt(whole + places.padEnd(MAX_PLACES, '0').slice(0, MAX_PLACES));
+    if (micros !== null && places.length <= MAX_PLACES && micros <= MAX_PRICE * MICROS) return micros;
+    const bounds = `a decimal from 0 to ${MAX_PRICE} with at most ${MAX_PLACES} places`;
+    this.yaml.fault(
+      this.yaml.at(node ?? null),
+      `${name} must be ${bounds}, not ${text === null ? 'this' : `"${text}"`}`,
+    );
+    return 0n;
+  }
+}
+
+const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.value : (node.source ?? '')).trim();
+
+/** The values of a parameter, of one model or of all. */
+function valuesOf(parameter: string, modelId: string | undefined): string[] {
+  const models = MODELS.filter(({ id }) => modelId === undefined || id === modelId);
+  return [...new Set(models.flatMap(({ parameters }) => parameters.properties[parameter]?.enum ?? []))];
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { anything, field, text } from '../wire/reply-schema.ts';
+
+/** `image_generation.partial_image`, `image_edit.completed` and so on, or `error`. */
+const imageEvent = z.object({
+  type: text(),
+  b64_json: text(),
+  /** In the last event, as in a reply without streaming. */
+  usage: anything(),
+  error: field(z.object({ code: text(), type: text(), message: text() })),
+});
+
+export interface StreamedError {
+  code: string;
+  message: string;
+}
+
+const NEWLINE = 10;
+
+/** Reads the server-sent events of one picture while they arrive. Each event has its JSON on one line. */
+export class PictureStream {
+  /** Base64; null until it has arrived. */
+  completed: string | null = null;
+  usage: unknown;
+  error: StreamedError | null = null;
+  /** The line that is not complete, in the pieces that arrived: a picture has megabytes. */
+  private pieces: Buffer[] = [];
+
+  /** @param onPartial gets the base64 of each early stage */
+  constructor(private readonly onPartial: (base64: string) => void) {}
+
+  readonly read = (chunk: Buffer): void => {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      this.pieces.push(chunk.subarray(from, end));
+      this.take(Buffer.concat(this.pieces).toString());
+      this.pieces = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) this.pieces.push(chunk.subarray(from));
+  };
+
+  private take(line: string): void {
+    const { type, b64_json: base64, usage, error } = imageEvent.safeParse(jsonIn(line)).data ?? {};
+    if (error) this.error = { code: `${error.code} ${error.type}`, message: error.message ?? '' };
+    else if (base64 && type?.endsWith('.partial_image')) this.onPartial(base64);
+    else if (base64 && type?.endsWith('.completed')) {
+      this.completed = base64;
+      this.usage = usage;
+    }
+  }
+}
+
+/** @returns undefined for a line that is no data, or the end mark of some servers */
+function jsonIn(line: string): unknown {
+  if (!line.startsWith('data:')) return undefined;
+  try {
+    return JSON.parse(line.slice('data:'.length));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ModelHealth } from '../models/model-health.ts';
+import { ModelPricing } from '../models/model-pricing.ts';
+import { BUS, type Bus } from '../platform/events/bus.ts';
+import { ProviderRegistry } from './registry.ts';
+
+const TOPIC = 'circuit';
+/** A circuit that opened so long ago counts as closed: the process that opened it may be gone, or has no tasks for it. */
+const FORGOTTEN_MS = 20_000;
+
+/**
+ * Reports to the catalogue which models are in trouble and what they cost. Circuits are open in the processes that make calls,
+ * so they publish it: processes that only serve the API know it too.
+ */
+@Injectable()
+export class ProviderHealth implements OnModuleInit {
+  /** By hash of the endpoint; on the monotonic clock. */
+  private readonly openUntilMs = new Map<string, number>();
+
+  constructor(
+    private readonly registry: ProviderRegistry,
+    private readonly health: ModelHealth,
+    private readonly pricing: ModelPricing,
+    @Inject(BUS) private readonly bus: Bus,
+  ) {}
+
+  onModuleInit(): void {
+    this.bus.subscribe(TOPIC, (bodies) => bodies.forEach((body) => this.note(body)));
+    this.registry.watchCircuits((endpoint, isOpen) => {
+      const body = `${isOpen ? '+' : '-'}${hash('sha256', endpoint, 'base64url')}`;
+      this.note(body);
+      this.bus.publish(TOPIC, body);
+    });
+    this.health.registerTrouble((modelId) =>
+      this.registry.bindingsOf(modelId).some(({ endpoint }) => this.isOpen(endpoint)),
+    );
+    this.pricing.register((modelId) => this.registry.pricingOf(modelId));
+  }
+
+  private note(body: string): void {
+    const endpoint = body.slice(1);
+    if (body.startsWith('+')) this.openUntilMs.set(endpoint, performance.now() + FORGOTTEN_MS);
+    else this.openUntilMs.delete(endpoint);
+  }
+
+  private isOpen(endpoint: string): boolean {
+    const untilMs = this.openUntilMs.get(hash('sha256', endpoint, 'base64url'));
+    return untilMs !== undefined && performance.now() < untilMs;
+  }
+}

@@ -1,0 +1,57 @@
+import { WORK_BUCKETS } from '../platform/measuring/buckets.ts';
+import { counter, histogram } from '../platform/measuring/declare.ts';
+import { PROVIDER_NAMES, type ProviderName } from './bindings/binding.ts';
+import { ProviderError, UnsupportedRequest } from './provider.ts';
+
+const submits = counter(
+  'darkroom_provider_submits_total',
+  'Paid calls that a task was submitted with: the upstream has accepted it, certainly not, or that is unknown.',
+  ['provider', 'spent'],
+);
+
+const passedOver = counter(
+  'darkroom_provider_passed_over_total',
+  'Bindings that did not serve a task, so that the next one was tried.',
+  ['provider', 'reason'],
+);
+
+const placeWait = histogram(
+  'darkroom_provider_place_wait_seconds',
+  'Time for which a task waited for its provider before it was submitted; 0 for one that did not wait.',
+  WORK_BUCKETS,
+  ['provider'],
+);
+
+/** Runs of this process that are at their provider. */
+export const inFlight = new Map<ProviderName, number>(PROVIDER_NAMES.map((name) => [name, 0]));
+
+export async function whileInFlight<Result>(provider: ProviderName, run: () => Promise<Result>): Promise<Result> {
+  inFlight.set(provider, (inFlight.get(provider) ?? 0) + 1);
+  try {
+    return await run();
+  } finally {
+    inFlight.set(provider, (inFlight.get(provider) ?? 1) - 1);
+  }
+}
+
+export function submitted(provider: string, spent: 'nothing' | 'accepted' | 'unknown'): void {
+  submits.inc({ provider, spent });
+}
+
+/** @param error neither of both: the binding is at its concurrency limit */
+export function bindingPassedOver(provider: string, error: unknown): void {
+  passedOver.inc({ provider, reason: reasonOf(error) });
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnsupportedRequest) return 'unsupported';
+  if (!(error instanceof ProviderError)) return 'full';
+  return error.cause === CIRCUIT_OPEN ? 'circuit_open' : error.code;
+}
+
+/** The cause of the refusal of a circuit. */
+export const CIRCUIT_OPEN = 'The circuit is open.';
+
+export function waitedForPlace(provider: string, seconds: number): void {
+  placeWait.observe({ provider }, Math.max(0, seconds));
+}

@@ -1,0 +1,22 @@
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { TaskEstimateView } from './estimate.view.ts';
+import { EstimatesService } from './estimates.service.ts';
+
+@ApiTags('Tasks')
+@Controller('v1/tasks')
+export class EstimatesController {
+  constructor(private readonly estimates: EstimatesService) {}
+
+  @Get(':task_id/estimate')
+  @Scope('tasks:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Estimate when a task starts and ends', operationId: 'getTaskEstimate' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @ApiOkResponse({ type: TaskEstimateView })
+  find(@CurrentCaller() caller: Caller, @Param('task_id') taskId: string): Promise<TaskEstimateView> {
+    return this.estimates.of(caller.apiKeyId, taskId);
+  }
+}

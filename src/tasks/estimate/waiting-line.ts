@@ -1,0 +1,64 @@
+/** What orders waiting tasks of one priority. */
+export interface Waiting {
+  priority: number;
+  id: string;
+}
+
+/** Waiting tasks of one priority, in the order in which they start. */
+export class Lane {
+  /**
+   * @param ids in order
+   * @param places of the same tasks: the column `priority`
+   * @param isWhole false: more tasks wait behind these
+   */
+  constructor(
+    private readonly ids: readonly string[],
+    private readonly places: readonly number[],
+    readonly isWhole: boolean,
+  ) {}
+
+  get length(): number {
+    return this.ids.length;
+  }
+
+  /** How many start before the task, which may be newer than the lane. */
+  countBefore({ priority, id }: Waiting): number {
+    let from = 0;
+    let to = this.ids.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const place = this.places[middle]!;
+      if (place < priority || (place === priority && this.ids[middle]! < id)) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}
+
+/** The waiting tasks in the order in which they start: those of low priority have turns between the others. */
+export class WaitingLine {
+  /** @param lowShare percent of the starts that tasks of low priority get while others wait */
+  constructor(
+    private readonly normal: Lane,
+    private readonly low: Lane,
+    private readonly lowShare: number,
+  ) {}
+
+  /** 1 for the next to start. Also of a task that is newer than the line. @returns null when too many wait to know */
+  positionOf(task: Waiting, isLow: boolean): number | null {
+    const [own, other] = isLow ? [this.low, this.normal] : [this.normal, this.low];
+    const nth = own.countBefore(task) + 1;
+    if (nth > own.length && !own.isWhole) return null;
+    const turns = isLow ? this.normalsBeforeLow(nth) : this.lowsBeforeNormal(nth);
+    if (turns > other.length && !other.isWhole) return null;
+    return nth + Math.min(turns, other.length);
+  }
+
+  private normalsBeforeLow(nth: number): number {
+    return this.lowShare === 0 ? Infinity : Math.ceil((nth * (100 - this.lowShare)) / this.lowShare);
+  }
+
+  private lowsBeforeNormal(nth: number): number {
+    return Math.floor(((nth - 1) * this.lowShare) / (100 - this.lowShare));
+  }
+}

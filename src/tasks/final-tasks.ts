@@ -1,0 +1,68 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { BUS, type Bus } from '../platform/events/bus.ts';
+import { DatabaseClock } from './database-clock.ts';
+import { isFinal } from './task-status.ts';
+import type { ShownTask } from './task.entity.ts';
+
+const TOPIC = 'task_deleted';
+/** Inputs may be long, so the cache is also bounded by characters: some 64 MB. */
+const CACHED_CHARACTERS = 32_000_000;
+/** After this time a task is read again, in case the event of a deletion was lost. */
+const TTL_MS = 15_000;
+/** Longer than a read of the database takes: a read that began before a deletion must not cache its result. */
+const DROPPED_MS = 60_000;
+const MAX_DROPPED = 50_000;
+
+/**
+ * Final tasks in memory. A final task never changes, but it or one of its files can be deleted, in another process too. The cache is kept small:
+ * with 20,000 tasks garbage collection made every other request a fifth slower.
+ */
+@Injectable()
+export class FinalTasks implements OnModuleInit {
+  private readonly tasks = new LRUCache<string, ShownTask>({
+    max: 5_000,
+    maxSize: CACHED_CHARACTERS,
+    sizeCalculation: charactersOf,
+    ttl: TTL_MS,
+  });
+  private readonly dropped = new LRUCache<string, true>({ max: MAX_DROPPED, ttl: DROPPED_MS });
+
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly clock: DatabaseClock,
+  ) {}
+
+  onModuleInit(): void {
+    this.bus.subscribe(TOPIC, (ids) => ids.forEach((id) => this.forget(id)));
+    this.bus.onReconnect(() => this.tasks.clear());
+  }
+
+  /** @returns null once the record has expired; undefined when the task is not cached */
+  get(taskId: string): ShownTask | null | undefined {
+    const task = this.tasks.get(taskId);
+    return task && task.expires_at.getTime() <= this.clock.nowMs() ? null : task;
+  }
+
+  /** Ignores unfinished tasks. */
+  add(task: ShownTask): void {
+    if (isFinal(task.status) && !this.dropped.has(task.id)) this.tasks.set(task.id, task);
+  }
+
+  /** Call after the commit of a deletion or correction: every process reads the task again. */
+  drop(taskId: string): void {
+    this.forget(taskId);
+    this.bus.publish(TOPIC, taskId);
+  }
+
+  /** In this process only. */
+  private forget(taskId: string): void {
+    this.dropped.set(taskId, true);
+    this.tasks.delete(taskId);
+  }
+}
+
+/** Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can outweigh the prompt. */
+export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input' | 'metadata' | 'result'>): number {
+  return 1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400;
+}

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { USUAL_WEIGHT } from '../auth/api-keys/api-key-limits.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { MediaKind } from '../models/media-kind.ts';
+import { Config } from '../platform/config.ts';
+import { currentRequestId } from '../platform/logging/request-context.ts';
+import { DAY_MS } from '../platform/time.ts';
+import { traces } from '../platform/traces/traces.ts';
+import { DatabaseClock } from './database-clock.ts';
+import type { NewTask } from './sql/new-task.ts';
+import { newTaskId } from './task-id.ts';
+import type { Approximation, ShownTask } from './task.entity.ts';
+import type { TaskOrigin } from './task-origin.ts';
+import type { TaskPriority } from './task-priority.ts';
+import { waitOf } from './wait-of-task.ts';
+
+export interface TaskRequest {
+  kind: MediaKind;
+  model: string;
+  input: object;
+  metadata: Record<string, string>;
+  /** normal when left out. */
+  priority?: TaskPriority | undefined;
+  /** What the interface had to approximate before any provider was asked. */
+  approximations?: Approximation[] | undefined;
+  /** Micro-units that it may cost. Called only for an API key with a budget. */
+  estimate: () => number;
+}
+
+/** A task that is not stored yet: as clients see it, and as the row to insert. */
+export interface MadeTask {
+  task: ShownTask;
+  row: NewTask;
+}
+
+/** Makes the records of new tasks. */
+@Injectable()
+export class NewTasks {
+  constructor(
+    private readonly config: Config,
+    private readonly clock: DatabaseClock,
+  ) {}
+
+  /** Unix milliseconds by the database's clock. */
+  nowMs(): number {
+    return this.clock.nowMs();
+  }
+
+  make(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs = this.nowMs()): MadeTask {
+    const traceParent = traces.link();
+    const task = this.shown(caller, request, origin, nowMs);
+    const row = {
+      id: task.id,
+      api_key_id: task.api_key_id,
+      kind: task.kind,
+      model: task.model,
+      input: task.input,
+      metadata: task.metadata,
+      source: task.source,
+      parent_task_id: task.parent_task_id,
+      relation: task.relation,
+      partial_images: origin.partialImages,
+      ...(task.request_approximations && { request_approximations: task.request_approximations }),
+      created_at: task.created_at.getTime(),
+      expires_at: task.expires_at.getTime(),
+      ...(task.low && { low: true as const }),
+      ...waitOf(task, this.config),
+      max_queued: caller.limits.maxQueued,
+      max_running: caller.limits.maxRunning,
+      ...(caller.limits.weight !== USUAL_WEIGHT && { weight: caller.limits.weight }),
+      request_id: currentRequestId.getStore() ?? null,
+      ...(traceParent !== null && { trace_parent: traceParent }),
+      ...(caller.hasBudget && { estimate_micros: request.estimate() }),
+    };
+    return { task, row };
+  }
+
+  private shown(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs: number): ShownTask {
+    const { kind, model, input, metadata, priority, approximations } = request;
+    return {
+      id: newTaskId(nowMs),
+      api_key_id: caller.apiKeyId,
+      kind,
+      model,
+      status: 'queued',
+      progress: 0,
+      sequence: 1,
+      input: input as Record<string, unknown>,
+      metadata,
+      created_at: new Date(nowMs),
+      started_at: null,
+      completed_at: null,
+      expires_at: new Date(nowMs + this.config.taskRetentionDays * DAY_MS),
+      source: origin.source,
+      low: priority === 'low',
+      parent_task_id: origin.parent,
+      relation: origin.relation,
+      batch_id: null,
+      batch_index: null,
+      custom_id: null,
+      task_events: true,
+      attempt: 0,
+      approximations: null,
+      request_approximations: approximations?.length ? approximations : null,
+      result: null,
+      error: null,
+      files_expire_at: null,
+      submits: 0,
+      usage: null,
+    };
+  }
+}

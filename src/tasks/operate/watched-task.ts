@@ -1,0 +1,56 @@
+import type { Task } from '../task.entity.ts';
+
+export const STUCK_REASONS = ['over_time', 'lease_lapsed', 'parked_without_reason', 'dispatch_untaken'] as const;
+export type StuckReason = (typeof STUCK_REASONS)[number];
+
+export const WATCHED_STATES = ['waiting', 'parked', 'paused', 'running', 'stuck'] as const;
+export type WatchedState = (typeof WATCHED_STATES)[number];
+
+/** The columns that operators see. */
+export const WATCHED_COLUMNS = [
+  'id',
+  'api_key_id',
+  'kind',
+  'model',
+  'status',
+  'parked',
+  'paused_by',
+  'low',
+  'attempt',
+  'losses',
+  'worker_id',
+  'lease_until',
+  'created_at',
+  'started_at',
+  'deadline_at',
+  'completed_at',
+  'provider',
+  'provider_url',
+  'provider_model',
+  'credential',
+  'submitted_at',
+  'upstream_id',
+  'request_id',
+] as const;
+
+/** A task as operators see it: nothing that its owner sent or received. */
+export type WatchedTask = Pick<Task, (typeof WATCHED_COLUMNS)[number]> & {
+  error_code: string | null;
+  /** Why it seems stuck. */
+  stuck: StuckReason | null;
+};
+
+/** Which unfinished tasks an operator means: those that fit every given field. */
+export interface TaskSelection {
+  state?: WatchedState | undefined;
+  worker_id?: string | undefined;
+  provider?: string | undefined;
+  api_key_id?: string | undefined;
+  model?: string | undefined;
+}
+
+/** How long a run of each model may take before it is suspicious. */
+export interface Suspicion {
+  models: string[];
+  seconds: number[];
+}

@@ -1,0 +1,13 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** How many tasks of a model one process has started and ended within a few seconds. Kept for an hour. */
+@Entity('pace_samples')
+export class PaceSample {
+  @PrimaryColumn('timestamptz') starts_at: Date;
+  @PrimaryColumn('text') worker_id: string;
+  @PrimaryColumn('text') model: string;
+  @Column('integer') started: number;
+  @Column('integer') succeeded: number;
+  /** Without cancels and refusals of the content. */
+  @Column('integer') failed: number;
+}

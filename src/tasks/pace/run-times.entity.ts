@@ -1,0 +1,13 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** How long the last 200 successful runs of one kind took, by whichever process. */
+@Entity('run_times')
+export class RunTimes {
+  @PrimaryColumn('text') model: string;
+  /** Empty for a model without it. */
+  @PrimaryColumn('text') resolution: string;
+  /** 0, with an empty resolution: all runs of the model. */
+  @PrimaryColumn('integer') n: number;
+  /** Milliseconds from start to end, the newest last. */
+  @Column('integer', { array: true }) run_ms: number[];
+}

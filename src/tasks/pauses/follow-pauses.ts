@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { WakeSignal } from '../queue/wake-signal.ts';
+import { PauseTasks } from '../sql/pause-tasks.ts';
+
+/** Moves the tasks that wait as the pauses say. A claim that is faster sets aside what it finds itself. */
+@Injectable()
+export class FollowPauses {
+  /** The pauses for which the waiting tasks were set aside. */
+  private followed = '';
+
+  constructor(
+    private readonly tasks: PauseTasks,
+    private readonly wakeSignal: WakeSignal,
+  ) {}
+
+  /** @param isStopped ends the work half-way; another process, or the next call, does the rest */
+  async follow(isStopped: () => boolean): Promise<void> {
+    const inForce = (await this.tasks.read()).map(({ id, models }) => `${id} ${models.join()}`).join('\n');
+    if (inForce !== this.followed) {
+      // The line of waiting tasks is read as a whole, so only after a change.
+      if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
+      this.followed = inForce;
+    }
+    if ((await untilDone(() => this.tasks.wake(), isStopped)) > 0) this.wakeSignal.notify();
+    await this.tasks.release();
+  }
+}
+
+async function untilDone(
+  step: () => Promise<{ moved: number; isDone: boolean }>,
+  isStopped: () => boolean,
+): Promise<number> {
+  for (let moved = 0; ;) {
+    const done = await step();
+    moved += done.moved;
+    if (done.isDone || isStopped()) return moved;
+  }
+}

@@ -1,0 +1,31 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+export const PAUSE_KINDS = ['model', 'provider', 'place'] as const;
+export type PauseKind = (typeof PAUSE_KINDS)[number];
+
+/** An operator keeps tasks from a model, a provider or one place of a provider. */
+@Entity('pauses')
+export class Pause {
+  /** `pause_` and 26 characters, time-ordered. */
+  @PrimaryColumn('text') id: string;
+  @Column('text') kind: PauseKind;
+  /** Id of the model, name of the provider, or the endpoint of the place. */
+  @Column('text') target: string;
+  /** Number of the place when it was paused. */
+  @Column('integer', { nullable: true }) place: number | null;
+  /** The models that cannot start while it lasts. Other open pauses may take part in that. */
+  @Column('text', { array: true }) models: string[];
+  /** Whether creations for these models are refused. */
+  @Column('boolean') refuse_creates: boolean;
+  @Column('text') reason: string;
+  /** It ends by itself at this time; null: when an operator ends it. */
+  @Column('timestamptz', { nullable: true }) until: Date | null;
+  @Column('timestamptz') created_at: Date;
+  /** The API key; null: the command line. */
+  @Column('text', { nullable: true }) created_by: string | null;
+  /** When `models` or `ended_at` last changed: for a while the tasks that it holds are looked at again. */
+  @Column('timestamptz') changed_at: Date;
+  @Column('timestamptz', { nullable: true }) ended_at: Date | null;
+  /** It has ended and holds no task any more. */
+  @Column('boolean') released: boolean;
+}

@@ -1,0 +1,39 @@
+/** The turns of tasks of low priority in one claim. A turn that no such task takes goes to a normal one. */
+export interface LowTurns {
+  /** Most turns of the claim. */
+  turns: number;
+  /** Percent that the turns have gathered: how soon the first one is. */
+  gathered: number;
+  /** Percent of the starts. */
+  share: number;
+}
+
+/** Less than a whole start is more than one turn needs, and less than two. */
+const MOST_GATHERED = 99;
+
+/**
+ * Deals turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It counts the
+ * starts of one process, so over all processes the share is the same. In whole numbers, because 9 times 1/9 is less than 1.
+ */
+export class LowShare {
+  /** Rises by `share` with each start, and falls by 100 with each start of a low task. */
+  private gathered = 0;
+
+  constructor(private readonly share: number) {}
+
+  /** @param starts most starts of the claim */
+  next(starts: number): LowTurns {
+    const turns = Math.floor((this.gathered + this.share * starts) / 100);
+    return { turns, gathered: this.gathered, share: this.share };
+  }
+
+  /**
+   * Turns are not saved up: after a time without low tasks the first one gets one turn at once, and no more. Nor do low tasks
+   * that start while no normal one waits use up a turn.
+   * @param missed whether low tasks may have waited without a turn: then the next claim makes up for it
+   */
+  count({ normal, low }: { normal: number; low: number }, missed = false): void {
+    const gathered = this.gathered + this.share * normal - (100 - this.share) * low;
+    this.gathered = Math.min(Math.max(gathered, 0), missed || low > 0 ? Infinity : MOST_GATHERED);
+  }
+}

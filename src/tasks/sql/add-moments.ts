@@ -1,0 +1,17 @@
+import { MAX_MOMENTS } from '../timeline/moment.ts';
+
+/** A statement adds at most as many. */
+const MOST_ADDED = 10;
+const KEPT = MAX_MOMENTS - MOST_ADDED;
+/** Removes one moment from the middle. */
+const LESS_ONE = ` - ${KEPT / 2}`;
+
+/** SQL: a timeline with moments added. From a long one some go first, out of the middle: how it began and went last stays. */
+export const withMoments = (timeline: string, moments: string): string =>
+  `(case when jsonb_array_length(${timeline}) > ${KEPT} then ${timeline}${LESS_ONE.repeat(MOST_ADDED)}
+         else coalesce(${timeline}, '[]') end || ${moments})`;
+
+/** SQL: a list of one moment, at the time of the transaction. */
+export const moment = (type: string, attempt: string, detail?: string): string =>
+  `jsonb_build_array(jsonb_build_array(
+     floor(extract(epoch from now()) * 1000)::bigint, '${type}', ${attempt}, null, ${detail ? `'${detail}'` : 'null'}))`;

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { hidden, hiddenTime } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+
+/** Queued ones first: otherwise the places of the running ones would go to tasks that end a moment later. */
+const UNFINISHED: Statement = {
+  name: 'tasks.unfinished_of_batch',
+  text: `
+    select id, api_key_id from tasks where batch_id = $1 and ${hidden('status')} in ('queued', 'running')
+    order by status, batch_index`,
+};
+
+const FINAL: Statement = {
+  name: 'tasks.final_of_batch',
+  text: `
+    select ${SHOWN_COLUMNS} from tasks
+    where batch_id = $1 and batch_index > $2 and ${hidden('status')} in ('succeeded', 'failed')
+      and ${hiddenTime('expires_at')} > now()
+    order by batch_index limit $3`,
+};
+
+/** Raw SQL because each statement is shaped for the index `tasks_of_batch`. */
+@Injectable()
+export class BatchTasks {
+  constructor(private readonly sql: Sql) {}
+
+  unfinished(batchId: string): Promise<{ id: string; api_key_id: string }[]> {
+    return this.sql.run(UNFINISHED, [batchId]);
+  }
+
+  /** In the order of the batch. */
+  finalTasks(batchId: string, after: number, limit: number): Promise<ShownTask[]> {
+    return this.sql.run<ShownTask>(FINAL, [batchId, after, limit]);
+  }
+}

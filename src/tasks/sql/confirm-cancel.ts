@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { settled } from './settle-budgets.ts';
+
+/**
+ * A user's cancel ends the task at once, and its cost is assumed. When the provider confirms afterwards that the job never ran,
+ * the cost becomes nothing: in the ledger, as long as no sum contains the row, in the budget and in the task.
+ */
+const CONFIRM: Statement = {
+  name: 'tasks.confirm_cancel',
+  text: `
+    with held as (
+      select id, api_key_id, budget_day, (usage->>'cost_micros')::bigint as cost_micros from tasks
+      where id = $1 and lost_submits = 0 and error->>'code' in ('task_cancelled', 'task_deadline_exceeded') for update
+    ), corrected as (
+      update usage_ledger l set cost_micros = 0, basis = 'free' from held
+      where l.task_id = held.id and l.basis in ('assumed', 'unpriced') and not l.rolled_up
+      returning l.task_id
+    ), returned as (
+      select api_key_id, budget_day, 0 as reserved_micros, -cost_micros as cost_micros
+      from held join corrected on task_id = id
+    ), ${settled('returned', 'returned')}
+    update tasks t
+    set sequence = t.sequence + 1,
+        usage = t.usage::jsonb || '{"cost_micros": 0, "basis": "free"}'
+    from corrected where t.id = corrected.task_id
+    returning t.id`,
+};
+
+/** Raw SQL because the record and the ledger change together, and only if both still may. */
+@Injectable()
+export class ConfirmCancel {
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns whether the cost of the task has changed */
+  async confirm(taskId: string): Promise<boolean> {
+    return (await this.sql.run(CONFIRM, [taskId])).length === 1;
+  }
+}

@@ -1,0 +1,159 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+import { isLockTimeout, lockWait } from './batch-by-key.ts';
+import type { Idempotency } from './create-keyed-tasks.ts';
+import { type FirstResponse, firstResponsesOf } from './first-responses.ts';
+import { BATCH_COLUMNS, COLUMNS, INSERT_OF_BATCH, type NewBatchTask, toRows } from './new-task.ts';
+import { OpenKeyCounters } from './open-key-counters.ts';
+import { reserveForTasks } from './reserve-for-tasks.ts';
+
+/** What is stored in one commit. */
+export interface NewTaskBatch {
+  id: string;
+  api_key_id: string;
+  /** May be empty. */
+  tasks: NewBatchTask[];
+  /** Limits of the API key; 0 = unlimited. */
+  max_queued: number;
+  max_running: number;
+  /** The share of the key in the starts. */
+  weight: number;
+  idempotency: Idempotency | null;
+  /** Writes the record of the batch in the same transaction. */
+  writeRecord: (tx: Tx) => Promise<unknown>;
+}
+
+/**
+ * The load of the key is read without a lock, because it only decides the place in the queue: a thousand rows take a while to
+ * insert, and claims and ends of the key must not wait for them.
+ */
+const INSERT: Statement = {
+  name: 'tasks.create_batch',
+  text: `
+    with wanted as (
+      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${BATCH_COLUMNS}), ${lockWait(`'1200ms'`)}
+    ), load as (
+      select api_key_id, least(low, queued + running) as low_ahead,
+             queued + running - least(low, queued + running) as ahead, $3::int as weight
+      from key_load where api_key_id = $2
+    )${INSERT_OF_BATCH}`,
+};
+
+/** Decides about the queue bound under the lock of the row, after the tasks, as the locks of every statement are ordered. */
+const COUNT: Statement = {
+  name: 'tasks.count_batch',
+  text: `
+    update key_load
+    set queued = queued + $2, low = least(low, queued + running) + $5, max_running = $3, weight = $6
+    where api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)`,
+};
+
+const HAS_COUNTERS: Statement = {
+  name: 'tasks.has_counters',
+  text: `select from key_load where api_key_id = $1`,
+};
+
+const KEEP_KEY: Statement = {
+  name: 'tasks.keep_batch_key',
+  text: `
+    insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
+    values ($1, $2, decode($3, 'hex'), $4, $5, now() + make_interval(secs => $6))
+    on conflict (api_key_id, key) do update
+      set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
+          created_at = now(), expires_at = excluded.expires_at
+      where k.expires_at < now()`,
+};
+
+/** Rolls the transaction back: the Idempotency-Key has been used. */
+class KnownKey extends Error {}
+/** Rolls the transaction back: a purge or a restore has removed the row of the key's counters. */
+class NoCounters extends Error {}
+
+/** Stores all the tasks of a batch, or none. Raw SQL because a thousand rows are one statement. */
+@Injectable()
+export class CreateTaskBatch {
+  constructor(
+    private readonly sql: Sql,
+    private readonly counters: OpenKeyCounters,
+  ) {}
+
+  /**
+   * @returns the first answer, if the Idempotency-Key was used before; then nothing is stored
+   * @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable
+   */
+  async create(batch: NewTaskBatch): Promise<FirstResponse | null> {
+    try {
+      await this.storeWithCounters(batch);
+      return null;
+    } catch (error) {
+      const first = batch.idempotency && (await this.firstResponse(batch, batch.idempotency));
+      if (first) return first;
+      if (error instanceof KnownKey) throw new ApiError('idempotency_in_progress');
+      if (isLockTimeout(error)) throw new ApiError('service_unavailable', { retryAfterS: 1, cause: error });
+      throw error;
+    }
+  }
+
+  /** @throws ApiError idempotency_key_reused */
+  async firstResponse(
+    { api_key_id }: Pick<NewTaskBatch, 'api_key_id'>,
+    { idempotency_key, request_hash }: Pick<Idempotency, 'idempotency_key' | 'request_hash'>,
+  ): Promise<FirstResponse | null> {
+    const responses = await firstResponsesOf(this.sql, [{ api_key_id, idempotency_key }]);
+    const [first] = responses.values();
+    if (!first) return null;
+    if (first.request_hash === request_hash) return first;
+    throw new ApiError('idempotency_key_reused', { param: 'Idempotency-Key' });
+  }
+
+  private async storeWithCounters(batch: NewTaskBatch): Promise<void> {
+    const owner = [{ api_key_id: batch.api_key_id }];
+    await this.counters.open(owner);
+    try {
+      await this.store(batch);
+    } catch (error) {
+      if (!(error instanceof NoCounters)) throw error;
+      this.counters.forget(owner);
+      await this.counters.open(owner);
+      await this.store(batch);
+    }
+  }
+
+  private store(batch: NewTaskBatch): Promise<void> {
+    return this.sql.transaction(async (tx) => {
+      const inserted = tx.query({ ...INSERT, values: [toRows(batch.tasks), batch.api_key_id, batch.weight] });
+      const [{ rowCount }] = await Promise.all([inserted, batch.writeRecord(tx)]);
+      if (rowCount !== batch.tasks.length) throw new NoCounters();
+      await admit(tx, batch);
+      if (batch.idempotency) await keepKey(tx, batch, batch.idempotency);
+    });
+  }
+}
+
+/** Everything that may refuse the batch as a whole, in its own commit: the bound of the queue, and the budget of a key that has one. */
+async function admit(tx: Tx, batch: NewTaskBatch): Promise<void> {
+  const { api_key_id, tasks } = batch;
+  if (tasks.length === 0) return;
+  await count(tx, batch);
+  const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);
+  if (hasBudget) await reserveForTasks(tx, api_key_id, tasks);
+}
+
+async function count(tx: Tx, { api_key_id, tasks, max_queued, max_running, weight }: NewTaskBatch): Promise<void> {
+  const lows = tasks.filter(({ low }) => low).length;
+  const values = [api_key_id, tasks.length, max_running, max_queued, lows, weight];
+  const { rowCount } = await tx.query({ ...COUNT, values });
+  if (rowCount === 1) return;
+  const { rowCount: counters } = await tx.query({ ...HAS_COUNTERS, values: [api_key_id] });
+  if (counters === 0) throw new NoCounters(); // purged since the tasks were inserted
+  const message = `This API key may have ${max_queued} queued tasks, and a batch of ${tasks.length} more would exceed that.`;
+  throw new ApiError('queue_full', { message });
+}
+
+async function keepKey(tx: Tx, { id, api_key_id }: NewTaskBatch, key: Idempotency): Promise<void> {
+  const { idempotency_key, request_hash, response, key_ttl_s } = key;
+  const values = [api_key_id, idempotency_key, request_hash, id, response, key_ttl_s];
+  const { rowCount } = await tx.query({ ...KEEP_KEY, values });
+  if (rowCount === 0) throw new KnownKey();
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { hidden, hiddenTime } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/**
+ * How long the record of a deleted task stays after the end of the task, for other processes: a stream or a worker that is
+ * late still reads from it that the task was cancelled, and a late worker may still write a file, which the purge then
+ * deletes with the record.
+ */
+const SETTLED_AFTER = `interval '5 minutes'`;
+
+/** An expired record is visible to no request in any process, and the purge deletes it with its files. */
+const DELETE: Statement = {
+  name: 'tasks.delete',
+  text: `
+    update tasks set expires_at = now(), purge_after = completed_at + ${SETTLED_AFTER}
+    where id = $1 and api_key_id = $2 and ${hidden('status')} in ('succeeded', 'failed') and ${hiddenTime('expires_at')} > now()
+    returning id`,
+};
+
+/** Raw SQL because the times are the database's and must be compared in the statement that writes. */
+@Injectable()
+export class DeleteTask {
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns false when the API key has no such final task any more */
+  async delete(apiKeyId: string, taskId: string): Promise<boolean> {
+    return (await this.sql.run(DELETE, [taskId, apiKeyId])).length === 1;
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { Batch } from '../../platform/database/batch.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import type { TaskPage } from './list-tasks.ts';
+
+export interface ChildrenRequest {
+  apiKeyId: string;
+  parentId: string;
+  /** 1 to 100. */
+  limit: number;
+  /** Id of the last child of the previous page. */
+  after: string | null | undefined;
+}
+
+/** One row more than the limit shows whether there are more. Ids are lower than `~`. */
+const CHILDREN: Statement = {
+  name: 'tasks.list_children',
+  text: `
+    select w.request::int, t.* from unnest($1::text[], $2::text[], $3::text[], $4::int[]) with ordinality
+             as w(api_key_id, parent_id, after, size, request),
+           lateral (
+      select ${SHOWN_COLUMNS} from tasks
+      where api_key_id = w.api_key_id and parent_task_id = w.parent_id and id < w.after and ${hiddenTime('expires_at')} > now()
+      order by id desc limit w.size) t
+    order by w.request, t.id desc`,
+};
+
+/** Raw SQL because the pages of many parents, which one GraphQL document may ask for, are one statement. */
+@Injectable()
+export class ListChildren {
+  private readonly batch = new Batch<ChildrenRequest, TaskPage>((requests) => this.flush(requests), {
+    name: 'tasks.children',
+    maxItems: 100,
+  });
+
+  constructor(private readonly sql: Sql) {}
+
+  /** The tasks that were made from a task, newest first. */
+  list(request: ChildrenRequest): Promise<TaskPage> {
+    return this.batch.add(request);
+  }
+
+  private async flush(requests: ChildrenRequest[]): Promise<TaskPage[]> {
+    const rows = await this.sql.run<ShownTask & { request: number }>(CHILDREN, [
+      requests.map(({ apiKeyId }) => apiKeyId),
+      requests.map(({ parentId }) => parentId),
+      requests.map(({ after }) => after ?? '~'),
+      requests.map(({ limit }) => limit + 1),
+    ]);
+    const byRequest = Map.groupBy(rows, ({ request }) => request - 1);
+    return requests.map(({ limit }, at) => {
+      const tasks = byRequest.get(at) ?? [];
+      return { tasks: tasks.slice(0, limit), hasMore: tasks.length > limit };
+    });
+  }
+}

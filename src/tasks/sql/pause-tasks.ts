@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { Pause } from '../pauses/pause.entity.ts';
+import { moment, withMoments } from './add-moments.ts';
+import { heldByLimit, IN_FORCE, PAUSED_MODELS } from './paused-models.ts';
+
+/** Tasks per statement: none of them keeps its rows locked for long. */
+const AT_ONCE = 1_000;
+/** Seconds. A claim whose snapshot is older than the change of a pause sets tasks aside for what was in force then. */
+const SETTLED_AFTER_S = 40;
+
+const READ: Statement = {
+  name: 'tasks.read_pauses',
+  text: `select * from pauses where ${IN_FORCE} order by id`,
+};
+
+/** @param waits tasks that a claim would read, or those that wait for a place of their key */
+const setAside = (name: string, waits: string, order: string): Statement => ({
+  name,
+  text: `
+    with paused as (${PAUSED_MODELS}
+    ), next as (
+      select t.id, p.pause_id from tasks t join paused p using (model)
+      where t.status = 'queued' and ${waits} order by ${order} limit ${AT_ONCE} for update of t skip locked
+    )
+    update tasks t
+    set parked = true, paused_by = n.pause_id, timeline = ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))}
+    from next n where t.id = n.id returning t.id`,
+});
+const SET_ASIDE = setAside('tasks.set_aside_waiting', 'not t.parked', 't.priority, t.id');
+const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', heldByLimit('t.'), 't.api_key_id, t.low, t.id');
+
+/** Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. */
+const MAY_WAKE = `(not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
+
+/** Claims park again what is over the limit of its key. */
+const WAKE: Statement = {
+  name: 'tasks.wake_paused',
+  text: `
+    with changed as (
+      select id, case when ${IN_FORCE} then models else '{}' end as models from pauses where not released and ${MAY_WAKE}
+    ), next as (
+      select t.id from changed c, lateral (
+        select id from tasks where paused_by = c.id and status = 'queued' and model <> all(c.models)
+        order by id limit ${AT_ONCE} for update skip locked) t
+      limit ${AT_ONCE}
+    )
+    update tasks t
+    set parked = false, paused_by = null, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
+    from next n where t.id = n.id returning t.id`,
+};
+
+const RELEASE: Statement = {
+  name: 'tasks.release_pauses',
+  text: `
+    update pauses p set released = true
+    where not released and ended_at is not null and changed_at < now() - interval '${SETTLED_AFTER_S} seconds'
+      and not exists (select 1 from tasks t where t.paused_by = p.id and t.status = 'queued')`,
+};
+
+/**
+ * What pauses do to the tasks that wait. Raw SQL because thousands of rows move at once, past those that others have locked.
+ * `key_load` stays as it is: a task that is set aside is still queued.
+ */
+@Injectable()
+export class PauseTasks {
+  constructor(private readonly sql: Sql) {}
+
+  /** The pauses in force. */
+  read(): Promise<Pause[]> {
+    return this.sql.run<Pause>(READ);
+  }
+
+  /** Sets aside some waiting tasks of paused models. @returns how many; fewer than a full batch: there are no more */
+  async setAside(): Promise<{ moved: number; isDone: boolean }> {
+    const waiting = (await this.sql.run(SET_ASIDE)).length;
+    const parked = (await this.sql.run(SET_ASIDE_PARKED)).length;
+    return { moved: waiting + parked, isDone: Math.max(waiting, parked) < AT_ONCE };
+  }
+
+  /** Lets some tasks go on that no pause holds any more. */
+  async wake(): Promise<{ moved: number; isDone: boolean }> {
+    const moved = (await this.sql.run(WAKE)).length;
+    return { moved, isDone: moved < AT_ONCE };
+  }
+
+  /** Marks the ended pauses that hold no task any more, so that they are not looked at again. */
+  async release(): Promise<void> {
+    await this.sql.run(RELEASE);
+  }
+}

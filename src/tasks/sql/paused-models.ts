@@ -1,0 +1,10 @@
+/** SQL: whether a row of `pauses` is in force now. */
+export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
+
+/** SQL: the models that are paused, each with the pause that holds its tasks. Few rows, from an index of few rows. */
+export const PAUSED_MODELS = `
+    select distinct on (m.model) m.model, p.id as pause_id
+    from pauses p, unnest(p.models) m(model) where ${IN_FORCE} order by m.model, p.id`;
+
+/** SQL: a parked task that waits for a place of its key, not for a pause. Only the index of these tasks fits it. */
+export const heldByLimit = (task: string): string => `${task}parked::int = 1 and ${task}paused_by is null`;

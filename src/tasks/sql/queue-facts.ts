@@ -1,0 +1,60 @@
+import type { Fact } from '../../platform/measuring/database-facts.ts';
+
+/** Of all API keys together. Tasks of a key that runs as many as it may are `parked`, whether a claim has seen them or not. */
+interface QueueRow {
+  waiting: number;
+  parked: number;
+  running: number;
+  keys: number;
+  /** Seconds; null: no task waits. */
+  oldest_waiting: number | null;
+  oldest_parked: number | null;
+}
+
+/**
+ * Reads the counters, and for each key with queued tasks one entry of an index: the backlog itself is never read. The ids of tasks
+ * are in the order of their creation.
+ */
+export const QUEUE_FACT: Fact<QueueRow> = {
+  name: 'queue',
+  text: `
+    with load as materialized (
+      select api_key_id, queued, running, max_running > 0 and running >= max_running as is_full
+      from key_load where queued > 0 or running > 0
+    ), oldest as materialized (
+      select l.is_full, t.id
+      from load l cross join lateral (
+        select id from tasks where api_key_id = l.api_key_id and status = 'queued' order by id limit 1) t
+      where l.queued > 0
+    )
+    select coalesce(sum(queued) filter (where not is_full), 0)::float8 as waiting,
+           coalesce(sum(queued) filter (where is_full), 0)::float8 as parked,
+           coalesce(sum(running), 0)::float8 as running,
+           (count(*) filter (where queued > 0))::float8 as keys,
+           ${ageOfOldest('not is_full')} as oldest_waiting,
+           ${ageOfOldest('is_full')} as oldest_parked
+    from load`,
+};
+
+function ageOfOldest(condition: string): string {
+  return `(select greatest(0, extract(epoch from now() - created_at))::float8 from tasks
+           where id = (select min(id) from oldest where ${condition}))`;
+}
+
+interface ExpiredRow {
+  /** Seconds since the oldest has expired; null: nothing has expired. */
+  files: number | null;
+  tasks: number | null;
+}
+
+const overdue = (column: string, condition: string): string =>
+  `(select greatest(0, extract(epoch from now() - ${column}))::float8 from tasks
+    where ${condition} order by ${column} limit 1)`;
+
+/** The first entry of two indexes. */
+export const EXPIRED_FACT: Fact<ExpiredRow> = {
+  name: 'expired_tasks',
+  text: `
+    select ${overdue('files_expire_at', 'files_expire_at is not null and not files_purged')} as files,
+           ${overdue('expires_at', `status in ('succeeded', 'failed')`)} as tasks`,
+};

@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Batch } from '../../platform/database/batch.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { Task } from '../task.entity.ts';
+
+/** What decides when a task starts and ends. */
+export interface TaskPlace extends Pick<
+  Task,
+  'id' | 'api_key_id' | 'model' | 'status' | 'priority' | 'low' | 'parked' | 'started_at' | 'input'
+> {
+  /** It waits for its API key or for its provider. */
+  is_held: boolean;
+  /** It waits, and an operator has paused its model. */
+  is_paused: boolean;
+}
+
+const READ: Statement = {
+  name: 'tasks.read_places',
+  text: `
+    select id, api_key_id, model, status, priority, low, parked, started_at,
+           json_build_object('resolution', input->'resolution', 'n', input->'n') as input,
+           coalesce(timeline->-1->>1 = 'held', false) as is_held,
+           (parked and paused_by is not null) as is_paused
+    from tasks where id = any($1::text[]) and ${hiddenTime('expires_at')} > now()`,
+};
+
+/** Raw SQL because estimates of many tasks, which one GraphQL document may ask for, are one statement. */
+@Injectable()
+export class ReadPlaces {
+  private readonly batch = new Batch<string, TaskPlace | null>((ids) => this.flush(ids), { name: 'tasks.places' });
+
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns null when there is no such task or its record has expired */
+  find(id: string): Promise<TaskPlace | null> {
+    return this.batch.add(id);
+  }
+
+  private async flush(ids: string[]): Promise<(TaskPlace | null)[]> {
+    const rows = await this.sql.run<TaskPlace>(READ, [ids]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { RunKind } from '../pace/run-kind.ts';
+import { WORKER_ID } from '../queue/worker-id.ts';
+
+export interface PaceCounts {
+  model: string;
+  started: number;
+  succeeded: number;
+  failed: number;
+}
+
+export interface NewRunTimes extends RunKind {
+  run_ms: number[];
+}
+
+/** Seconds that one row of `pace_samples` covers. */
+export const SAMPLE_S = 5;
+/** Successes whose times are kept. */
+export const KEPT_RUNS = 200;
+/** Success rates look back an hour. */
+const KEPT = `interval '65 minutes'`;
+
+/** Rows in order of their keys, so that processes that write at the same time do not deadlock. */
+const RECORD: Statement = {
+  name: 'tasks.record_pace',
+  text: `
+    with counted as (
+      insert into pace_samples as p (starts_at, worker_id, model, started, succeeded, failed)
+      select to_timestamp(floor(extract(epoch from now()) / ${SAMPLE_S}) * ${SAMPLE_S}), $1, model, started, succeeded, failed
+      from json_to_recordset($2::json) as c(model text, started int, succeeded int, failed int) order by model
+      on conflict (starts_at, worker_id, model) do update
+        set started = p.started + excluded.started, succeeded = p.succeeded + excluded.succeeded,
+            failed = p.failed + excluded.failed
+    )
+    insert into run_times as r (model, resolution, n, run_ms)
+    select model, resolution, n, run_ms
+    from json_to_recordset($3::json) as t(model text, resolution text, n int, run_ms int[]) order by model, resolution, n
+    on conflict (model, resolution, n) do update
+      set run_ms = (r.run_ms || excluded.run_ms)[greatest(cardinality(r.run_ms || excluded.run_ms) - ${KEPT_RUNS - 1}, 1):]`,
+};
+
+const FORGET: Statement = {
+  name: 'tasks.forget_pace',
+  text: `
+    delete from pace_samples where (starts_at, worker_id, model) in (
+      select starts_at, worker_id, model from pace_samples where starts_at < now() - ${KEPT} for update skip locked)`,
+};
+
+/** Raw SQL because of the upserts: one statement every few seconds and process, however many tasks it runs. */
+@Injectable()
+export class RecordPace {
+  constructor(private readonly sql: Sql) {}
+
+  async record(counts: PaceCounts[], times: NewRunTimes[]): Promise<void> {
+    await this.sql.run(RECORD, [WORKER_ID, JSON.stringify(counts), JSON.stringify(times)]);
+  }
+
+  /** Deletes what no estimate needs any more. */
+  async forget(): Promise<void> {
+    await this.sql.run(FORGET);
+  }
+}

@@ -1,0 +1,36 @@
+import type { EntityManager } from 'typeorm';
+import { inMonthOf } from '../../auth/budgets/budget-columns.ts';
+
+/** A day is that of the creation. Nothing is reserved, because the estimate was not kept. */
+const COUNT_UNFINISHED = `
+  update tasks t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
+  from (
+    select id from tasks where api_key_id = $1 and status in ('queued', 'running') and budget_day is null
+    order by id for update
+  ) held
+  where t.id = held.id`;
+
+/** Makes the cost of unfinished tasks count in the budget that their key is about to get. */
+export async function countUnfinished(tx: EntityManager, apiKeyId: string): Promise<void> {
+  await tx.query(COUNT_UNFINISHED, [apiKeyId]);
+}
+
+/**
+ * The row of the budget must be locked: then every reservation in it is that of a task which this statement sees, and an end that
+ * it does not see waits for the row. Raw SQL because it is one sum by an index.
+ */
+const RECOUNT = `
+  update key_budgets b set day_reserved = s.of_day, month_reserved = s.of_month, total_reserved = s.of_all
+  from (
+    select coalesce(sum(t.reserved_micros) filter (where t.budget_day = b.day), 0)::bigint as of_day,
+           coalesce(sum(t.reserved_micros) filter (where ${inMonthOf('t.budget_day')}), 0)::bigint as of_month,
+           coalesce(sum(t.reserved_micros), 0)::bigint as of_all
+    from (select day from key_budgets where api_key_id = $1) b left join tasks t
+      on t.api_key_id = $1 and t.status in ('queued', 'running') and t.budget_day is not null
+  ) s
+  where b.api_key_id = $1`;
+
+/** Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks, and left theirs. */
+export async function recountReservations(tx: EntityManager, apiKeyId: string): Promise<void> {
+  await tx.query(RECOUNT, [apiKeyId]);
+}

@@ -1,0 +1,90 @@
+import {
+  dayAfter,
+  firstDay,
+  inPeriod,
+  reservedBy,
+  rolledTo,
+  startOf,
+  TODAY,
+} from '../../auth/budgets/budget-columns.ts';
+
+/**
+ * Fragments of the statements that create tasks of API keys with a budget. The statement that inserts a task reserves its estimated cost, under the
+ * lock of the budget, so the sum of all reservations never passes the amount, in any number of processes.
+ */
+
+/** A column of `wanted`. */
+export const ESTIMATE_COLUMN = 'estimate_micros bigint';
+
+/** What remains of the budget. Null: the key has none any more, which its caller may learn 5 s later. */
+const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
+
+/**
+ * SQL fragment; needs the CTE `load`, so that its rows are locked first. A row is of the present day, or of a later one if the
+ * statement has waited for it past midnight.
+ */
+export const BUDGET = `
+    budget as (
+      select b.api_key_id, case when b.amount_micros is not null then d.today end as today, b.amount_micros, b.period,
+             (${LEFT})::bigint as left_micros,
+             case when b.period <> 'total' then
+               greatest(1, ceil(extract(epoch from ${startOf(dayAfter('d.today'))} - clock_timestamp())))::int
+             end as retry_after_s,
+             b.exceeded_of is not distinct from ${firstDay('d.today')} as is_reported
+      from load join key_budgets b using (api_key_id), lateral (select greatest(b.day, ${TODAY}) as today) d
+      order by b.api_key_id for update of b
+    )`;
+
+/**
+ * SQL fragment; needs the CTEs `wanted`, `load` and `budget`. Decides about the tasks of each key one after the other, because one
+ * that does not fit leaves its room to the next one.
+ * @param known SQL: whether the task \`w\` was created before, so that it takes no room
+ */
+export const decided = (known: string): string => `
+    considered as (
+      select w.id, w.api_key_id, w.place, coalesce(w.estimate_micros, 0) as estimate, load.admitted, budget.left_micros,
+             ${known} as known
+      from wanted w join load using (api_key_id) left join budget using (api_key_id)
+    ), decided(id, api_key_id, place, refusal, room, left_micros) as (
+      select c.id, c.api_key_id, c.place, v.refusal, c.admitted - v.taken, c.left_micros - v.taken * c.estimate
+      from considered c, lateral (${verdict('c.admitted', 'c.left_micros')}) v
+      where c.place = 1
+      union all
+      select c.id, c.api_key_id, c.place, v.refusal, d.room - v.taken, d.left_micros - v.taken * c.estimate
+      from decided d join considered c on c.api_key_id = d.api_key_id and c.place = d.place + 1,
+           lateral (${verdict('d.room', 'd.left_micros')}) v
+    )`;
+
+function verdict(room: string, left: string): string {
+  const refusal = `
+        case when c.known then 'known_key' when ${room} < 1 then 'queue_full'
+             when c.estimate > ${left} then 'budget_exceeded' end`;
+  return `select r.refusal, (r.refusal is null)::int as taken from (select ${refusal} as refusal) r`;
+}
+
+/** SQL fragment; needs the CTE `made`, which returns `api_key_id` and the columns below of each inserted task. */
+export const RESERVED = `
+    reserved as (
+      update key_budgets b set ${rolledTo('m.budget_day')}, ${reservedBy('m.budget_day', 'm.micros')}
+      from (
+        select api_key_id, budget_day, sum(reserved_micros)::bigint as micros
+        from made where budget_day is not null group by api_key_id, budget_day
+      ) m
+      where b.api_key_id = m.api_key_id and (m.micros > 0 or b.day < m.budget_day)
+    )`;
+export const MADE_COLUMNS = 'budget_day, reserved_micros';
+
+/** What a refusal tells about the budget `b`. */
+export interface SpentBudget {
+  amount_micros: number;
+  period: 'day' | 'month' | 'total';
+  /** Until the period ends; null: it has no end. */
+  retry_after_s: number | null;
+  /** Its first refusal in this period was reported. */
+  is_reported: boolean;
+}
+
+/** SQL fragment; needs the CTE `budget`. */
+export const SPENT_BUDGET = `
+      json_build_object('amount_micros', budget.amount_micros, 'period', budget.period,
+                        'retry_after_s', budget.retry_after_s, 'is_reported', budget.is_reported)`;

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { hidden } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import { RELEASED } from './renew-leases.ts';
+
+/**
+ * The attempt rises, so that every later write of the worker finds nothing, its renewals too. `losses` falls, because the claim
+ * that follows counts a lost worker.
+ */
+const TAKE: Statement = {
+  name: 'tasks.take_leases',
+  text: `
+    with held as (
+      select id from tasks t where id = any($1::text[]) and ${hidden('t.status')} = 'running' order by id for update
+    )
+    update tasks t
+    set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
+        lease_until = ${RELEASED} - interval '1 day'
+    from held where t.id = held.id
+    returning ${SHOWN_COLUMNS.replace(/\w+/g, 't.$&')}`,
+};
+
+/** Raw SQL because many leases are taken in one statement, with rows locked in id order. */
+@Injectable()
+export class TakeLeases {
+  constructor(private readonly sql: Sql) {}
+
+  /** Takes running tasks away from their workers. @returns those that were running */
+  take(ids: string[]): Promise<ShownTask[]> {
+    return this.sql.run<ShownTask>(TAKE, [ids]);
+  }
+}

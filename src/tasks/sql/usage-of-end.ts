@@ -1,0 +1,49 @@
+/**
+ * Fragments of the statement that ends tasks: its charge, and its row of the ledger. They are the dearest part of the work of a
+ * task that nobody waits for, so the statement only adds: the worker has computed the cost of a success, and the intent to
+ * submit has fixed every other amount in `tasks.price`.
+ */
+
+/** Columns of `w`, the JSON of an ending: its `Charge`, and the resolution, because reading it from the input parses the prompt. */
+export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
+        video_seconds int, resolution text`;
+
+const SUBMITTED = 't.submitted_at is not null';
+
+/** Joined to the locked task `t` and its ending `w`. Null: the price does not say how much. */
+export const CHARGED = `lateral (select case when w.rule is null then w.micros when ${SUBMITTED} then (t.price->>w.rule)::bigint
+                              else 0 end as micros) c`;
+
+const BASIS = `case when w.rule is null then w.basis when not (${SUBMITTED}) then 'free' when c.micros is null then 'unpriced'
+             else w.basis end`;
+
+/** Columns over `t`, `w` and `c`. Earlier calls of the task, whose answer was lost, may have been charged. */
+export const CHARGES = `w.usage, w.images, w.video_seconds, w.rule is null and t.lost_submits = 0 as is_complete,
+        coalesce(w.resolution, t.input->>'resolution') as resolution,
+        coalesce(w.provider, case when ${SUBMITTED} then t.provider end) as served_by,
+        coalesce(c.micros, 0) + t.lost_micros as cost_micros,
+        case when t.lost_submits > 0 and (t.lost_micros > 0 or ${BASIS} <> 'unpriced') then 'assumed' else ${BASIS} end as basis`;
+
+/** Value of `tasks.usage`, over the row `h` with the charges. @param currency a parameter */
+export const usageJson = (currency: string): string => `case when h.is_complete and h.usage is not null then h.usage
+          else json_build_object(
+          'provider', h.served_by, 'input_tokens', h.usage->'input_tokens', 'output_tokens', h.usage->'output_tokens',
+          'cost_micros', h.cost_micros, 'currency', ${currency}::text, 'basis', h.basis) end`;
+
+/** Returned with an ended task, for the ledger. */
+export const LEDGER_COLUMNS = 'h.served_by, h.resolution, h.images, h.video_seconds, h.cost_micros, h.basis';
+
+/**
+ * The ledger's rows, of exactly the tasks that the statement ends. A task ends once, so its key is free; but after a restore of
+ * one of the two tables a known key must not keep the task from ending.
+ */
+export const LEDGER = `
+    ledger as (
+      insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, provider, resolution, source, batch_id,
+                                metadata, images, video_seconds, submits, cost_micros, basis)
+      select id, api_key_id, completed_at,
+             case when status = 'failed' and error->>'code' = 'task_cancelled' then 'cancelled' else status end, kind, model,
+             served_by, resolution, source, batch_id, nullif(metadata, '{}'), images, video_seconds, submits, cost_micros, basis
+      from ended
+      on conflict (task_id) do nothing
+    )`;

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/** Tasks of one key that a place of a provider works on. */
+export interface InFlight {
+  provider: string;
+  provider_url: string;
+  credential: string | null;
+  api_key_id: string;
+  tasks: number;
+}
+
+/** From the index of the tasks at providers, which holds no others. */
+const IN_FLIGHT: Statement = {
+  name: 'tasks.watch_in_flight',
+  text: `
+    select provider, provider_url, credential, api_key_id, count(*)::int as tasks from tasks
+    where status = 'running' and submitted_at is not null and provider is not null and provider_url is not null
+    group by provider, provider_url, credential, api_key_id`,
+};
+
+/** Unfinished tasks of a model. */
+export interface ModelQueue {
+  model: string;
+  waiting: number;
+  parked: number;
+  paused: number;
+  running: number;
+  /** Seconds for which the oldest one that waits for a worker has waited; null: none waits. */
+  oldest_waiting_s: number | null;
+}
+
+const QUEUES: Statement = {
+  name: 'tasks.watch_queues',
+  text: `
+    select model, count(*) filter (where status = 'queued' and not parked)::int as waiting,
+           count(*) filter (where status = 'queued' and parked and paused_by is null)::int as parked,
+           count(*) filter (where status = 'queued' and parked and paused_by is not null)::int as paused,
+           count(*) filter (where status = 'running')::int as running,
+           extract(epoch from now() - min(created_at) filter (where status = 'queued' and not parked))::float8 as oldest_waiting_s
+    from tasks where completed_at is null group by model order by model`,
+};
+
+/** The load of a key against its limits. */
+export interface KeyQueue {
+  api_key_id: string;
+  queued: number;
+  running: number;
+  /** 0: no limit. */
+  max_running: number;
+  weight: number;
+}
+
+const KEYS: Statement = {
+  name: 'tasks.watch_keys',
+  text: `
+    select api_key_id, queued, running, max_running, weight from key_load
+    where queued > 0 or running > 0 order by queued + running desc, api_key_id limit $1`,
+};
+
+/** Raw SQL because of the aggregates. An operator asks for them now and then, and each reads unfinished tasks only. */
+@Injectable()
+export class WatchLoad {
+  constructor(private readonly sql: Sql) {}
+
+  inFlight(): Promise<InFlight[]> {
+    return this.sql.run<InFlight>(IN_FLIGHT);
+  }
+
+  queues(): Promise<ModelQueue[]> {
+    return this.sql.run<ModelQueue>(QUEUES);
+  }
+
+  /** The keys with most unfinished tasks. */
+  keys(limit: number): Promise<KeyQueue[]> {
+    return this.sql.run<KeyQueue>(KEYS, [limit]);
+  }
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import {
+  type Suspicion,
+  type TaskSelection,
+  WATCHED_COLUMNS,
+  type WatchedState,
+  type WatchedTask,
+} from '../operate/watched-task.ts';
+import { IN_FORCE } from './paused-models.ts';
+
+const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
+
+/** Seconds for which a state is normal: a sweep or a claim is about to change it. */
+const GRACE_S = 10;
+
+/** A released task has the oldest lease there is: it waits for a free worker, and no lease of it has lapsed. */
+const LAPSED = `lease_until between '1970-01-03' and now() - interval '${GRACE_S} seconds'`;
+
+/** $6 models, $7 seconds after which a run of each is suspicious. */
+const STUCK = `case
+      when t.status = 'running' and ${LAPSED} then 'lease_lapsed'
+      when t.status = 'running' and t.started_at < now() - make_interval(secs => (
+        select max(u.seconds) from unnest($6::text[], $7::float8[]) u(model, seconds) where u.model = t.model)) then 'over_time'
+      when t.status = 'queued' and t.parked and t.created_at < now() - interval '${GRACE_S} seconds' and case
+        when t.paused_by is null then exists (
+          select 1 from key_load l where l.api_key_id = t.api_key_id and (l.max_running = 0 or l.running < l.max_running))
+        else not exists (select 1 from pauses p where p.id = t.paused_by and ${IN_FORCE}) end then 'parked_without_reason'
+      end`;
+
+const STATES: Record<WatchedState, string> = {
+  waiting: `t.status = 'queued' and not t.parked`,
+  parked: `t.status = 'queued' and t.parked and t.paused_by is null`,
+  paused: `t.status = 'queued' and t.parked and t.paused_by is not null`,
+  running: `t.status = 'running'`,
+  stuck: `t.stuck is not null`,
+};
+
+/** All unfinished tasks, from the index that holds no others: few, compared with the table. Then those that fit, oldest first. */
+const list = (state: WatchedState | null): Statement => ({
+  name: `tasks.watch_${state ?? 'all'}`,
+  text: `
+    select t.* from (
+      select ${COLUMNS}, t.error->>'code' as error_code, ${STUCK} as stuck
+      from tasks t
+      where t.completed_at is null and ($1::text is null or t.worker_id = $1) and ($2::text is null or t.provider = $2)
+        and ($3::text is null or t.api_key_id = $3) and ($4::text is null or t.model = $4) and ($5::text is null or t.id > $5)
+      ${PLANNED_SEPARATELY}
+    ) t
+    where ${state ? STATES[state] : 'true'}
+    order by t.id limit $8`,
+});
+const LIST_ALL = list(null);
+const LISTS = {
+  waiting: list('waiting'),
+  parked: list('parked'),
+  paused: list('paused'),
+  running: list('running'),
+  stuck: list('stuck'),
+};
+
+const READ: Statement = {
+  name: 'tasks.watch',
+  text: `
+    select ${COLUMNS}, t.error->>'code' as error_code, ${STUCK} as stuck
+    from tasks t where t.id = any($1::text[]) and ($2::text is null) and ($3::text is null) and ($4::text is null)
+      and ($5::text is null) order by t.id`,
+};
+
+/** Raw SQL because a task is judged by the rows of other tables. */
+@Injectable()
+export class WatchTasks {
+  constructor(private readonly sql: Sql) {}
+
+  /** Unfinished tasks of all keys, oldest first. */
+  list(
+    { state, worker_id, provider, api_key_id, model }: TaskSelection,
+    { models, seconds }: Suspicion,
+    page: { after: string | null; limit: number },
+  ): Promise<WatchedTask[]> {
+    const statement = state ? LISTS[state] : LIST_ALL;
+    const wanted = [worker_id ?? null, provider ?? null, api_key_id ?? null, model ?? null, page.after];
+    return this.sql.run<WatchedTask>(statement, [...wanted, models, seconds, page.limit]);
+  }
+
+  /** Also final ones. */
+  read(ids: string[], { models, seconds }: Suspicion): Promise<WatchedTask[]> {
+    return this.sql.run<WatchedTask>(READ, [ids, null, null, null, null, models, seconds]);
+  }
+}

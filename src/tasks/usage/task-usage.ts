@@ -1,0 +1,54 @@
+/**
+ * How the cost of a task was found. `priced`: by the operator's price for what was made; `reported`: by the tokens that the
+ * provider reported; `free`: no paid call; `assumed`: a paid call may have been charged; `unpriced`: there is no price for it.
+ */
+export const COST_BASES = ['priced', 'reported', 'free', 'assumed', 'unpriced'] as const;
+export type CostBasis = (typeof COST_BASES)[number];
+
+/**
+ * The price row that fits a request, fixed at submit time. Amounts are whole micro-units; an amount that is absent is not
+ * charged. Stored with the task, so that a change of prices while it runs does not matter.
+ */
+export interface FixedPrice {
+  per_task?: number;
+  per_image?: number;
+  per_second?: number;
+  per_million_input_tokens?: number;
+  per_million_output_tokens?: number;
+  /** For all that was requested; absent when it depends on tokens alone, as are the next two if they are this amount. */
+  full?: number;
+  /** For a job that failed at the provider: nothing, or the full amount. */
+  failed?: number;
+  /** For a job that was cancelled, or was stopped at the deadline: nothing, or the full amount. */
+  stopped?: number;
+}
+
+export interface Tokens {
+  input: number;
+  output: number;
+}
+
+/** What the worker that ran a task knows of its cost when it ends the task. */
+export interface RunUsage {
+  /** Of the binding that ran the task to its end; null when none did. */
+  provider: string | null;
+  /** For a run without a paid call: that of the sandbox. */
+  price: FixedPrice | null;
+  /** As the provider reported them; null if it did not. */
+  tokens: Tokens | null;
+  /** What a failure at the provider may have cost. */
+  billing: 'charged' | 'unknown' | null;
+  /** The provider has confirmed that it cancelled the job before it ran. */
+  cancelled_unrun: boolean;
+}
+
+/** As stored with a final task. The rest of its usage is in its input, its result and the column `submits`. */
+export interface StoredUsage {
+  provider: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_micros: number;
+  /** ISO 4217. */
+  currency: string;
+  basis: CostBasis;
+}

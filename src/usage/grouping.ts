@@ -1,0 +1,48 @@
+import { ApiError } from '../errors/api-error.ts';
+import type { UsageTerms } from '../tasks/usage/usage-terms.ts';
+import type { Group } from './sql/read-usage.ts';
+
+/** In the order of the contract, for messages. */
+const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'api_key_id'] as const;
+const METADATA = 'metadata.';
+/** Characters of a metadata key. */
+const MAX_KEY_LENGTH = 64;
+
+export interface Grouping {
+  /** Columns to group by, in a fixed order, so that one set of groups is one prepared statement. */
+  groups: Group[];
+  metadataKey: string | null;
+  /** `metadata.<key>`: the name of the result's field. */
+  metadataField: string | null;
+}
+
+/**
+ * @param text names separated by commas
+ * @throws ApiError invalid_value
+ */
+export function groupingOf(
+  text: string | undefined,
+  { revealProviders }: Pick<UsageTerms, 'revealProviders'>,
+): Grouping {
+  const names = [...new Set(text === undefined ? [] : text.split(',').map((name) => name.trim()))];
+  const metadata = names.filter((name) => name.startsWith(METADATA));
+  const wrong = names.find((name) => !isField(name) && !isMetadata(name));
+  if (wrong !== undefined) {
+    const known = `${FIELDS.join(', ')} and metadata.<key>`;
+    throw refused(`group_by can be any of ${known}, not "${wrong.slice(0, MAX_KEY_LENGTH)}".`);
+  }
+  if (metadata.length > 1) throw refused('group_by can name one metadata key.');
+  const fields = FIELDS.filter((name) => names.includes(name) && (name !== 'provider' || revealProviders));
+  const metadataField = metadata[0] ?? null;
+  return {
+    groups: metadataField === null ? [...fields] : [...fields, 'metadata_value'],
+    metadataKey: metadataField?.slice(METADATA.length) ?? null,
+    metadataField,
+  };
+}
+
+const isField = (name: string): boolean => (FIELDS as readonly string[]).includes(name);
+const isMetadata = (name: string): boolean =>
+  name.startsWith(METADATA) && name.length > METADATA.length && name.length <= METADATA.length + MAX_KEY_LENGTH;
+
+const refused = (message: string): ApiError => new ApiError('invalid_value', { param: 'group_by', message });

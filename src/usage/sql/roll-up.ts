@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts';
+
+/** Rows of one round. */
+export const ROLL_UP_ROWS = 5_000;
+
+const EPOCH = `timestamptz '1970-01-01 00:00Z'`;
+const LEDGER_DIMENSIONS = DIMENSIONS.map((name) => `l.${name}`).join(', ');
+const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
+const ADDED = NUMBER_NAMES.map((name) => `${name} = usage_sums.${name} + excluded.${name}`).join(', ');
+
+/**
+ * Adds rows of the ledger to the sums and marks them, in one statement and one commit: a row is added exactly once, whatever
+ * its time and however late its transaction committed. A mark, because times cannot tell: the time of a row is that of the
+ * begin of its transaction, and others that began later may commit before it. The advisory lock lets one process add at a
+ * time; the others find nothing to do. Rows whose cost a late confirmation from the provider may still correct wait.
+ */
+const ROLL_UP: Statement = {
+  name: 'usage.roll_up',
+  text: `
+    with gate as materialized (
+      select pg_try_advisory_xact_lock(hashtextextended('usage roll-up', 0)) as is_open
+    ), taken as (
+      select task_id from usage_ledger
+      where not rolled_up and (select is_open from gate)
+        and (basis <> 'assumed' and (outcome <> 'cancelled' or submits = 0) or completed_at < now() - interval '2 minutes')
+      order by completed_at limit ${ROLL_UP_ROWS} for update skip locked
+    ), l as (
+      update usage_ledger u set rolled_up = true from taken where u.task_id = taken.task_id returning u.*
+    ), entries as (
+      select l.api_key_id, s.span, '' as metadata_key, date_bin(s.width, l.completed_at, ${EPOCH}) as starts_at,
+             ${LEDGER_DIMENSIONS}, null::text as metadata_value,
+             ${NUMBER_NAMES.map((name) => `${NUMBERS[name]} as ${name}`).join(', ')}
+      from l cross join (values ('quarter', interval '15 minutes'), ('day', interval '1 day')) s(span, width)
+      union all
+      select l.api_key_id, 'quarter', m.key, date_bin(interval '15 minutes', l.completed_at, ${EPOCH}),
+             ${LEDGER_DIMENSIONS}, m.value, ${NUMBER_NAMES.map((name) => NUMBERS[name]).join(', ')}
+      from l cross join lateral jsonb_each_text(l.metadata) m
+    ), added as (
+      insert into usage_sums (api_key_id, span, metadata_key, starts_at, dimensions, ${DIMENSIONS.join(', ')}, metadata_value,
+                              ${NUMBER_LIST})
+      select api_key_id, span, metadata_key, starts_at,
+             md5(row(${DIMENSIONS.join(', ')}, metadata_value)::text)::uuid, ${DIMENSIONS.join(', ')}, metadata_value, ${SUMMED}
+      from entries
+      group by api_key_id, span, metadata_key, starts_at, ${DIMENSIONS.join(', ')}, metadata_value
+      on conflict (api_key_id, span, metadata_key, starts_at, dimensions) do update set ${ADDED}
+    )
+    select count(*)::int as rows from l`,
+};
+
+/** The rows of one round of deletion. */
+export const PURGE_ROWS = 5_000;
+
+const PURGE_LEDGER: Statement = {
+  name: 'usage.purge_ledger',
+  text: `
+    with due as (
+      select task_id from usage_ledger where completed_at < now() - make_interval(secs => $1) and rolled_up
+      order by completed_at limit ${PURGE_ROWS} for update skip locked
+    )
+    delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
+};
+
+/** Whole days, so that the sum of a day is never kept without its quarters. */
+const PURGE_SUMS: Statement = {
+  name: 'usage.purge_sums',
+  text: `
+    delete from usage_sums where ctid = any(array(
+      select ctid from usage_sums
+      where starts_at < date_bin(interval '1 day', now() - make_interval(secs => $1), ${EPOCH})
+      limit ${PURGE_ROWS} for update skip locked)) returning 1`,
+};
+
+/** Raw SQL: each is one set-based statement over thousands of rows. */
+@Injectable()
+export class RollUp {
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns how many rows of the ledger were added */
+  async next(): Promise<number> {
+    const [row] = await this.sql.run<{ rows: number }>(ROLL_UP);
+    return row?.rows ?? 0;
+  }
+
+  /** @returns the most rows that were deleted of one table */
+  async purge(retentionS: number): Promise<number> {
+    const ledger = await this.sql.run(PURGE_LEDGER, [retentionS]);
+    const sums = await this.sql.run(PURGE_SUMS, [retentionS]);
+    return Math.max(ledger.length, sums.length);
+  }
+}

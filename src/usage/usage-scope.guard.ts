@@ -1,0 +1,22 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { callerOf } from '../auth/access.ts';
+import { assertScope } from '../auth/assert-scope.ts';
+import { requestOf } from '../auth/guarded-request.ts';
+
+/** A key reads its own usage with `tasks:read`; that of others needs `keys:manage`. */
+@Injectable()
+export class UsageScope implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = requestOf(context);
+    const caller = callerOf(request);
+    const asked = askedKey(context);
+    const isOwn = asked === undefined || asked === null || asked === caller.apiKeyId;
+    assertScope(caller, isOwn ? 'tasks:read' : 'keys:manage');
+    return true;
+  }
+}
+
+function askedKey(context: ExecutionContext): unknown {
+  if (context.getType<string>() === 'graphql') return context.getArgByIndex<{ apiKeyId?: unknown }>(1).apiKeyId;
+  return context.switchToHttp().getRequest<{ query: { api_key_id?: unknown } }>().query.api_key_id;
+}

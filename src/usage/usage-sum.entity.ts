@@ -1,0 +1,33 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/**
+ * Rows of the ledger, summed by quarter of an hour and by day in UTC. With a `metadata_key` the row sums only the tasks that
+ * carry the key, by its value, and by quarter alone. Every row of the ledger is added once.
+ */
+@Entity('usage_sums')
+export class UsageSum {
+  @PrimaryColumn('text') api_key_id: string;
+  @PrimaryColumn('text') span: 'quarter' | 'day';
+  /** Empty in the sums of all tasks. */
+  @PrimaryColumn('text') metadata_key: string;
+  @PrimaryColumn('timestamptz') starts_at: Date;
+  /** Hash of the columns from `kind` to `metadata_value`. */
+  @PrimaryColumn('uuid') dimensions: string;
+  @Column('text') kind: string;
+  @Column('text') model: string;
+  @Column('text', { nullable: true }) provider: string | null;
+  @Column('text', { nullable: true }) resolution: string | null;
+  @Column('text') source: string;
+  @Column('text', { nullable: true }) batch_id: string | null;
+  @Column('text', { nullable: true }) metadata_value: string | null;
+  @Column('bigint') tasks: string;
+  @Column('bigint') succeeded: string;
+  @Column('bigint') failed: string;
+  @Column('bigint') cancelled: string;
+  @Column('bigint') images: string;
+  @Column('bigint') video_seconds: string;
+  @Column('bigint') submits: string;
+  @Column('bigint') cost_micros: string;
+  @Column('bigint') assumed_micros: string;
+  @Column('bigint') unpriced_tasks: string;
+}

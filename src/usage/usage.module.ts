@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.ts';
+import { TasksModule } from '../tasks/tasks.module.ts';
+import { RollUpWorker } from './roll-up.worker.ts';
+import { ReadUsage } from './sql/read-usage.ts';
+import { RollUp } from './sql/roll-up.ts';
+import { KeySpending } from './key-spending.ts';
+import { UsageSum } from './usage-sum.entity.ts';
+import { UsageController } from './usage.controller.ts';
+import { UsageResolver } from './usage.resolver.ts';
+import { UsageService } from './usage.service.ts';
+
+/** Reads what tasks used and cost. The room of the tasks writes the ledger, in the statement that ends a task. */
+@Module({
+  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum])],
+  controllers: [UsageController],
+  providers: [KeySpending, ReadUsage, RollUp, RollUpWorker, UsageResolver, UsageService],
+})
+export class UsageModule {}

@@ -1,0 +1,44 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { Interval } from '../../platform/interval.ts';
+import { DeliverySignal } from '../deliveries/delivery-signal.ts';
+import { ReplayEvents } from '../sql/replay-events.ts';
+
+/** Seconds between looks for a replay, and while one runs. The row of the replay sets the pace for all processes. */
+const IDLE_S = 2;
+const BUSY_S = 0.1;
+
+/** In every worker process: queues the events of replays, a few at a time. */
+@Injectable()
+export class ReplayWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('webhooks');
+  private readonly interval = new Interval(() => this.run());
+  private idleRounds = 0;
+
+  constructor(
+    private readonly config: Config,
+    private readonly events: ReplayEvents,
+    private readonly signal: DeliverySignal,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.interval.start(IDLE_S);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.interval.stop();
+  }
+
+  /** @returns seconds until the next step; a replay that waits for its pace is asked often for a while */
+  private async run(): Promise<number> {
+    try {
+      const step = await this.events.step();
+      if (step && step.endpointIds.length > 0) this.signal.notify(step.endpointIds);
+      this.idleRounds = step ? 0 : this.idleRounds + 1;
+    } catch (err) {
+      this.logger.warn({ event: 'webhook.replay_failed', err });
+      return IDLE_S;
+    }
+    return this.idleRounds * BUSY_S > IDLE_S ? IDLE_S : BUSY_S;
+  }
+}

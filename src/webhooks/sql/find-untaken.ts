@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/** Seconds after which somebody should have taken a delivery that is due. */
+const GRACE_S = 30;
+
+/** An endpoint that fails gets one attempt at a time, so there it is normal that deliveries wait. */
+const FIND: Statement = {
+  name: 'webhooks.find_untaken',
+  text: `
+    select distinct v.task_id from webhook_endpoints e
+      join webhook_dispatches d on d.endpoint_id = e.id and d.due_at < now() - interval '${GRACE_S} seconds'
+      join webhook_events v on v.id = d.event_id
+    where e.status = 'enabled' and e.failing_since is null and v.task_id is not null
+      and ($1::text is null or v.task_id > $1) and ($2::text is null or e.api_key_id = $2)
+    order by v.task_id limit $3`,
+};
+
+/** Raw SQL because of the join over three tables. */
+@Injectable()
+export class FindUntaken {
+  constructor(private readonly sql: Sql) {}
+
+  /** Tasks whose event is due at a healthy endpoint, and nobody attempts to deliver it. */
+  async taskIds(page: { after: string | null; apiKeyId: string | null; limit: number }): Promise<string[]> {
+    const rows = await this.sql.run<{ task_id: string }>(FIND, [page.after, page.apiKeyId, page.limit]);
+    return rows.map(({ task_id }) => task_id);
+  }
+}

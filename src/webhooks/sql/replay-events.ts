@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { WebhookReplay } from '../replays/webhook-replay.entity.ts';
+import { TEST_EVENT } from '../events/event-type.ts';
+
+/** Deliveries a second, over all processes and replays: the endpoints also receive what happens now. */
+const PER_S = 100;
+/** Events of one step; each may go to several endpoints. */
+const EVENTS_AT_ONCE = 100;
+/** Events that one step looks at, so that a replay for a quiet key does not read a whole day in one statement. */
+const LOOKED_AT = 5_000;
+
+/** SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. What is in flight, or due for the first time, is sent anyway. */
+const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.type <> '${TEST_EVENT}'
+        and (r.api_key_id is null or v.api_key_id = r.api_key_id)
+        and (r.endpoint_id is null or d.endpoint_id = r.endpoint_id)
+        and (not r.only_failed or d.delivered_at is null)
+        and d.lease_until is null and (d.due_at is null or d.failures > 0) and e.status = 'enabled'`;
+
+/** How many deliveries a replay would send. */
+const COUNT: Statement = {
+  name: 'webhooks.count_replay',
+  text: `
+    with r as (
+      select $1::timestamptz as since, $2::timestamptz as until, $3::text as endpoint_id, $4::text as api_key_id, $5::boolean as only_failed
+    )
+    select count(*)::int as total
+    from r, webhook_events v join webhook_dispatches d on d.event_id = v.id join webhook_endpoints e on e.id = d.endpoint_id
+    where v.id > $6 and v.id < $7 and ${WANTED}`,
+};
+
+/** The deliveries are due after everything that is due already. */
+const STEP: Statement = {
+  name: 'webhooks.replay',
+  text: `
+    with r as (
+      select * from webhook_replays where status = 'running' and (lease_until is null or lease_until <= now())
+      order by id limit 1 for update skip locked
+    ), looked_at as (
+      select v.id, v.type, v.api_key_id, v.created_at from r, lateral (
+        select * from webhook_events where id > r.last_event_id and id < r.until_event_id order by id limit ${LOOKED_AT}) v
+    ), fitting as (
+      select v.id from r, looked_at v where exists (
+        select 1 from webhook_dispatches d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = v.id and ${WANTED})
+      order by v.id limit ${EVENTS_AT_ONCE}
+    ), next as (
+      select d.event_id, d.endpoint_id, row_number() over (order by d.event_id) as nth
+      from r, fitting f join webhook_events v using (id) join webhook_dispatches d on d.event_id = v.id
+        join webhook_endpoints e on e.id = d.endpoint_id
+      where ${WANTED}
+    ), queued as (
+      update webhook_dispatches d set due_at = now() + n.nth * interval '1 microsecond', trigger = 'manual', failures = 0
+      from next n where d.event_id = n.event_id and d.endpoint_id = n.endpoint_id and d.lease_until is null
+      returning d.endpoint_id
+    ), progress as (
+      select (select count(*) from queued)::int as queued, (select count(*) from fitting) as events,
+             (select count(*) from looked_at) as seen, (select max(id) from fitting) as last_fitting,
+             (select max(id) from looked_at) as last_seen
+    ), noted as (
+      update webhook_replays w
+      set queued = w.queued + p.queued,
+          last_event_id = case when p.events = ${EVENTS_AT_ONCE} then p.last_fitting else coalesce(p.last_seen, w.last_event_id) end,
+          lease_until = now() + p.queued * interval '1 second' / ${PER_S},
+          status = case when p.events < ${EVENTS_AT_ONCE} and p.seen < ${LOOKED_AT} then 'completed' else w.status end,
+          ended_at = case when p.events < ${EVENTS_AT_ONCE} and p.seen < ${LOOKED_AT} then now() end
+      from progress p, r where w.id = r.id
+      returning w.id
+    )
+    select (select count(*)::int from noted) as replays, array(select distinct endpoint_id from queued) as endpoint_ids`,
+};
+
+/** Bounds of a replay, as the statements need them. */
+export type ReplayBounds = Pick<
+  WebhookReplay,
+  'since' | 'until' | 'endpoint_id' | 'api_key_id' | 'only_failed' | 'last_event_id' | 'until_event_id'
+>;
+
+/** Raw SQL because each step is one atomic statement over four tables. */
+@Injectable()
+export class ReplayEvents {
+  constructor(private readonly sql: Sql) {}
+
+  async count(bounds: ReplayBounds): Promise<number> {
+    const { since, until, endpoint_id, api_key_id, only_failed, last_event_id, until_event_id } = bounds;
+    const values = [since, until, endpoint_id, api_key_id, only_failed, last_event_id, until_event_id];
+    const [row] = await this.sql.run<{ total: number }>(COUNT, values);
+    return row!.total;
+  }
+
+  /** Queues the next events of a replay, if one may go on now. @returns null when none may */
+  async step(): Promise<{ endpointIds: string[] } | null> {
+    const [row] = await this.sql.run<{ replays: number; endpoint_ids: string[] }>(STEP);
+    return row!.replays > 0 ? { endpointIds: row!.endpoint_ids } : null;
+  }
+}
+
+/** @returns null when there is no such replay; one that has ended stays as it is */
+export async function cancelReplay(
+  tx: EntityManager,
+  id: string,
+): Promise<{ replay: WebhookReplay; isCancelled: boolean } | null> {
+  const [rows] = await tx.query<[WebhookReplay[], number]>(
+    `update webhook_replays set status = 'cancelled', ended_at = now() where id = $1 and status = 'running' returning *`,
+    [id],
+  );
+  if (rows[0]) return { replay: rows[0], isCancelled: true };
+  const [replay] = await tx.query<WebhookReplay[]>('select * from webhook_replays where id = $1', [id]);
+  return replay ? { replay, isCancelled: false } : null;
+}

@@ -1,0 +1,11 @@
+/**
+ * SQL fragment, after `with recursive`: the endpoints that have something due, and at the end a row with null. The recursion jumps from one
+ * to the next in the index, so its cost does not depend on the length of their backlogs.
+ */
+export const WAITING_ENDPOINTS = `waiting as (
+      (select endpoint_id from webhook_dispatches where due_at is not null order by endpoint_id limit 1)
+      union all
+      select (select d.endpoint_id from webhook_dispatches d
+              where d.due_at is not null and d.endpoint_id > w.endpoint_id order by d.endpoint_id limit 1)
+      from waiting w where w.endpoint_id is not null
+    )`;

@@ -1,0 +1,49 @@
+import type { Fact } from '../../platform/measuring/database-facts.ts';
+import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
+
+/** Dispatches are counted up to this number: beyond it the exact one tells an operator nothing more. */
+export const MOST_COUNTED = 10_000;
+
+interface WebhookRow {
+  due: number;
+  waiting: number;
+  under_way: number;
+  /** Seconds; null: nothing is due. */
+  oldest_due: number | null;
+  enabled: number;
+  failing: number;
+  disabled: number;
+}
+
+const count = (condition: string): string =>
+  `(select count(*)::float8 from (select from webhook_dispatches where ${condition} limit ${MOST_COUNTED}) d)`;
+
+/** The oldest due dispatch is found by one look into the index for each waiting endpoint. */
+export const WEBHOOK_FACT: Fact<WebhookRow> = {
+  name: 'webhooks',
+  text: `
+    with recursive ${WAITING_ENDPOINTS}, first as (
+      select (select due_at from webhook_dispatches d
+              where d.endpoint_id = w.endpoint_id and due_at is not null order by due_at limit 1) as due_at
+      from waiting w where w.endpoint_id is not null
+    )
+    select ${count('due_at <= now()')} as due, ${count('due_at > now()')} as waiting,
+           ${count('lease_until is not null')} as under_way,
+           (select extract(epoch from now() - min(due_at))::float8 from first where due_at <= now()) as oldest_due,
+           (count(*) filter (where status = 'enabled' and failing_since is null))::float8 as enabled,
+           (count(*) filter (where status = 'enabled' and failing_since is not null))::float8 as failing,
+           (count(*) filter (where status = 'disabled'))::float8 as disabled
+    from webhook_endpoints`,
+};
+
+interface ExpiredEventRow {
+  /** Seconds since the oldest has expired; null: there is no event. */
+  events: number | null;
+}
+
+export const EXPIRED_EVENT_FACT: Fact<ExpiredEventRow> = {
+  name: 'expired_events',
+  text: `
+    select (select greatest(0, extract(epoch from now() - expires_at))::float8 from webhook_events
+            order by expires_at limit 1) as events`,
+};

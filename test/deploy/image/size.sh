@@ -1,0 +1,6 @@
+#!/bin/sh
+# Writes the bytes of the image, all layers together.
+set -eu
+cd "$(dirname "$0")"
+. ./buildah.sh
+build_tool images --json "$image" | sed -n 's/.*"size": "\([0-9.]*\) MB".*/\1/p' | awk '{ printf "%d\n", $1 * 1000000 }' | grep .

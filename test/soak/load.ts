@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer, Api, ErrorBody, TaskBody } from '../support/clients/api.ts';
+import type { Deployment } from './deployment.ts';
+import type { Plan } from './plan.ts';
+import type { RunRecord } from './run-record.ts';
+import type { Tenant } from './tenants.ts';
+
+interface Load {
+  plan: Plan;
+  deployment: Deployment;
+  tenants: Tenant[];
+  record: RunRecord;
+  random: () => number;
+  picturesUrl: string;
+}
+
+const TIMEOUT_MS = 20_000;
+const RETRY_FOR_MS = 60_000;
+/** A key that the run makes and revokes has so few places that some of its creates are refused. */
+const SMALL_LIMITS = { max_running: 2, max_queued: 4, creates_per_minute: 60 };
+
+type Body = TaskBody & Partial<ErrorBody>;
+
+/** Creates tasks at the planned rate until the signal aborts, and does with them what clients do. */
+export class Clients {
+  private nth = 0;
+  private readonly open = new Set<Promise<void>>();
+
+  constructor(private readonly load: Load) {}
+
+  async run(over: AbortSignal): Promise<void> {
+    const { rate } = this.load.plan;
+    while (!over.aborted) {
+      this.start(() => this.createOne());
+      if (this.nth % 4 === 0) this.start(() => this.readLists());
+      if (this.nth % 60 === 0) this.start(() => this.useShortKey());
+      await sleep(((0.5 + this.load.random()) * 1000) / rate);
+    }
+    await Promise.all(this.open);
+  }
+
+  private start(work: () => Promise<void>): void {
+    if (this.open.size > 500) return this.load.record.count('work left out');
+    const done = work()
+      .catch((error: Error) => this.load.record.violation(`a client failed: ${error.stack}`))
+      .finally(() => this.open.delete(done));
+    this.open.add(done);
+  }
+
+  /** A create, sometimes with an idempotency key and a replay; then a long poll, a cancel, or nothing. */
+  private async createOne(): Promise<void> {
+    const { random, record, tenants } = this.load;
+    const nth = (this.nth += 1);
+    const tenant = this.pick(tenants);
+    const { body, cancels } = this.request(nth);
+    const headers = random() < 0.6 ? { 'idempotency-key': `soak-${nth}` } : {};
+    const id = await this.create(tenant, body, headers);
+    if (id === null) return;
+    record.accepted.set(id, tenant.name);
+    if ('idempotency-key' in headers && random() < 0.1) {
+      const again = await this.create(tenant, body, headers);
+      if (again !== null && again !== id) record.violation(`an idempotency key made two tasks: ${id}, ${again}`);
+    }
+    if (cancels) {
+      await sleep(1_000 + 5_000 * random());
+      await this.cancel(tenant, id);
+    } else if (random() < 0.3) {
+      await this.call(tenant.key, 'long poll', (api) => api.get(`/v1/tasks/${id}?wait=15`));
+    }
+  }
+
+  /** Every create has another prompt, so that the stubs can tell what they were paid for. */
+  private request(nth: number): { body: object; cancels: boolean } {
+    const { random, picturesUrl } = this.load;
+    const kind = random();
+    const prompt = `soak ${nth}`;
+    const delay = (0.2 + 2 * random()).toFixed(1);
+    if (kind < 0.3) {
+      const refused = `${prompt} #delay:${delay} #fail:content_policy_violation`;
+      return { body: { model: 'nano-banana-2', prompt: refused }, cancels: false };
+    }
+    if (kind < 0.4) return { body: { model: 'nano-banana-2', prompt: `${prompt} #hang` }, cancels: true };
+    if (kind < 0.46) return { body: { model: 'nano-banana-2', prompt: `${prompt} waves at dusk` }, cancels: false };
+    const images = [`${picturesUrl}/${nth}-a.png`, `${picturesUrl}/${nth}-b.png`];
+    if (kind < 0.7) {
+      const film = {
+        model: 'seedance-2',
+        prompt,
+        duration: 4,
+        ...(random() < 0.2 && { reference_image_url: images[0] }),
+      };
+      return { body: film, cancels: random() < 0.1 };
+    }
+    const metadata = { order: String(nth % 100) };
+    const more = { ...(random() < 0.2 && { reference_images: images }), ...(random() < 0.25 && { n: 2 }) };
+    return { body: { model: 'gpt-image-2', prompt, metadata, ...more }, cancels: false };
+  }
+
+  /** With an idempotency key it retries until it is accepted. @returns null if it was not */
+  private async create({ key }: Tenant, body: object, headers: object): Promise<string | null> {
+    const deadline = Date.now() + RETRY_FOR_MS;
+    for (;;) {
+      const answer = await this.call<Body>(key, 'create', (api) => api.create<Body>(body, headers));
+      if (answer?.status === 201) return answer.body.task_id;
+      if (!('idempotency-key' in headers) || Date.now() > deadline) return null;
+      await sleep(300);
+    }
+  }
+
+  private async cancel({ key }: Tenant, id: string): Promise<void> {
+    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
+      if ((await this.call(key, 'cancel', (api) => api.cancel(id)))?.status === 200) return;
+    }
+  }
+
+  private async readLists(): Promise<void> {
+    const { key } = this.pick(this.load.tenants);
+    const query = this.pick(['', '?status=running', '?status=failed&limit=5', '?kind=video', '?metadata[order]=7']);
+    const answer = await this.call<{ data: TaskBody[] }>(key, 'list', (api) => api.get(`/v1/tasks${query}`));
+    const link = answer?.body?.data?.find(({ result }) => result)?.result?.outputs[0]?.url;
+    if (!link) return;
+    const reply = await fetch(new URL(new URL(link).pathname + new URL(link).search, this.api(key).baseUrl)).catch(
+      () => null,
+    );
+    await reply?.arrayBuffer().catch(() => undefined);
+    this.load.record.count(`file ${reply?.status ?? 'none'}`);
+    // A link ends with its file, so one of a file that expires at this moment is refused, before the purge makes it 410.
+    const isExpired = Number(new URL(link).searchParams.get('expires')) * 1000 <= Date.now();
+    const expected = [200, 410, 503, 404, ...(isExpired ? [403] : [])];
+    if (reply && !expected.includes(reply.status)) this.load.record.violation(`a file was ${reply.status}`);
+  }
+
+  /** Makes a key, changes and uses it, rotates it sometimes, and revokes it with tasks of it still waiting. */
+  private async useShortKey(): Promise<void> {
+    const { deployment, record, random } = this.load;
+    const admin = deployment.key;
+    const made = await this.call<{ id: string; key: string }>(admin, 'make key', (api) =>
+      api.call('POST', '/v1/api_keys', { name: 'short', limits: SMALL_LIMITS }),
+    );
+    if (made?.status !== 201) return;
+    const { id } = made.body;
+    let { key } = made.body;
+    await this.call(admin, 'change key', (api) =>
+      api.call('PATCH', `/v1/api_keys/${id}`, { limits: { max_queued: 3 } }),
+    );
+    for (let nth = 0; nth < 6; nth += 1) {
+      const body = { model: 'nano-banana-2', prompt: `short ${id} ${nth} #delay:3 #fail:content_policy_violation` };
+      const answer = await this.call<Body>(key, 'create of a short key', (api) => api.create<Body>(body));
+      if (answer?.status === 201) record.accepted.set(answer.body.task_id, null);
+    }
+    if (random() < 0.3) {
+      const rotated = await this.call<{ key: string }>(admin, 'rotate key', (api) =>
+        api.call('POST', `/v1/api_keys/${id}/rotate`, {}),
+      );
+      if (rotated?.status === 200) ({ key } = rotated.body);
+    }
+    const waiting = this.call(key, 'read of a short key', (api) => api.get('/v1/tasks?limit=1'));
+    await sleep(500 + 3_000 * random());
+    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
+      const revoked = await this.call(admin, 'revoke key', (api) => api.call('DELETE', `/v1/api_keys/${id}`));
+      if (revoked && revoked.status < 300) break;
+    }
+    await waiting;
+  }
+
+  /** Sends a request to one of the API processes and counts its status. @returns null without a response */
+  private async call<Reply = TaskBody>(
+    key: string,
+    name: string,
+    send: (api: Api) => Promise<Answer<Reply>>,
+  ): Promise<Answer<Reply> | null> {
+    const { record } = this.load;
+    const lost = sleep(TIMEOUT_MS, null, { ref: false });
+    const answer = await Promise.race([send(this.api(key)), lost]).catch(() => null);
+    record.count(`${name} ${answer?.status ?? 'without response'}`);
+    if (answer && (answer.status === 500 || (answer.status > 400 && !EXPECTED.has(answer.status))))
+      record.violation(`${name}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    return answer;
+  }
+
+  private api(key: string): Api {
+    return this.pick(this.load.deployment.apis).client(key);
+  }
+
+  private pick<Item>(items: Item[]): Item {
+    return items[Math.floor(this.load.random() * items.length)]!;
+  }
+}
+
+/** 401: a revoked key; 409: a twin is in flight; 429: a limit of a short key; 503: the database was cut or a row locked. */
+const EXPECTED = new Set([401, 409, 429, 503]);
