@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { USUAL_WEIGHT } from '../auth/api-keys/api-key-limits.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { Config } from '../platform/config.ts';
@@ -47,7 +46,6 @@ export class NewTasks {
   }
 
   make(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs = this.nowMs()): MadeTask {
-    const traceParent = traces.link();
     const task = this.shown(caller, request, origin, nowMs);
     const row = {
       id: task.id,
@@ -56,21 +54,19 @@ export class NewTasks {
       model: task.model,
       input: task.input,
       metadata: task.metadata,
-      source: task.source,
-      parent_task_id: task.parent_task_id,
-      relation: task.relation,
-      partial_images: origin.partialImages,
-      ...(task.request_approximations && { request_approximations: task.request_approximations }),
+      source: origin.source === 'api' ? undefined : origin.source,
+      parent_task_id: origin.parent ?? undefined,
+      relation: origin.relation ?? undefined,
+      partial_images: origin.partialImages || undefined,
+      request_approximations: task.request_approximations ?? undefined,
       created_at: task.created_at.getTime(),
       expires_at: task.expires_at.getTime(),
-      ...(task.low && { low: true as const }),
+      low: task.low || undefined,
       ...waitOf(task, this.config),
-      max_queued: caller.limits.maxQueued,
-      max_running: caller.limits.maxRunning,
-      ...(caller.limits.weight !== USUAL_WEIGHT && { weight: caller.limits.weight }),
-      request_id: currentRequestId.getStore() ?? null,
-      ...(traceParent !== null && { trace_parent: traceParent }),
-      ...(caller.hasBudget && { estimate_micros: request.estimate() }),
+      request_id: currentRequestId.getStore(),
+      trace_parent: traces.link() ?? undefined,
+      estimate_micros: caller.hasBudget ? request.estimate() : undefined,
+      limits: caller.limits,
     };
     return { task, row };
   }

@@ -74,9 +74,7 @@ export class TaskBatches {
     const stored = {
       id: batch.id,
       api_key_id: caller.apiKeyId,
-      max_queued: caller.limits.maxQueued,
-      max_running: caller.limits.maxRunning,
-      weight: caller.limits.weight,
+      limits: caller.limits,
       tasks: made.map(({ task, row }) => ({
         ...row,
         batch_id: batch.id,

@@ -117,16 +117,10 @@ describe('creations that share a statement', () => {
       model: 'gpt-image-2',
       input: { prompt: '#hang' },
       metadata: {},
-      source: 'api',
-      parent_task_id: null,
-      relation: null,
-      partial_images: 0,
       created_at: Date.now(),
       expires_at: Date.now() + 3_600_000,
       deadline_s: 600,
-      max_queued: 0,
-      max_running: 0,
-      request_id: null,
+      limits: { maxQueued: 0, maxRunning: 0, weight: 10 },
       ...change,
     });
     const rows = [aTask(), aTask({ metadata: { nul: '\u0000' } }), aTask({ kind: 'sound' as 'image' }), aTask()];

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
+import { BatchByKey, type LockWait } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
 import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, toRows } from './new-task.ts';
 import {
@@ -64,7 +64,7 @@ const CREATE: Statement = {
   name: 'tasks.create_keyed',
   text: `
     with wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS}), ${lockWait('$2')}
+      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS})
     ), ${LOAD}, ${keyed('join load using (api_key_id) where place <= admitted')}, made as (${INSERT}
       where id in (select task_id from keyed)
       returning ${COUNTED_COLUMNS}
@@ -83,7 +83,7 @@ const CREATE_RESERVED: Statement = {
   name: 'tasks.create_keyed_reserved',
   text: `
     with recursive wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS}, ${ESTIMATE_COLUMN}), ${lockWait('$2')}
+      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS}, ${ESTIMATE_COLUMN})
     ), ${LOAD}, ${BUDGET}, ${decided(IS_KNOWN)}, ${keyed('where id in (select id from decided where refusal is null)')}, made as (${INSERT_RESERVED}
       where id in (select task_id from keyed)
       returning ${COUNTED_COLUMNS}, ${MADE_COLUMNS}
@@ -121,7 +121,7 @@ export class CreateKeyedTasks {
   private async flush(statement: Statement, tasks: KeyedTask[], wait: LockWait): Promise<(Creation | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: KeyedTask[]): Promise<Refusals> =>
-      refusalsOf(await this.sql.run<RefusalRow>(statement, [toRows(opened), wait]));
+      refusalsOf(await this.sql.run<RefusalRow>(statement, [...toRows(opened), wait]));
     const refusals = new Map(await insertOpened(this.counters, firsts, insert));
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 

@@ -4,7 +4,7 @@ import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import type { Idempotency } from './create-keyed-tasks.ts';
 import { type FirstResponse, firstResponsesOf } from './first-responses.ts';
-import { BATCH_COLUMNS, COLUMNS, INSERT_OF_BATCH, type NewBatchTask, toRows } from './new-task.ts';
+import { BATCH_COLUMNS, COLUMNS, INSERT_OF_BATCH, type NewBatchTask, type TaskLimits, toRows } from './new-task.ts';
 import { OpenKeyCounters } from './open-key-counters.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
@@ -14,11 +14,8 @@ export interface NewTaskBatch {
   api_key_id: string;
   /** May be empty. */
   tasks: NewBatchTask[];
-  /** Limits of the API key; 0 = unlimited. */
-  max_queued: number;
-  max_running: number;
-  /** The share of the key in the starts. */
-  weight: number;
+  /** Of the API key; 0 = unlimited. */
+  limits: TaskLimits;
   idempotency: Idempotency | null;
   /** Writes the record of the batch in the same transaction. */
   writeRecord: (tx: Tx) => Promise<unknown>;
@@ -122,7 +119,8 @@ export class CreateTaskBatch {
 
   private store(batch: NewTaskBatch): Promise<void> {
     return this.sql.transaction(async (tx) => {
-      const inserted = tx.query({ ...INSERT, values: [toRows(batch.tasks), batch.api_key_id, batch.weight] });
+      const [rows] = toRows(batch.tasks);
+      const inserted = tx.query({ ...INSERT, values: [rows, batch.api_key_id, batch.limits.weight] });
       const [{ rowCount }] = await Promise.all([inserted, batch.writeRecord(tx)]);
       if (rowCount !== batch.tasks.length) throw new NoCounters();
       await admit(tx, batch);
@@ -140,14 +138,14 @@ async function admit(tx: Tx, batch: NewTaskBatch): Promise<void> {
   if (hasBudget) await reserveForTasks(tx, api_key_id, tasks);
 }
 
-async function count(tx: Tx, { api_key_id, tasks, max_queued, max_running, weight }: NewTaskBatch): Promise<void> {
+async function count(tx: Tx, { api_key_id, tasks, limits }: NewTaskBatch): Promise<void> {
   const lows = tasks.filter(({ low }) => low).length;
-  const values = [api_key_id, tasks.length, max_running, max_queued, lows, weight];
+  const values = [api_key_id, tasks.length, limits.maxRunning, limits.maxQueued, lows, limits.weight];
   const { rowCount } = await tx.query({ ...COUNT, values });
   if (rowCount === 1) return;
   const { rowCount: counters } = await tx.query({ ...HAS_COUNTERS, values: [api_key_id] });
   if (counters === 0) throw new NoCounters(); // purged since the tasks were inserted
-  const message = `This API key may have ${max_queued} queued tasks, and a batch of ${tasks.length} more would exceed that.`;
+  const message = `This API key may have ${limits.maxQueued} queued tasks, and a batch of ${tasks.length} more would exceed that.`;
   throw new ApiError('queue_full', { message });
 }
 

@@ -1,10 +1,11 @@
+import type { CallerLimits } from '../../auth/caller.ts';
 import type { MediaKind } from '../../models/media-kind.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskRelation, TaskSource } from '../task-origin.ts';
 import type { Approximation } from '../task.entity.ts';
 import { placeOf } from './line.ts';
 
-/** A task to insert. Flat, because it is sent to PostgreSQL as one JSON object. */
+/** A task to insert. Sent to PostgreSQL as one flat JSON object, whose every field costs each creation time. */
 export interface NewTask {
   id: string;
   api_key_id: string;
@@ -12,12 +13,13 @@ export interface NewTask {
   model: string;
   input: object;
   metadata: Record<string, string>;
-  source: TaskSource;
-  parent_task_id: string | null;
-  relation: TaskRelation | null;
-  partial_images: number;
-  /** Left out by most requests. */
-  request_approximations?: Approximation[];
+  /** Left out: `api`. */
+  source?: TaskSource | undefined;
+  parent_task_id?: string | undefined;
+  relation?: TaskRelation | undefined;
+  /** Left out: none. */
+  partial_images?: number | undefined;
+  request_approximations?: Approximation[] | undefined;
   /** Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time it takes for a date. */
   created_at: number;
   expires_at: number;
@@ -25,20 +27,19 @@ export interface NewTask {
   deadline_s: number;
   /** Seconds from the first start; left out: as long as it may wait. */
   run_deadline_s?: number;
-  /** Of low priority; left out by most requests. */
-  low?: true;
-  /** Limits of the API key; 0 = unlimited. */
-  max_queued: number;
-  max_running: number;
-  /** The key's share of the starts; left out: the usual one. */
-  weight?: number;
+  /** Of low priority. */
+  low?: true | undefined;
   /** Of the request, for the log of the run. */
-  request_id: string | null;
+  request_id?: string | undefined;
   /** Of that request's span; left out when it is not sampled. */
-  trace_parent?: string;
+  trace_parent?: string | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
-  estimate_micros?: number;
+  estimate_micros?: number | undefined;
+  /** Of the API key, for which they are sent once. 0 = unlimited. */
+  limits: TaskLimits;
 }
+
+export type TaskLimits = Pick<CallerLimits, 'maxQueued' | 'maxRunning' | 'weight'>;
 
 /** A task to insert that is an item of a batch. */
 export interface NewBatchTask extends NewTask {
@@ -50,9 +51,9 @@ export interface NewBatchTask extends NewTask {
 
 /** Column definitions that read a `NewTask`; more columns may follow. */
 export const COLUMNS = `
-        place int, nth int, low boolean, weight int, id text, api_key_id text, kind text, model text, input json, metadata jsonb, source text,
+        place int, nth int, low boolean, id text, api_key_id text, kind text, model text, input json, metadata jsonb, source text,
         parent_task_id text, relation text, partial_images smallint, request_approximations json, created_at float8,
-        expires_at float8, deadline_s float8, run_deadline_s real, max_queued int, max_running int, request_id text, trace_parent text`;
+        expires_at float8, deadline_s float8, run_deadline_s real, request_id text, trace_parent text`;
 
 /** Column definitions that read what a `NewBatchTask` has beside; they follow `COLUMNS`. */
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean';
@@ -62,8 +63,8 @@ const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
 const insertTasks = (more: string, values = more): string => `
       insert into tasks (id, api_key_id, kind, model, status, input, metadata, source, parent_task_id, relation, partial_images,
                          request_approximations, created_at, expires_at, deadline_at, run_deadline_s, priority, low, request_id, trace_parent${more})
-      select id, api_key_id, kind, model, 'queued', input, metadata, source, parent_task_id, relation, partial_images,
-             request_approximations, to_timestamp(created_at / 1000), to_timestamp(expires_at / 1000),
+      select id, api_key_id, kind, model, 'queued', input, metadata, coalesce(source, 'api'), parent_task_id, relation,
+             coalesce(partial_images, 0), request_approximations, to_timestamp(created_at / 1000), to_timestamp(expires_at / 1000),
              now() + make_interval(secs => deadline_s), run_deadline_s, ${placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight')},
              coalesce(low, false), request_id, trace_parent${values}
       from wanted join load using (api_key_id)`;
@@ -79,20 +80,40 @@ export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', '
 /** Without splitting, 64 clients alternated between batches of 1 and 63; throughput fell by 2 to 11 %. */
 export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
-/**
- * The statement's parameter; `place` numbers the tasks of each API key, and `nth` those of each key and priority: it is left out
- * where it is the same.
- */
-export function toRows(tasks: NewTask[]): string {
-  const lows = new Map<string, number>();
-  const places = new Map<string, number>();
-  const rows = tasks.map((task) => {
-    const place = (places.get(task.api_key_id) ?? 0) + 1;
-    places.set(task.api_key_id, place);
-    const lowsBefore = lows.get(task.api_key_id) ?? 0;
-    if (task.low) lows.set(task.api_key_id, lowsBefore + 1);
-    const nth = task.low ? lowsBefore + 1 : place - lowsBefore;
-    return { ...task, place, ...(nth !== place && { nth }) };
-  });
-  return JSON.stringify(rows);
+/** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
+interface KeyRow {
+  api_key_id: string;
+  tasks: number;
+  /** Those of its places whose task has low priority, ascending. */
+  low_places: number[];
+  max_queued: number;
+  max_running: number;
+  weight: number;
 }
+
+/**
+ * The first parameters of a statement: the tasks, then their API keys. `place` numbers the tasks of each key, and `nth` those of
+ * each key and priority: it is left out where it is the same.
+ */
+export function toRows(tasks: NewTask[]): [tasks: string, keys: string] {
+  const keys = new Map<string, KeyRow>();
+  const rows = tasks.map(({ limits, ...task }) => {
+    const key = keys.get(task.api_key_id) ?? keyRow(task.api_key_id, limits);
+    if (key.tasks === 0) keys.set(task.api_key_id, key);
+    const place = (key.tasks += 1);
+    if (task.low) key.low_places.push(place);
+    const lows = key.low_places.length;
+    const nth = task.low ? lows : place - lows;
+    return { ...task, place, nth: nth === place ? undefined : nth };
+  });
+  return [JSON.stringify(rows), JSON.stringify([...keys.values()])];
+}
+
+const keyRow = (api_key_id: string, { maxQueued, maxRunning, weight }: TaskLimits): KeyRow => ({
+  api_key_id,
+  tasks: 0,
+  low_places: [],
+  max_queued: maxQueued,
+  max_running: maxRunning,
+  weight,
+});

@@ -1,28 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { USUAL_WEIGHT } from '../../auth/api-keys/api-key-limits.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BudgetExceeded } from '../budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { lockWait } from './batch-by-key.ts';
 import type { NewTask } from './new-task.ts';
 import type { SpentBudget } from './reserve-budget.ts';
 
 /**
- * SQL fragment of a create; needs the CTE `wanted` of new tasks. Computes for each API key how many of them its queue limit
- * admits, and how many unfinished tasks of the same priority come before them. Rows are locked in order, so two processes cannot
- * deadlock. `low_ahead` is bounded because a process of an earlier release ends tasks of low priority without counting them.
+ * SQL fragment of a create; $2 has the API keys of the new tasks, and $3 how long it may wait for a lock. Computes for each key
+ * how many of its tasks the queue limit admits, and how many unfinished tasks of the same priority come before them. Rows are
+ * locked in order, so two processes cannot deadlock. `low_ahead` is bounded because a process of an earlier release ends tasks of
+ * low priority without counting them.
  */
 export const LOAD = `
     load as (
-      select l.api_key_id, w.max_running, w.weight, w.tasks, w.lows,
+      select l.api_key_id, k.max_running, k.weight, k.tasks, k.low_places,
              least(l.low, l.queued + l.running) as low_ahead,
              l.queued + l.running - least(l.low, l.queued + l.running) as ahead,
-             case when w.max_queued = 0 then w.tasks else greatest(least(w.tasks, w.max_queued - l.queued), 0) end as admitted
-      from key_load l join (
-        select api_key_id, count(*)::int as tasks, count(low)::int as lows, max(max_queued) as max_queued,
-               max(max_running) as max_running, coalesce(max(weight), ${USUAL_WEIGHT}) as weight
-        from wanted group by api_key_id
-      ) w using (api_key_id)
+             case when k.max_queued = 0 then k.tasks else greatest(least(k.tasks, k.max_queued - l.queued), 0) end as admitted
+      from key_load l join json_to_recordset($2::json) as k(
+        api_key_id text, tasks int, low_places int[], max_queued int, max_running int, weight int
+      ) using (api_key_id), ${lockWait('$3')}
       order by l.api_key_id for update of l
     )`;
 
@@ -119,10 +118,10 @@ async function reopenAndInsert<Item extends NewTask>(
   }
 }
 
-export function refusalError({ api_key_id, max_queued }: NewTask, refusal: Refusal): ApiError {
+export function refusalError({ api_key_id, limits }: NewTask, refusal: Refusal): ApiError {
   if (typeof refusal === 'object') return new BudgetExceeded(api_key_id, refusal);
   if (refusal === 'no_counters') return new ApiError('service_unavailable', { retryAfterS: 1 });
   return new ApiError('queue_full', {
-    message: `This API key has ${max_queued} queued tasks, which is its limit.`,
+    message: `This API key has ${limits.maxQueued} queued tasks, which is its limit.`,
   });
 }
