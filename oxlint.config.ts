@@ -23,6 +23,7 @@ export const ROOMS: Record<string, readonly string[]> = {
   batches: ['webhooks', 'generation', 'files', 'tasks', 'auth', 'models', 'platform', 'errors'],
   openai: ['batches', 'calls', 'generation', 'files', 'tasks', 'auth', 'models', 'platform', 'errors'],
   operations: ['webhooks', 'generation', 'providers', 'tasks', 'auth', 'models', 'platform', 'errors'],
+  dashboard: ['auth', 'platform', 'errors'],
   cli: [
     'operations',
     'batches',

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from './auth/auth.module.ts';
 import { BatchesModule } from './batches/batches.module.ts';
+import { DashboardModule } from './dashboard/dashboard.module.ts';
 import { FilesModule } from './files/files.module.ts';
 import { GenerationModule } from './generation/generation.module.ts';
 import { ModelsModule } from './models/models.module.ts';
@@ -32,6 +33,7 @@ export class AppModule {
         UsageModule,
         WebhooksModule,
         OperationsModule,
+        DashboardModule,
         HealthModule,
       ],
     };

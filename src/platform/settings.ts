@@ -38,6 +38,7 @@ export const SETTINGS = {
   publicUrl: setting('PUBLIC_URL', 'server', url('http', 'https'), 'Base of all links; http://HOST:PORT when unset.'),
   role: setting('ROLE', 'server', oneOf(['all', 'api', 'worker'], 'all'), 'What this process runs.'),
   corsOrigins: setting('CORS_ORIGINS', 'server', list(), 'Origins that browsers may call from; none when unset.'),
+  dashboard: setting('DASHBOARD', 'server', flag(true), 'Whether the browser app is served at /app/.'),
   graphqlIntrospection: setting('GRAPHQL_INTROSPECTION', 'server', optionalFlag(), 'On unless NODE_ENV is production.'),
 
   databaseUrl: setting(

@@ -12,13 +12,6 @@ export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.n
   return `W/"${task.sequence}-${period}"`;
 }
 
-/** Whether `If-None-Match` contains this tag, by weak comparison (RFC 9110, 13.1.2). */
-export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
-}
-
 /** The task sequence in one of our tags; undefined for any other tag. */
 export function sequenceIn(ifNoneMatch: string | undefined): number | undefined {
   const [, sequence] = /^(?:W\/)?"([0-9]{1,9})(?:-[0-9a-z]+)?"$/.exec(ifNoneMatch?.trim() ?? '') ?? [];

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { isRangeCurrent, parseRange } from '../../files/byte-range.ts';
-import { matches } from '../../tasks/task-etag.ts';
+import { matches } from '../../platform/http/etag.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
 import { isPresent } from '../../tasks/task.view.ts';
 import { invalid, unsupported } from '../fields.ts';

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { Config } from '../platform/config.ts';
+import { readBuiltFiles } from './built-files.ts';
+import { serveApp } from './serve-app.ts';
+
+/** Serves the built browser app. It knows nothing of the app, which speaks only the public API. */
+@Module({})
+export class DashboardModule {
+  /** In the constructor, because the server takes no routes after the start. */
+  constructor(host: HttpAdapterHost, { dashboard, role }: Config) {
+    if (!dashboard || role === 'worker') return;
+    serveApp(host.httpAdapter.getInstance<FastifyInstance>(), readBuiltFiles());
+  }
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.ts';
+import { matches } from '../platform/http/etag.ts';
+import type { BuiltFile } from './built-files.ts';
+import { codingFor } from './content-coding.ts';
+import { cacheControlOf, PAGE_HEADERS } from './page-headers.ts';
+
+const PAGE = 'index.html';
+
+/** Serves the app below `/app/`, and sends a browser that opens `/` there. */
+export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>): void {
+  fastify.get('/', (request, reply) => {
+    if (!namesHtml(request)) throw new ApiError('route_not_found');
+    return reply.header('vary', 'accept').redirect('/app/', 302);
+  });
+  fastify.get('/app', (_request, reply) => reply.redirect('/app/', 302));
+  fastify.get<{ Params: { '*': string } }>('/app/*', (request, reply) => {
+    if (!files.has(PAGE)) {
+      throw new ApiError('service_unavailable', {
+        message: 'The dashboard is not built: run `npm run build`, then start the service again.',
+      });
+    }
+    const path = request.params['*'];
+    // Every view has a URL, and the page reads it. A missing asset belongs to another build.
+    const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
+    if (!file) throw new ApiError('route_not_found');
+    return send(file, request, reply);
+  });
+}
+
+const namesHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/i.test(headers.accept ?? '');
+
+function send(file: BuiltFile, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const coding = codingFor(file, headers['accept-encoding'] as string | undefined);
+  const { bytes, etag } = file.in[coding] ?? file.in.identity;
+  void reply.headers({ ...PAGE_HEADERS, 'cache-control': cacheControlOf(file.path), etag, vary: 'accept-encoding' });
+  if (matches(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (coding !== 'identity') void reply.header('content-encoding', coding);
+  return reply.type(file.contentType).send(bytes);
+}
