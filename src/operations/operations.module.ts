@@ -4,25 +4,35 @@ import { AuthModule } from '../auth/auth.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { WebhooksModule } from '../webhooks/webhooks.module.ts';
+import { AuditEventsResolver } from './audit-events.resolver.ts';
+import { OperationsUpdates } from './operations-updates.service.ts';
+import { OperationsResolver } from './operations.resolver.ts';
 import { OverviewController } from './overview/overview.controller.ts';
+import { OverviewResolver } from './overview/overview.resolver.ts';
 import { OverviewService } from './overview/overview.service.ts';
 import { PauseUpkeep } from './pauses/pause-upkeep.worker.ts';
 import { PausesController } from './pauses/pauses.controller.ts';
+import { PausesResolver } from './pauses/pauses.resolver.ts';
 import { PausesService } from './pauses/pauses.service.ts';
 import { ProcessBeat } from './processes/process-beat.worker.ts';
-import { ProcessRow } from './processes/process.entity.ts';
 import { ProcessGauges } from './processes/process-gauges.ts';
+import { ProcessRow } from './processes/process.entity.ts';
 import { ProcessesController } from './processes/processes.controller.ts';
+import { ProcessesResolver } from './processes/processes.resolver.ts';
 import { ProcessesService } from './processes/processes.service.ts';
 import { CircuitReset } from './providers/circuit-reset.entity.ts';
 import { FollowCircuitResets } from './providers/circuit-resets.worker.ts';
 import { ProvidersController } from './providers/providers.controller.ts';
+import { ProvidersResolver } from './providers/providers.resolver.ts';
 import { OperatorProviders } from './providers/providers.service.ts';
 import { CircuitResets } from './sql/circuit-resets.ts';
 import { ProcessRows } from './sql/process-rows.ts';
 import { OperatorTasksController } from './tasks/operator-tasks.controller.ts';
+import { OperatorTasksResolver } from './tasks/operator-tasks.resolver.ts';
 import { OperatorTasks } from './tasks/operator-tasks.service.ts';
+import { WatchedTasksResolver } from './tasks/watched-tasks.resolver.ts';
 import { ReplaysController } from './webhooks/replays.controller.ts';
+import { ReplaysResolver } from './webhooks/replays.resolver.ts';
 import { OperatorReplays } from './webhooks/replays.service.ts';
 
 /** What an operator sees and does. */
@@ -43,18 +53,28 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     ReplaysController,
   ],
   providers: [
+    AuditEventsResolver,
     CircuitResets,
     FollowCircuitResets,
+    OperationsResolver,
+    OperationsUpdates,
     OperatorProviders,
     OperatorReplays,
     OperatorTasks,
+    OperatorTasksResolver,
+    OverviewResolver,
     OverviewService,
+    PausesResolver,
     PausesService,
     PauseUpkeep,
     ProcessBeat,
+    ProcessesResolver,
     ProcessesService,
     ProcessGauges,
     ProcessRows,
+    ProvidersResolver,
+    ReplaysResolver,
+    WatchedTasksResolver,
   ],
 })
 export class OperationsModule {}

@@ -20,7 +20,7 @@ export const TaskPriorityChoice = defineChoice(
   'Whether a task waits behind those of normal priority.',
 );
 const RelationChoice = defineChoice('TaskRelation', TASK_RELATIONS, 'What a task is to its parent.');
-const ErrorCodeChoice = defineChoice(
+export const TaskErrorCodeChoice = defineChoice(
   'TaskErrorCode',
   Object.keys(TASK_ERRORS) as TaskErrorCode[],
   'Why a task failed.',
@@ -53,7 +53,7 @@ export class TaskResultView {
 
 @ObjectType('TaskError', { description: 'Why a task failed.' })
 export class TaskErrorView {
-  @ApiField.oneOf(ErrorCodeChoice, 'reason, for programs') code: TaskErrorCode;
+  @ApiField.oneOf(TaskErrorCodeChoice, 'reason, for programs') code: TaskErrorCode;
   @ApiField.string('reason, for people') message: string;
   @ApiField.boolean('whether the same request may succeed later') retryable: boolean;
   @ApiField.string('the input field that caused the failure', { optional: true, example: 'reference_images[0]' })

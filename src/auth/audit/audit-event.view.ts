@@ -1,4 +1,5 @@
 import { ObjectType } from '@nestjs/graphql';
+import { connectionOf } from '../../platform/graphql/connection.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
@@ -36,6 +37,7 @@ export class AuditEventView {
 }
 
 export class AuditEventListView extends listOf(AuditEventView, 'newest first') {}
+export const AuditEventConnection = connectionOf(AuditEventView, 'AuditEvent');
 
 export const toAuditEventView = (event: AuditEvent): AuditEventView => ({
   id: event.id,

@@ -1,15 +1,14 @@
 import { UseGuards } from '@nestjs/common';
 import { Query, Resolver } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
-import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
+import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { CurrentCaller } from '../access.ts';
 import type { Caller } from '../caller.ts';
-import { AuditEventView, toAuditEventView } from './audit-event.view.ts';
+import { AuditEventConnection, type AuditEventView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
 import { AuditScope, visibleTo } from './audit-scope.guard.ts';
 
-const AuditEventConnection = connectionOf(AuditEventView, 'AuditEvent');
 const isAuditEventId = typeIdTest('aud');
 
 @Resolver()

@@ -2,7 +2,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access.ts';
 import { allOf, toAll } from '../all-of.ts';
-import { KeyQueueView, OverviewView } from './overview.view.ts';
+import { KeyQueueView, OperationsOverviewView } from './overview.view.ts';
 import { OverviewService } from './overview.service.ts';
 
 class KeyQueueListView extends allOf(KeyQueueView, 'those with most unfinished tasks first, 100 at most') {}
@@ -16,8 +16,8 @@ export class OverviewController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'See how the service is doing', operationId: 'getOperations' })
-  @ApiOkResponse({ type: OverviewView })
-  overview(): Promise<OverviewView> {
+  @ApiOkResponse({ type: OperationsOverviewView })
+  overview(): Promise<OperationsOverviewView> {
     return this.service.overview();
   }
 

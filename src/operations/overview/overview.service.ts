@@ -9,7 +9,7 @@ import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
 import { PROCESS_STATES } from '../processes/process-state.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
-import type { KeyQueueView, OverviewView, ProcessCountsView } from './overview.view.ts';
+import type { KeyQueueView, OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
 
 const RATES_S = 300;
 const MAX_KEYS = 100;
@@ -29,7 +29,7 @@ export class OverviewService {
     private readonly names: KeyNames,
   ) {}
 
-  async overview(): Promise<OverviewView> {
+  async overview(): Promise<OperationsOverviewView> {
     return this.samples.get();
   }
 
@@ -43,7 +43,7 @@ export class OverviewService {
     });
   }
 
-  private async read(): Promise<OverviewView> {
+  private async read(): Promise<OperationsOverviewView> {
     const [queue, rates, processes, { checks }] = await Promise.all([
       this.load.queues(),
       this.load.rates(RATES_S),

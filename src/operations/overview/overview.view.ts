@@ -41,8 +41,8 @@ export class TaskRatesView {
   @ApiField.integer('tasks that failed, other than by a cancel or for their content') failed: number;
 }
 
-@ObjectType('Operations', { description: 'What an operator sees first.' })
-export class OverviewView {
+@ObjectType('OperationsOverview', { description: 'What an operator sees first.' })
+export class OperationsOverviewView {
   @ApiField.string('always "operations"') object: 'operations';
   @ApiField.string('version of the process that answers') version: string;
   @ApiField.string('the last migration of the database') migration: string;

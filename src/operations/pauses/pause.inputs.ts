@@ -1,3 +1,4 @@
+import { InputType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
 
@@ -6,19 +7,23 @@ const MAX_PAGE = 100;
 /** The year 9999. */
 const MAX_UNIX_S = 253_402_300_799;
 
-/** What to pause: exactly one of model, provider and place. */
-export class NewPauseInput {
-  @ApiField.string('id of a model', { optional: true, max: 100 }) model?: string;
-  @ApiField.string('name of a provider', { optional: true, max: 100 }) provider?: string;
-  @ApiField.integer('number of a place, as `GET /v1/operations/providers` lists it', { optional: true, min: 1 })
-  place?: number;
+/** Null, which GraphQL clients send, means that the field was not given. */
+const OMITTABLE = { optional: true, nullIsOmitted: true };
+
+@InputType('CreatePauseInput', { description: 'What to pause: exactly one of model, provider and place.' })
+export class CreatePauseInput {
+  @ApiField.string('id of a model', { ...OMITTABLE, max: 100 }) model?: string | null;
+  @ApiField.string('name of a provider', { ...OMITTABLE, max: 100 }) provider?: string | null;
+  @ApiField.integer('number of a place, as the list of providers has it', { ...OMITTABLE, min: 1 })
+  place?: number | null;
   @ApiField.string('why, for other operators', { min: 1, max: MAX_REASON }) reason: string;
   @ApiField.long('unix seconds at which it ends by itself', { optional: true, nullable: true, max: MAX_UNIX_S })
   until?: number | null;
-  @ApiField.boolean('whether creations for the models that cannot start are refused with 503; false when left out', {
-    optional: true,
-  })
-  refuse_creates?: boolean;
+  @ApiField.boolean(
+    'whether creations for the models that cannot start are refused with 503; false when left out',
+    OMITTABLE,
+  )
+  refuse_creates?: boolean | null;
 }
 
 /** Query string of `GET /v1/operations/pauses`. */

@@ -25,6 +25,11 @@ export class PauseView {
   @ApiField.long('unix seconds; null while it lasts', { nullable: true }) ended_at: number | null;
 }
 
+@ObjectType('EndedPause', { description: 'A pause that has ended.' })
+export class EndedPauseView {
+  @ApiField.string('identifier') id: string;
+}
+
 export const toPauseView = (pause: PauseWithTasks): PauseView => ({
   id: pause.id,
   object: 'pause',

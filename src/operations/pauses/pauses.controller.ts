@@ -10,7 +10,7 @@ import {
 import { Scope } from '../../auth/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
-import { ListPausesQuery, NewPauseInput } from './pause.inputs.ts';
+import { ListPausesQuery, CreatePauseInput } from './pause.inputs.ts';
 import { PauseView } from './pause.view.ts';
 import { PausesService } from './pauses.service.ts';
 
@@ -36,7 +36,7 @@ export class PausesController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'Keep tasks from a model, a provider or a place', operationId: 'createPause' })
   @ApiCreatedResponse({ type: PauseView })
-  create(@Body() input: NewPauseInput, @CurrentActor() actor: Actor): Promise<PauseView> {
+  create(@Body() input: CreatePauseInput, @CurrentActor() actor: Actor): Promise<PauseView> {
     return this.pauses.create(input, actor);
   }
 

@@ -11,7 +11,7 @@ import type { Pause } from '../../tasks/pauses/pause.entity.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
 import { endDue, endPause, insertPause, lockPauses, openPauses, pagePauses, setModels } from '../sql/pause-rows.ts';
 import { modelsOf } from './models-of.ts';
-import type { NewPauseInput } from './pause.inputs.ts';
+import type { CreatePauseInput } from './pause.inputs.ts';
 import { type PauseView, snapshotOf, toPauseView } from './pause.view.ts';
 
 /** Every creation, claim and renewal looks at the open pauses. */
@@ -41,9 +41,10 @@ export class PausesService {
   }
 
   /** @throws ApiError for a target that does not exist, for a time in the past, and when too many pauses are open */
-  async create(input: NewPauseInput, by: Actor): Promise<PauseView> {
+  async create(input: CreatePauseInput, by: Actor): Promise<PauseView> {
     const target = this.targetOf(input);
-    const { reason, until, refuse_creates = false } = input;
+    const { reason, until } = input;
+    const refuse_creates = input.refuse_creates ?? false;
     if (typeof until === 'number' && until * 1000 <= Date.now()) {
       throw new ApiError('value_out_of_range', { param: 'until', message: 'until must be in the future.' });
     }
@@ -111,7 +112,7 @@ export class PausesService {
     }
   }
 
-  private targetOf({ model, provider, place }: NewPauseInput): Pick<Pause, 'kind' | 'target' | 'place'> {
+  private targetOf({ model, provider, place }: CreatePauseInput): Pick<Pause, 'kind' | 'target' | 'place'> {
     const given = [model, provider, place].filter((each) => each !== undefined && each !== null);
     if (given.length === 0) {
       throw new ApiError('missing_required_parameter', { param: 'model', message: 'Send model, provider or place.' });

@@ -1,26 +1,29 @@
+import { InputType, ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/task-error.ts';
+import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { TASK_ID } from '../../tasks/task-id.ts';
+import { TaskErrorCodeChoice } from '../../tasks/task.view.ts';
 import { WATCHED_STATES, type WatchedState } from '../../tasks/operate/watched-task.ts';
 
 const MAX_PAGE = 100;
-const TEXT = { optional: true, min: 1, max: 300 };
+/** Null, which GraphQL clients send, means that the field was not given. */
+const OMITTABLE = { optional: true, nullIsOmitted: true };
+const TEXT = { ...OMITTABLE, min: 1, max: 300 };
 
 export const WatchedStateChoice = defineChoice(
   'OperatorTaskState',
   WATCHED_STATES,
   'How an unfinished task is doing: it waits for a worker, for a place of its key, or for the end of a pause; it runs; it seems stuck.',
 );
-const CodeChoice = defineChoice('TaskErrorCode', Object.keys(TASK_ERRORS) as TaskErrorCode[], 'Why a task failed.');
 
-/** Which unfinished tasks are meant: those that fit every given field. */
+@InputType('OperatorTaskFilter', { description: 'Selects the unfinished tasks that fit every given field.' })
 export class OperatorTaskFilter {
-  @ApiField.oneOf(WatchedStateChoice, 'how it is doing', { optional: true }) state?: WatchedState;
-  @ApiField.string('the process that runs it', TEXT) worker_id?: string;
-  @ApiField.string('name of the provider that was called last', TEXT) provider?: string;
-  @ApiField.string('the API key that owns it', TEXT) api_key_id?: string;
-  @ApiField.string('id of the model', TEXT) model?: string;
+  @ApiField.oneOf(WatchedStateChoice, 'how it is doing', OMITTABLE) state?: WatchedState | null;
+  @ApiField.string('the process that runs it', TEXT) worker_id?: string | null;
+  @ApiField.string('name of the provider that was called last', TEXT) provider?: string | null;
+  @ApiField.string('the API key that owns it', TEXT) api_key_id?: string | null;
+  @ApiField.string('id of the model', TEXT) model?: string | null;
 }
 
 /** Query string of `GET /v1/operations/tasks`. */
@@ -42,14 +45,14 @@ export class ManyTasksInput {
 
 /** How to end one task. */
 export class FailTaskInput {
-  @ApiField.oneOf(CodeChoice, 'the error code that its owner gets') code: TaskErrorCode;
+  @ApiField.oneOf(TaskErrorCodeChoice, 'the error code that its owner gets') code: TaskErrorCode;
 }
 
 export class FailTasksInput extends ManyTasksInput {
-  @ApiField.oneOf(CodeChoice, 'the error code that their owners get') code: TaskErrorCode;
+  @ApiField.oneOf(TaskErrorCodeChoice, 'the error code that their owners get') code: TaskErrorCode;
 }
 
-/** What became of an act on many tasks. */
+@ObjectType('TasksChanged', { description: 'What became of an act on many tasks.' })
 export class TasksChangedView {
   @ApiField.string('always "tasks_changed"') object: 'tasks_changed';
   @ApiField.integer('tasks that the filter selected, 10,000 at most') matched: number;

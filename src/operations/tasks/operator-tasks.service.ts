@@ -86,7 +86,7 @@ export class OperatorTasks {
     { worker_id, provider, api_key_id, model }: TaskSelection,
     page: { after: string | null; limit: number },
   ): Promise<WatchedTask[]> {
-    if (worker_id !== undefined) return []; // no process runs them any more
+    if (typeof worker_id === 'string') return []; // no process runs them any more
     const tasks = await this.tasks.read(await this.untaken.taskIds({ ...page, apiKeyId: api_key_id ?? null }));
     return tasks
       .filter((task) => (model ?? task.model) === task.model && (provider ?? task.provider) === task.provider)

@@ -1,4 +1,4 @@
-import { ObjectType } from '@nestjs/graphql';
+import { InputType, ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
@@ -16,15 +16,18 @@ const MAX_UNIX_S = 253_402_300_799;
 const StatusChoice = defineChoice('WebhookReplayStatus', REPLAY_STATUSES, 'How far a webhook replay is.');
 const WhichChoice = defineChoice('WebhookReplayEvents', ['failed', 'all'], 'Which events a replay sends again.');
 
-/** Which events to send again. */
-export class NewReplayInput {
+/** Null, which GraphQL clients send, means that the field was not given. */
+const OMITTABLE = { optional: true, nullIsOmitted: true };
+
+@InputType('ReplayWebhooksInput', { description: 'Which webhook events to send again.' })
+export class ReplayWebhooksInput {
   @ApiField.long('events created from this time on, unix seconds', { min: 0, max: MAX_UNIX_S }) since: number;
-  @ApiField.long('exclusive, unix seconds; now when left out', { optional: true, min: 0, max: MAX_UNIX_S })
-  until?: number;
-  @ApiField.string('only to this endpoint', { optional: true, max: 100 }) endpoint_id?: string;
-  @ApiField.string('only events of this API key', { optional: true, max: 100 }) api_key_id?: string;
-  @ApiField.oneOf(WhichChoice, 'those that the endpoint has not accepted (default), or all', { optional: true })
-  events?: 'failed' | 'all';
+  @ApiField.long('exclusive, unix seconds; now when left out', { ...OMITTABLE, min: 0, max: MAX_UNIX_S })
+  until?: number | null;
+  @ApiField.string('only to this endpoint', { ...OMITTABLE, max: 100 }) endpoint_id?: string | null;
+  @ApiField.string('only events of this API key', { ...OMITTABLE, max: 100 }) api_key_id?: string | null;
+  @ApiField.oneOf(WhichChoice, 'those that the endpoint has not accepted (default), or all', OMITTABLE)
+  events?: 'failed' | 'all' | null;
 }
 
 /** Query string of `GET /v1/operations/webhooks/replays`. */

@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } fr
 import { Scope } from '../../auth/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
-import { ListReplaysQuery, NewReplayInput, WebhookReplayView } from './replay.view.ts';
+import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
 import { OperatorReplays } from './replays.service.ts';
 
 class WebhookReplayListView extends listOf(WebhookReplayView, 'newest first') {}
@@ -19,7 +19,7 @@ export class ReplaysController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'Send webhook events of a span of time again', operationId: 'replayWebhooks' })
   @ApiCreatedResponse({ type: WebhookReplayView })
-  create(@Body() input: NewReplayInput, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
+  create(@Body() input: ReplayWebhooksInput, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
     return this.replays.create(input, actor);
   }
 

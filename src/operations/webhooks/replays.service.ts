@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { WebhookReplays } from '../../webhooks/replays/webhook-replays.service.ts';
-import { type NewReplayInput, toReplayView, type WebhookReplayView } from './replay.view.ts';
+import { type ReplayWebhooksInput, toReplayView, type WebhookReplayView } from './replay.view.ts';
 
 /** Replays as operators start and stop them. */
 @Injectable()
@@ -13,8 +13,10 @@ export class OperatorReplays {
   ) {}
 
   /** @throws ApiError invalid_value */
-  async create(input: NewReplayInput, by: Actor): Promise<WebhookReplayView> {
-    const { since, until = Math.floor(Date.now() / 1000) + 1, endpoint_id, api_key_id, events = 'failed' } = input;
+  async create(input: ReplayWebhooksInput, by: Actor): Promise<WebhookReplayView> {
+    const { since, endpoint_id, api_key_id } = input;
+    const until = input.until ?? Math.floor(Date.now() / 1000) + 1;
+    const events = input.events ?? 'failed';
     const prepared = await this.replays.prepare({
       since,
       until,

@@ -42,11 +42,11 @@ export type WatchedTask = Pick<Task, (typeof WATCHED_COLUMNS)[number]> & {
 
 /** Which unfinished tasks an operator means: those that fit every given field. */
 export interface TaskSelection {
-  state?: WatchedState | undefined;
-  worker_id?: string | undefined;
-  provider?: string | undefined;
-  api_key_id?: string | undefined;
-  model?: string | undefined;
+  state?: WatchedState | null | undefined;
+  worker_id?: string | null | undefined;
+  provider?: string | null | undefined;
+  api_key_id?: string | null | undefined;
+  model?: string | null | undefined;
 }
 
 /** How long a run of each model may take before it is suspicious. */

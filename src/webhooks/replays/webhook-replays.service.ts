@@ -21,8 +21,8 @@ export interface NewReplay {
   since: number;
   /** Exclusive. */
   until: number;
-  endpoint_id?: string | undefined;
-  api_key_id?: string | undefined;
+  endpoint_id?: string | null | undefined;
+  api_key_id?: string | null | undefined;
   only_failed: boolean;
 }
 
@@ -37,8 +37,9 @@ export class WebhookReplays {
   /** Not yet stored. @throws ApiError invalid_value */
   async prepare({ since, until, endpoint_id, api_key_id, only_failed }: NewReplay): Promise<Partial<WebhookReplay>> {
     if (until <= since) throw new ApiError('invalid_value', { param: 'until', message: 'until must be after since.' });
-    if (endpoint_id !== undefined && !isEndpointId(endpoint_id)) throw malformed('endpoint_id', 'a webhook endpoint');
-    if (api_key_id !== undefined && !isApiKeyId(api_key_id)) throw malformed('api_key_id', 'an API key');
+    if (typeof endpoint_id === 'string' && !isEndpointId(endpoint_id))
+      throw malformed('endpoint_id', 'a webhook endpoint');
+    if (typeof api_key_id === 'string' && !isApiKeyId(api_key_id)) throw malformed('api_key_id', 'an API key');
     const bounds = {
       since: new Date(since * 1000),
       until: new Date(until * 1000),

@@ -1,0 +1,25 @@
+import { Query, Resolver, Subscription } from '@nestjs/graphql';
+import { Scope } from '../auth/access.ts';
+import { OPERATIONS, OperationsView } from './operations.view.ts';
+import { OperationsUpdates } from './operations-updates.service.ts';
+import type { Updates } from './updates.ts';
+
+/** Guards run for root fields only: the fields of `Operations` are reached through these two. */
+@Resolver()
+@Scope('operations:read')
+export class OperationsResolver {
+  constructor(private readonly updates: OperationsUpdates) {}
+
+  @Query(() => OperationsView, { description: 'What an operator sees of the service.' })
+  operations(): OperationsView {
+    return OPERATIONS;
+  }
+
+  @Subscription(() => OperationsView, {
+    description: 'What an operator sees of the service: at once, and then every two seconds.',
+    resolve: () => OPERATIONS,
+  })
+  operationsUpdated(): Updates {
+    return this.updates.follow();
+  }
+}

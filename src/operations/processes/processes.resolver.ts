@@ -1,0 +1,36 @@
+import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { OperationsView } from '../operations.view.ts';
+import { ProcessView } from './process.view.ts';
+import { ProcessesService } from './processes.service.ts';
+
+const ProcessId = (): ParameterDecorator =>
+  Args('id', { type: () => String, description: 'identifier of the process' });
+
+@Resolver(() => OperationsView)
+export class ProcessesResolver {
+  constructor(private readonly service: ProcessesService) {}
+
+  @ResolveField(() => [ProcessView], { description: 'The processes of the service, by role and then by start.' })
+  processes(): Promise<ProcessView[]> {
+    return this.service.list();
+  }
+
+  @ResolveField(() => ProcessView, { description: 'One process. An unknown id is the error process_not_found.' })
+  process(@ProcessId() id: string): Promise<ProcessView> {
+    return this.service.find(id);
+  }
+
+  @Mutation(() => ProcessView, { description: 'Lets a process claim no more tasks. What it runs goes on to its end.' })
+  @Scope('operations:manage')
+  drainProcess(@ProcessId() id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
+    return this.service.drain(id, true, actor);
+  }
+
+  @Mutation(() => ProcessView, { description: 'Lets a drained process claim tasks again.' })
+  @Scope('operations:manage')
+  resumeProcess(@ProcessId() id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
+    return this.service.drain(id, false, actor);
+  }
+}

@@ -1,0 +1,25 @@
+import { Args, Int, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { OperationsView } from '../operations.view.ts';
+import { ProviderPlaceView } from './provider-place.view.ts';
+import { OperatorProviders } from './providers.service.ts';
+
+@Resolver(() => OperationsView)
+export class ProvidersResolver {
+  constructor(private readonly service: OperatorProviders) {}
+
+  @ResolveField(() => [ProviderPlaceView], { description: 'The places of the providers, by number.' })
+  providers(): Promise<ProviderPlaceView[]> {
+    return this.service.list();
+  }
+
+  @Mutation(() => ProviderPlaceView, { description: 'Lets all processes call a place again.' })
+  @Scope('operations:manage')
+  closeCircuit(
+    @Args('place', { type: () => Int, description: 'number of the place' }) place: number,
+    @CurrentActor() actor: Actor,
+  ): Promise<ProviderPlaceView> {
+    return this.service.closeCircuit(String(place), actor);
+  }
+}

@@ -1,0 +1,73 @@
+import { Args, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
+import { CurrentCaller, Scope } from '../../auth/access.ts';
+import { assertScope } from '../../auth/assert-scope.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { TaskErrorCode } from '../../tasks/task-error.ts';
+import { TaskErrorCodeChoice } from '../../tasks/task.view.ts';
+import { TaskMomentView } from '../../tasks/timeline/timeline.view.ts';
+import { OperatorTaskView } from './operator-task.view.ts';
+import { OperatorTaskFilter, TasksChangedView } from './operator-tasks.inputs.ts';
+import { OperatorTasks } from './operator-tasks.service.ts';
+
+const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
+const Code = (): ParameterDecorator =>
+  Args('code', { type: () => TaskErrorCodeChoice.graphql, description: 'the error code that the owner gets' });
+const Filter = (): ParameterDecorator =>
+  Args('filter', {
+    type: () => OperatorTaskFilter,
+    description: 'selects unfinished tasks, the 10,000 oldest at most; needs a condition',
+  });
+
+@Resolver(() => OperatorTaskView)
+@Scope('operations:manage')
+export class OperatorTasksResolver {
+  constructor(private readonly service: OperatorTasks) {}
+
+  /** Guards run for root fields only, and a mutation that returns the task needs another scope. */
+  @ResolveField(() => [TaskMomentView], {
+    description: 'What happened to the task, oldest first, at most 200 entries.',
+  })
+  timeline(@CurrentCaller() caller: Caller, @Parent() task: OperatorTaskView): Promise<TaskMomentView[]> {
+    assertScope(caller, 'operations:read');
+    return this.service.timeline(task.task_id);
+  }
+
+  @Mutation(() => OperatorTaskView, { description: 'Cancels a task of any API key.' })
+  cancelOperatorTask(@TaskId() id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
+    return this.service.act(id, { type: 'cancel' }, actor);
+  }
+
+  @Mutation(() => OperatorTaskView, { description: 'Takes a running task away from its worker.' })
+  releaseOperatorTask(@TaskId() id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
+    return this.service.act(id, { type: 'release' }, actor);
+  }
+
+  @Mutation(() => OperatorTaskView, { description: 'Ends a task with an error.' })
+  failOperatorTask(
+    @TaskId() id: string,
+    @Code() code: TaskErrorCode,
+    @CurrentActor() actor: Actor,
+  ): Promise<OperatorTaskView> {
+    return this.service.act(id, { type: 'fail', code }, actor);
+  }
+
+  @Mutation(() => TasksChangedView, { description: 'Cancels unfinished tasks of all API keys.' })
+  cancelOperatorTasks(@Filter() filter: OperatorTaskFilter, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.service.actOnMany(filter, { type: 'cancel' }, actor);
+  }
+
+  @Mutation(() => TasksChangedView, { description: 'Takes running tasks away from their workers.' })
+  releaseOperatorTasks(@Filter() filter: OperatorTaskFilter, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.service.actOnMany(filter, { type: 'release' }, actor);
+  }
+
+  @Mutation(() => TasksChangedView, { description: 'Ends unfinished tasks with an error.' })
+  failOperatorTasks(
+    @Filter() filter: OperatorTaskFilter,
+    @Code() code: TaskErrorCode,
+    @CurrentActor() actor: Actor,
+  ): Promise<TasksChangedView> {
+    return this.service.actOnMany(filter, { type: 'fail', code }, actor);
+  }
+}

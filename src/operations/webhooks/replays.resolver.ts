@@ -1,0 +1,49 @@
+import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
+import { Scope } from '../../auth/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
+import { checkArguments } from '../../webhooks/check-arguments.ts';
+import { OperationsView } from '../operations.view.ts';
+import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
+import { OperatorReplays } from './replays.service.ts';
+
+const WebhookReplayConnection = connectionOf(WebhookReplayView, 'WebhookReplay');
+
+const ReplayId = (): ParameterDecorator => Args('id', { type: () => String, description: 'identifier of the replay' });
+
+@Resolver(() => OperationsView)
+export class ReplaysResolver {
+  constructor(private readonly service: OperatorReplays) {}
+
+  @ResolveField(() => WebhookReplayConnection, { description: 'The webhook replays, newest first.' })
+  async webhookReplays(
+    @First() first: number,
+    @After() after: string | null | undefined,
+  ): Promise<Connection<WebhookReplayView>> {
+    const page = checkArguments(ListReplaysQuery, { after });
+    const { replays, hasMore } = await this.service.list({ ...page, limit: first });
+    return toConnection(replays, ({ id }) => id, { hasMore, after });
+  }
+
+  @ResolveField(() => WebhookReplayView, {
+    description: 'One webhook replay and its progress. An unknown id is the error webhook_replay_not_found.',
+  })
+  webhookReplay(@ReplayId() id: string): Promise<WebhookReplayView> {
+    return this.service.find(id);
+  }
+
+  @Mutation(() => WebhookReplayView, { description: 'Sends webhook events of a span of time again.' })
+  @Scope('operations:manage')
+  replayWebhooks(
+    @Args('input', { description: 'which events' }) input: ReplayWebhooksInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<WebhookReplayView> {
+    return this.service.create(input, actor);
+  }
+
+  @Mutation(() => WebhookReplayView, { description: 'Stops a webhook replay. What it has queued is delivered.' })
+  @Scope('operations:manage')
+  cancelWebhookReplay(@ReplayId() id: string, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
+    return this.service.cancel(id, actor);
+  }
+}
