@@ -1,4 +1,5 @@
 import type { Model } from './model.ts';
+import type { ParametersSchema } from './parameters.ts';
 
 /** A request field that names an image, as a URL or by the id of a file: `reference_images[2]`, `first_frame_image_url`. */
 export interface ImageUrl {
@@ -6,16 +7,27 @@ export interface ImageUrl {
   url: string;
 }
 
+/** The fields that name images, one or a list, by the schema that marks them. Kept, because every creation asks for them. */
+const imageFields = new WeakMap<ParametersSchema, readonly string[]>();
+
+function imageFieldsOf({ parameters }: Model): readonly string[] {
+  const known = imageFields.get(parameters);
+  if (known) return known;
+  const marked = Object.entries(parameters.properties).filter(
+    ([, { format, items }]) => format === 'image' || items?.format === 'image',
+  );
+  const fields = marked.map(([field]) => field);
+  imageFields.set(parameters, fields);
+  return fields;
+}
+
 /** The image URLs of a request in catalogue order. The model's schema marks their fields with `format: image`. */
 export function imageUrlsOf(model: Model, input: object): ImageUrl[] {
   const found: ImageUrl[] = [];
-  for (const [param, schema] of Object.entries(model.parameters.properties)) {
-    const value = (input as Record<string, unknown>)[param];
-    if (value === undefined) continue;
-    if (schema.format === 'image') found.push({ param, url: value as string });
-    if (schema.items?.format === 'image') {
-      for (const [index, url] of (value as string[]).entries()) found.push({ param: `${param}[${index}]`, url });
-    }
+  for (const param of imageFieldsOf(model)) {
+    const value = (input as Record<string, string | string[] | undefined>)[param];
+    if (typeof value === 'string') found.push({ param, url: value });
+    else value?.forEach((url, index) => found.push({ param: `${param}[${index}]`, url }));
   }
   return found;
 }

@@ -88,6 +88,21 @@ const SHARED: Record<string, ParameterSchema> = {
 /** Whether the field is a parameter of the model itself: what a provider gets and the task shows as `input`. */
 export const isModelParameter = (name: string): boolean => name !== 'model' && !Object.hasOwn(SHARED, name);
 
+type Default = [name: string, byDefault: string | number | undefined];
+
+/** Kept, because every creation asks for them. */
+const modelParameters = new WeakMap<ParametersSchema, readonly Default[]>();
+
+/** The parameters of the model itself, in catalogue order, with their defaults. */
+export function modelParametersOf(schema: ParametersSchema): readonly Default[] {
+  const known = modelParameters.get(schema);
+  if (known) return known;
+  const own = Object.entries(schema.properties).filter(([name]) => isModelParameter(name));
+  const parameters = own.map(([name, parameter]): Default => [name, parameter.default]);
+  modelParameters.set(schema, parameters);
+  return parameters;
+}
+
 /** When `name` has `value`, `needs` is required and `excludes` is not allowed. */
 export function when(
   name: string,

@@ -30,7 +30,8 @@ describe('partial images', () => {
 
   async function accept(input: object, partialImages: number, app: TestApp = service): Promise<string> {
     const caller = await app.app.get(Authenticator).authenticate(app.api.key!);
-    return (await app.app.get(GenerationsService).accept(caller, { ...aCat, ...input }, { partialImages })).taskId;
+    return (await app.app.get(GenerationsService).accept(caller, { ...aCat, ...input }, { origin: { partialImages } }))
+      .taskId;
   }
 
   /** Follows a task as an interface that streams would: the next partial images after every state. */

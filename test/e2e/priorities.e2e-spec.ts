@@ -164,7 +164,7 @@ describe('waiting tasks of low priority', () => {
   it('share the deadlines of low priority with normal tasks of a batch', async () => {
     const { app, api } = deployment.service;
     const caller = await app.get(Authenticator).authenticate(api.key!);
-    await app.get(GenerationsService).accept(caller, aFailure, { source: 'batch' });
+    await app.get(GenerationsService).accept(caller, aFailure, { origin: { source: 'batch' } });
     await deployment.create(1, 'l', LOW);
     await deployment.create(1, 'n');
     const { rows } = await deployment.database.query(

@@ -75,7 +75,7 @@ describe('where a task comes from', () => {
     const caller = await service.app.get(Authenticator).authenticate(service.api.key!);
     const accepted = await service.app
       .get(GenerationsService)
-      .accept(caller, aFailure, { source: 'openai', parent, relation: 'remix', partialImages: 2 });
+      .accept(caller, aFailure, { origin: { source: 'openai', parent, relation: 'remix', partialImages: 2 } });
     const origin = { source: 'openai', parent_task_id: parent, relation: 'remix' };
     expect(accepted.view()).toMatchObject(origin);
     expect(await service.api.untilFinal(accepted.taskId)).toMatchObject(origin);

@@ -66,6 +66,7 @@ export class RequestImagesService {
    *   then nothing is stored
    */
   async resolve(caller: Caller, fields: readonly ImageUrl[], needS: number): Promise<RequestImages> {
+    if (fields.length === 0) return NONE;
     const [images] = await this.resolveAll(caller, [fields], needS);
     if (images instanceof ApiError) throw images;
     return images!;

@@ -14,8 +14,9 @@ import type { ParsedGeneration } from './parse-generation.ts';
 import { PrepareGenerations } from './prepare-generations.service.ts';
 import { withFiles } from './request-files.ts';
 
-/** The part of the origin that an upper interface knows; absent: a creation over REST or GraphQL. */
-interface AcceptOptions extends Partial<TaskOrigin> {
+interface AcceptOptions {
+  /** The part that an upper interface knows; absent: a creation over REST or GraphQL. */
+  origin?: Partial<TaskOrigin>;
   /** The header's value, bare or quoted. */
   idempotencyKey?: string | undefined;
   /**
@@ -48,10 +49,11 @@ export class GenerationsService {
    * @throws ApiError for the first fault found; then nothing is stored
    */
   async accept(caller: Caller, body: unknown, options: AcceptOptions): Promise<Acceptance> {
-    const { idempotencyKey, reserveKey, approximations, waitS = 0, gone, waiting = run, ...given } = options;
+    const { idempotencyKey, reserveKey, approximations, waitS = 0, gone, waiting = run } = options;
     const header = readIdempotencyKey(idempotencyKey);
     const { model, input, metadata, priority, parentTaskId } = this.prepares.parse(body);
-    const origin = { ...FROM_API, ...given, ...(await this.prepares.parentOf(caller, parentTaskId)) };
+    const parent = await this.prepares.parentOf(caller, parentTaskId);
+    const origin = { ...FROM_API, ...options.origin, ...parent };
     const needS = this.prepares.needS({ kind: model.kind, low: priority === 'low', source: origin.source });
     const images =
       this.prepares.refusalOf(model) ??

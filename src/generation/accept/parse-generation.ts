@@ -2,7 +2,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { findModel, MODELS } from '../../models/catalog.ts';
 import { imageUrlsOf, type ImageUrl } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
-import { isAllowed, isModelParameter, MAX_URL_LENGTH } from '../../models/parameters.ts';
+import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/parameters.ts';
 import { toApiError } from '../../models/schema-errors.ts';
 import { firstFault } from '../../models/validate.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
@@ -105,11 +105,10 @@ function assertUsableUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
   }
 }
 
-function resolveInput(model: Model, request: Record<string, unknown>): ResolvedInput {
+function resolveInput({ parameters }: Model, request: Record<string, unknown>): ResolvedInput {
   const input: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries(model.parameters.properties)) {
-    if (!isModelParameter(name)) continue;
-    const value = request[name] ?? (isAllowed(name, model.parameters, request) ? schema.default : undefined);
+  for (const [name, byDefault] of modelParametersOf(parameters)) {
+    const value = request[name] ?? (isAllowed(name, parameters, request) ? byDefault : undefined);
     if (value !== undefined) input[name] = value;
   }
   return input as unknown as ResolvedInput;

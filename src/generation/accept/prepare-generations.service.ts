@@ -33,6 +33,8 @@ export interface PreparedGeneration {
   images: RequestImages;
 }
 
+const NO_PARENT: Partial<TaskOrigin> = {};
+
 /** Seconds: a worker may be late with the end of a task. */
 const SLACK_S = 600;
 
@@ -69,7 +71,7 @@ export class PrepareGenerations {
 
   /** @throws ApiError invalid_value unless the parent is a task of the caller */
   async parentOf({ apiKeyId }: Caller, parent: string | null): Promise<Partial<TaskOrigin>> {
-    if (parent === null) return {};
+    if (parent === null) return NO_PARENT;
     try {
       await this.tasks.find(apiKeyId, parent);
     } catch (error) {
@@ -110,9 +112,9 @@ export class PrepareGenerations {
   }
 
   /** The task of a valid creation. @param generation with the ids of its files as its images */
-  requestOf({ model, input, ...fields }: ValidGeneration): TaskRequest {
+  requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
-    return { kind: model.kind, model: model.id, input, ...fields, estimate };
+    return { kind: model.kind, model: model.id, input, metadata, priority, approximations, estimate };
   }
 
   private async parsed(caller: Caller, requested: RequestedGeneration | ApiError): Promise<Parsed | ApiError> {

@@ -5,4 +5,4 @@ import type { ResolvedInput } from '../../providers/provider.ts';
 
 /** The input with the files that its data: URLs have become. */
 export const withFiles = (model: Model, input: ResolvedInput, { replaced }: RequestImages): ResolvedInput =>
-  replaceImageUrls(model, input, ({ param }) => replaced.get(param) ?? null);
+  replaced.size === 0 ? input : replaceImageUrls(model, input, ({ param }) => replaced.get(param) ?? null);

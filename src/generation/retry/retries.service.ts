@@ -63,8 +63,7 @@ export class RetriesService {
     };
     try {
       return await this.generations.accept(caller, body, {
-        parent: first.id,
-        relation: isChanged ? 'variation' : 'retry',
+        origin: { parent: first.id, relation: isChanged ? 'variation' : 'retry' },
         ...(reserved && { reserveKey: async () => reserved }),
       });
     } catch (error) {

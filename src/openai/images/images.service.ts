@@ -47,7 +47,7 @@ export class ImagesService {
   private start(call: CallRequest, request: ImageRequest): Promise<StartedCall> {
     const { caller } = call;
     const { approximations, partialImages, images } = request;
-    const options = { approximations, partialImages, source: 'openai' as const };
+    const options = { approximations, origin: { source: 'openai' as const, partialImages } };
     return this.calls.start(call, (reserveKey) =>
       this.uploadedImages.with(caller, images, (references) => {
         const body = { ...request.body, ...(references.length > 0 && { reference_images: references }) };

@@ -38,7 +38,7 @@ export class VideosService {
   /** Answers at once, so that only the creation itself can be cut; a retry gets the same video. */
   async create(call: CallRequest, request: VideoRequest, origin?: Origin): Promise<CreatedVideo> {
     const { approximations, firstFrame } = request;
-    const options = { approximations, source: 'openai' as const, ...origin };
+    const options = { approximations, origin: { source: 'openai' as const, ...origin } };
     try {
       const started = await this.calls.start(call, (reserveKey) =>
         this.uploadedImages.with(call.caller, firstFrame ? [firstFrame] : [], ([reference]) => {

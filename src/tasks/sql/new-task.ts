@@ -97,14 +97,14 @@ interface KeyRow {
  */
 export function toRows(tasks: NewTask[]): [tasks: string, keys: string] {
   const keys = new Map<string, KeyRow>();
-  const rows = tasks.map(({ limits, ...task }) => {
-    const key = keys.get(task.api_key_id) ?? keyRow(task.api_key_id, limits);
+  const rows = tasks.map((task) => {
+    const key = keys.get(task.api_key_id) ?? keyRow(task.api_key_id, task.limits);
     if (key.tasks === 0) keys.set(task.api_key_id, key);
     const place = (key.tasks += 1);
     if (task.low) key.low_places.push(place);
     const lows = key.low_places.length;
     const nth = task.low ? lows : place - lows;
-    return { ...task, place, nth: nth === place ? undefined : nth };
+    return { ...task, limits: undefined, place, nth: nth === place ? undefined : nth }; // JSON leaves out what is undefined
   });
   return [JSON.stringify(rows), JSON.stringify([...keys.values()])];
 }

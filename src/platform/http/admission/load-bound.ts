@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../errors/api-error.ts';
 import type { HttpLimits } from '../limits.ts';
-import { isStreamed } from '../multipart/accepts-body.ts';
+import { bodyConfigOf, isStreamed } from '../multipart/accepts-body.ts';
 
 /** Event streams stay open for hours and need little memory; they have their own limits. */
-const isStream = (request: FastifyRequest): boolean => request.routeOptions.url?.endsWith('/events') ?? false;
+const isStream = ({ url }: RouteOptions): boolean => url?.endsWith('/events') ?? false;
+
+type RouteOptions = FastifyRequest['routeOptions'];
 
 const releases = new WeakMap<FastifyRequest, () => void>();
 
@@ -48,13 +50,14 @@ export class LoadBound {
   /** @param isExempt requests that are never rejected */
   count(fastify: FastifyInstance, isExempt: (request: FastifyRequest) => boolean): void {
     fastify.addHook('preValidation', (request, reply, done) => {
-      if (isStream(request) || isExempt(request)) return done();
+      const { routeOptions } = request;
+      if (isStream(routeOptions) || isExempt(request)) return done();
       try {
         this.refuseWhenFull();
       } catch (error) {
         return done(error as Error);
       }
-      const bytes = this.bytesOf(request);
+      const bytes = this.bytesOf(request, routeOptions);
       this.requests += 1;
       this.bodyBytes += bytes;
       const release = () => {
@@ -69,10 +72,10 @@ export class LoadBound {
   }
 
   /** A body without a length counts as the largest allowed. One that goes to disk counts as its buffers. */
-  private bytesOf(request: FastifyRequest): number {
-    const { body, headers, routeOptions } = request;
+  private bytesOf(request: FastifyRequest, routeOptions: RouteOptions): number {
+    const { body, headers } = request;
     if (body === undefined) return 0;
-    if (isStreamed(request)) return this.limits.uploads.memoryBytes;
+    if (isStreamed(request, bodyConfigOf({ routeOptions }))) return this.limits.uploads.memoryBytes;
     return Number(headers['content-length'] ?? routeOptions.bodyLimit ?? this.limits.bodyBytes);
   }
 }

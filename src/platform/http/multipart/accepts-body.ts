@@ -18,13 +18,16 @@ interface ConfigWithBody {
 /** Routes without this decorator accept only JSON of at most 1 MiB. */
 export const AcceptsBody = (body: BodyConfig) => RouteConfig({ body } satisfies ConfigWithBody);
 
-export function bodyConfigOf({ routeOptions }: FastifyRequest): BodyConfig {
-  return (routeOptions.config as ConfigWithBody | undefined)?.body ?? {};
+const USUAL: BodyConfig = {};
+
+/** Fastify makes `routeOptions` anew at each read. */
+export function bodyConfigOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): BodyConfig {
+  return (routeOptions.config as ConfigWithBody | undefined)?.body ?? USUAL;
 }
 
 /** Whether the handler reads the body itself, to disk. */
-export function isStreamed(request: FastifyRequest): boolean {
-  const { multipart, signedFile } = bodyConfigOf(request);
+export function isStreamed(request: FastifyRequest, config = bodyConfigOf(request)): boolean {
+  const { multipart, signedFile } = config;
   return signedFile === true || (multipart === true && isMultipart(request));
 }
 

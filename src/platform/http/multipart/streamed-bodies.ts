@@ -19,12 +19,17 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
   raiseJsonLimits(fastify);
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
     const { raw } = request;
-    if (bodyConfigOf(request).signedFile) {
+    const config = bodyConfigOf(request);
+    if (config.signedFile) {
       // Content types are parsed alike on all routes, but a file may be of any type, JSON lines among them.
       fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
       raw.headers['content-type'] = FILE_TYPE;
-    } else if (!isStreamed(request) && isLargeJson(request, limits)) {
-      watchArrival(raw, { ...uploads, totalMs: timeFor(request, limits) }, (slow) => {
+    } else if (
+      config.jsonBytes !== undefined &&
+      !isStreamed(request, config) &&
+      isLargeJson(request, config.jsonBytes, limits)
+    ) {
+      watchArrival(raw, { ...uploads, totalMs: timeFor(config.jsonBytes, limits) }, (slow) => {
         discardRest(raw, uploads.lingerMs);
         // The body parser responds with it. A request that was refused before has no parser: without one, the event would end the process.
         if (raw.listenerCount('error') > 0) raw.emit('error', slow);
@@ -46,10 +51,10 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
   });
 }
 
-const isLargeJson = (request: FastifyRequest, { bodyBytes }: HttpLimits): boolean =>
-  hasBody(request.headers) && (bodyConfigOf(request).jsonBytes ?? 0) > bodyBytes;
+const isLargeJson = ({ headers }: FastifyRequest, jsonBytes: number, { bodyBytes }: HttpLimits): boolean =>
+  hasBody(headers) && jsonBytes > bodyBytes;
 
 /** In proportion to the size, up to the time of a form. */
-function timeFor(request: FastifyRequest, { bodyBytes, requestTimeoutMs, uploads }: HttpLimits): number {
-  return Math.min(uploads.totalMs, requestTimeoutMs * (bodyConfigOf(request).jsonBytes! / bodyBytes));
+function timeFor(jsonBytes: number, { bodyBytes, requestTimeoutMs, uploads }: HttpLimits): number {
+  return Math.min(uploads.totalMs, requestTimeoutMs * (jsonBytes / bodyBytes));
 }
