@@ -10,7 +10,7 @@ const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.ur
 const [{ AppModule }, { createHttpApp }, { buildOpenApi }, { schemaText }, { loadConfig }] = await Promise.all([
   built('app.module.js'),
   built('platform/http/http-app.js'),
-  built('platform/http/openapi.js'),
+  built('platform/openapi/build-openapi.js'),
   built('platform/graphql/print-schema.js'),
   built('platform/config.js'),
 ]);

@@ -1,4 +1,6 @@
-import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+import { SCOPE_KEY } from '../platform/openapi/faults.ts';
 import type { Caller, Scope as ScopeName } from './caller.ts';
 import { type GuardedRequest, requestOf } from './guarded-request.ts';
 import type { RateBucket } from './rate-limits/rate-window.ts';
@@ -14,7 +16,7 @@ export const Public = () => SetMetadata(PUBLIC, true);
 export const PublicWhen = (permits: (request: GuardedRequest) => boolean) => SetMetadata(PUBLIC, permits);
 
 /** The route needs a key with this scope. Without the decorator any key is accepted. */
-export const Scope = (scope: ScopeName) => SetMetadata(SCOPE, scope);
+export const Scope = (scope: ScopeName) => applyDecorators(SetMetadata(SCOPE, scope), ApiExtension(SCOPE_KEY, scope));
 
 /** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);

@@ -45,7 +45,7 @@ export class BatchErrorView implements BatchFault {
 
 @ObjectType('BatchErrors', { description: 'The invalid items of a batch.' })
 export class BatchErrorsView {
-  @ApiField.string('always "list"') object: 'list';
+  @ApiField.constant('list') object: 'list';
   @ApiField.list(() => BatchErrorView, 'the first 100 of them') data: BatchErrorView[];
 }
 
@@ -64,7 +64,7 @@ export class BatchUsageView implements BatchUsage {
 @ObjectType('Batch', { description: 'Many generations that were created together.' })
 export class BatchView {
   @ApiField.string('identifier', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
-  @ApiField.string('always "batch"') object: 'batch';
+  @ApiField.constant('batch') object: 'batch';
   @ApiField.string('the route whose bodies the items are') endpoint: string;
   @ApiField.oneOf(BatchStatusChoice, 'completed: every item is final, whatever became of it') status: BatchStatus;
   @ApiField.integer('share of the items that are final in percent; never falls', { min: 0, max: 100 })
@@ -83,7 +83,7 @@ export class BatchView {
   output_file_id: string | null;
   @ApiField.string('file with the errors of the other items; null until the end, and without any', { nullable: true })
   error_file_id: string | null;
-  @ApiField.string('always "24h"') completion_window: '24h';
+  @ApiField.constant('24h') completion_window: '24h';
   @ApiField.object(() => BatchRequestCountsView, 'the items in the words of OpenAI')
   request_counts: BatchRequestCountsView;
   @ApiField.object(() => BatchCountsView, 'the items by their state') counts: BatchCountsView;

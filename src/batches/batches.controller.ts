@@ -1,8 +1,8 @@
 import { Controller, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
+  ApiExtraModels,
   ApiCreatedResponse,
-  ApiHeader,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
@@ -22,6 +22,9 @@ import { BatchListView, BatchView } from './batch.view.ts';
 import { BatchesService } from './batches.service.ts';
 import { CreateBatches } from './create/create-batches.service.ts';
 import { BatchResults, RESULTS_TYPE } from './results/batch-results.service.ts';
+import { Fails } from '../platform/openapi/faults.ts';
+import { CREATED_HEADERS, TakesIdempotencyKey } from '../platform/openapi/headers.ts';
+import { BatchCompletedEvent } from './end/batch-completed.view.ts';
 
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 
@@ -31,6 +34,7 @@ const JSON_BYTES = 8 * 1024 * 1024;
 const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
 
 @ApiTags('Batches')
+@ApiExtraModels(BatchCompletedEvent)
 @Controller('v1/batches')
 export class BatchesController {
   constructor(
@@ -44,10 +48,19 @@ export class BatchesController {
   @Scope('generations:write')
   @CountsAs('create')
   @AcceptsBody({ jsonBytes: JSON_BYTES })
+  @Fails(
+    'batch_invalid',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'invalid_file',
+    'upload_incomplete',
+  )
   @ApiOperation({ summary: 'Create many generations at once, all or none', operationId: 'createBatch' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
+  @TakesIdempotencyKey()
   @ApiBody({ type: CreateBatchInput })
-  @ApiCreatedResponse({ type: BatchView })
+  @ApiCreatedResponse({ type: BatchView, headers: CREATED_HEADERS })
   async create(@Req() request: CreationRequest, @Res() reply: FastifyReply): Promise<void> {
     const { body, headers } = request;
     const header = headers['idempotency-key'];
@@ -82,6 +95,7 @@ export class BatchesController {
   @Get(':id')
   @Id
   @Scope('tasks:read')
+  @Fails('batch_not_found')
   @ApiOperation({ summary: 'Read a batch', operationId: 'getBatch' })
   @ApiOkResponse({ type: BatchView })
   async find(
@@ -97,6 +111,7 @@ export class BatchesController {
   @Id
   @HttpCode(200)
   @Scope('tasks:cancel')
+  @Fails('batch_not_found')
   @ApiOperation({ summary: 'Cancel the unfinished items of a batch', operationId: 'cancelBatch' })
   @ApiOkResponse({ type: BatchView })
   async cancel(
@@ -110,7 +125,11 @@ export class BatchesController {
 
   /** Declared before GET: the HEAD route that Fastify derives from a GET would read all the results. */
   @Head(':id/results')
+  @Id
   @Scope('tasks:read')
+  @Fails('batch_not_found')
+  @ApiOperation({ summary: 'Check that a batch has results', operationId: 'headBatchResults' })
+  @ApiOkResponse({ description: 'the headers of the results' })
   async headOfResults(
     @CurrentCaller() { apiKeyId }: Caller,
     @Param('id') id: string,
@@ -124,6 +143,7 @@ export class BatchesController {
   @Get(':id/results')
   @Id
   @Scope('tasks:read')
+  @Fails('batch_not_found')
   @ApiOperation({
     summary: 'Read the results of the items that are final, in the order of the items',
     operationId: 'getBatchResults',

@@ -1,5 +1,5 @@
 import { Controller, Get, Head, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, Public, PublicWhen, Scope } from '../auth/access.ts';
 import type { GuardedRequest } from '../auth/guarded-request.ts';
@@ -15,8 +15,18 @@ import { type FileContent, FileContents, hasContent } from './file-contents.ts';
 import { filenameOf } from './file.view.ts';
 import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import { headerRefs } from '../platform/openapi/headers.ts';
+import { Fails } from '../platform/openapi/faults.ts';
 
 type ContentRequest = FastifyRequest<{ Querystring: Record<string, unknown> }> & GuardedRequest;
+
+/** What a file can be. */
+const BYTES = Object.fromEntries(
+  ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map((type) => [
+    type,
+    { schema: { type: 'string', format: 'binary' } },
+  ]),
+);
 
 const Signature = () => (target: object, name: string | symbol, descriptor: PropertyDescriptor) => {
   ApiQuery({ name: 'expires', required: false, description: 'unix seconds', schema: { type: 'string' } })(
@@ -54,6 +64,7 @@ export class ContentController {
   @PublicWhen(isSigned)
   @Scope('tasks:read')
   @Signature()
+  @Fails('file_not_found', 'invalid_signature', 'file_expired', 'upload_incomplete')
   @ApiOperation({ summary: 'Describe the bytes of a file', operationId: 'headFile', security: [{}, { api_key: [] }] })
   @ApiResponse({ status: 200, description: 'the headers of the file' })
   async head(@Param('id') id: string, @Req() request: ContentRequest, @Res() reply: FastifyReply) {
@@ -71,9 +82,13 @@ export class ContentController {
   @PublicWhen(isSigned)
   @Scope('tasks:read')
   @Signature()
+  @Fails('file_not_found', 'invalid_signature', 'file_expired', 'range_not_satisfiable', 'upload_incomplete')
   @ApiOperation({ summary: 'Read the bytes of a file', operationId: 'getFile', security: [{}, { api_key: [] }] })
-  @ApiResponse({ status: 200, description: 'the bytes of the file' })
-  @ApiResponse({ status: 206, description: 'the requested range of bytes' })
+  @ApiHeader({ name: 'Range', required: false, description: 'the bytes to read, such as `bytes=0-1023`' })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: 'the `ETag` of an earlier answer' })
+  @ApiResponse({ status: 200, description: 'the bytes of the file', content: BYTES, headers: headerRefs('ETag') })
+  @ApiResponse({ status: 206, description: 'the requested range of bytes', content: BYTES })
+  @ApiResponse({ status: 304, description: 'the bytes are as they were' })
   async get(@Param('id') id: string, @Req() request: ContentRequest, @Res() reply: FastifyReply) {
     const { headers } = request;
     const generated = await this.findGenerated(id, request);
@@ -104,6 +119,9 @@ export class ContentController {
   @Public()
   @AcceptsBody({ signedFile: true })
   @Signature()
+  @Fails('invalid_signature', 'upload_incomplete', 'payload_too_large', 'file_expired', 'request_timeout')
+  @ApiBody({ schema: { type: 'string', format: 'binary' } })
+  @ApiConsumes('application/octet-stream')
   @ApiOperation({
     summary: 'Send the bytes of a pending file to the URL in its `upload`',
     operationId: 'putFile',

@@ -34,7 +34,7 @@ export class CreateUploadInput {
   @ApiField.string('name of the file, only shown', {
     min: 1,
     max: MAX_FILENAME,
-    pattern: { regex: /^[^\0]*$/, message: 'filename must not contain NUL' },
+    pattern: { regex: /^[^\x00]*$/, message: 'filename must not contain NUL' },
   })
   filename: string;
 

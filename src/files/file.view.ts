@@ -13,7 +13,7 @@ const FileStatusChoice = defineChoice('FileStatus', FILE_STATUSES, 'Whether the 
 
 @ObjectType('FileUpload', { description: 'How to send the bytes of a pending file.' })
 export class FileUploadView {
-  @ApiField.string('always "PUT"') method: 'PUT';
+  @ApiField.constant('PUT') method: 'PUT';
   @ApiField.string('where to send the bytes; no API key is needed') url: string;
   @ApiField.map('headers that must be sent exactly so') headers: Record<string, string>;
   @ApiField.long('unix seconds; the URL works until then') expires_at: number;
@@ -24,7 +24,7 @@ export class FileUploadView {
 export class FileView {
   @ApiField.string('identifier; usable wherever an image is wanted', { example: 'file_01jd8e5t9kf3qs7m2v4xw6yzab' })
   id: string;
-  @ApiField.string('always "file"') object: 'file';
+  @ApiField.constant('file') object: 'file';
   @ApiField.long('size in bytes; as announced while pending') bytes: number;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.long('unix seconds; the file is deleted at this time') expires_at: number;
@@ -55,7 +55,7 @@ export class FileListView extends listOf(FileView, 'the uploads') {}
 @ObjectType('DeletedFile', { description: 'A deleted file.' })
 export class DeletedFileView {
   @ApiField.string('identifier of the file') id: string;
-  @ApiField.string('always "file"') object: 'file';
+  @ApiField.constant('file') object: 'file';
   @ApiField.boolean('always true') deleted: true;
 }
 

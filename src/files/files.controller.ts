@@ -23,12 +23,15 @@ import { FilesService } from './files.service.ts';
 import { readUploadForm } from './upload-form.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import { PURPOSES } from './uploads/upload.entity.ts';
+import { headerRefs } from '../platform/openapi/headers.ts';
+import { Fails } from '../platform/openapi/faults.ts';
 
 const pipe = new ValidationPipe();
 
 const UPLOAD_FORM = {
   type: 'object' as const,
   required: ['file'],
+  additionalProperties: false,
   properties: {
     file: { type: 'string', format: 'binary' },
     purpose: { type: 'string', enum: [...PURPOSES], default: 'vision' },
@@ -50,6 +53,7 @@ export class FilesController {
   @Scope('generations:write')
   @CountsAs('create')
   @AcceptsBody({ multipart: true })
+  @Fails('invalid_file', 'file_quota_exceeded')
   @ApiOperation({
     summary: 'Upload a file in a form, or announce one in JSON and get a URL for its bytes',
     operationId: 'createFile',
@@ -62,7 +66,7 @@ export class FilesController {
     },
   })
   @ApiExtraModels(CreateUploadInput)
-  @ApiCreatedResponse({ type: FileView })
+  @ApiCreatedResponse({ type: FileView, headers: headerRefs('Location') })
   async create(
     @Req() request: FastifyRequest & GuardedRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -103,6 +107,7 @@ export class FilesController {
   @HttpCode(200)
   @Scope('generations:write')
   @CountsAs('create')
+  @Fails('file_not_found', 'upload_incomplete', 'invalid_image', 'invalid_file', 'file_expired')
   @ApiOperation({ summary: 'Check the bytes of a pending file; it is usable then', operationId: 'completeFile' })
   @ApiOkResponse({ type: FileView })
   async complete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<FileView> {
@@ -126,6 +131,7 @@ export class FilesController {
 
   @Get(':id')
   @Scope('tasks:read')
+  @Fails('file_not_found')
   @ApiOperation({ summary: 'Read what is known of a file', operationId: 'describeFile' })
   @ApiOkResponse({ type: FileView })
   async find(
@@ -141,6 +147,7 @@ export class FilesController {
   @Delete(':id')
   @HttpCode(200)
   @Scope('generations:write')
+  @Fails('file_not_found')
   @ApiOperation({ summary: 'Delete an upload, or the bytes of an output', operationId: 'deleteFile' })
   @ApiOkResponse({ type: DeletedFileView })
   async delete(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<DeletedFileView> {

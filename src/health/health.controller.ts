@@ -11,8 +11,32 @@ import { HEALTH_PATHS } from '../platform/http/health-paths.ts';
 import { IgnoresUnknownQuery } from '../platform/http/query-parameters.guard.ts';
 import { Metrics } from '../platform/metrics.ts';
 import { Readiness } from '../platform/readiness.ts';
+import { Fails } from '../platform/openapi/faults.ts';
 
-const JSON_BODY = { 'application/json': {} };
+const CHECKS = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'ok, or what is wrong',
+} as const;
+const json = (schema: object) => ({ 'application/json': { schema } });
+const STATUS = { type: 'string', const: 'ok' } as const;
+const LIVE = json({ type: 'object', required: ['status'], properties: { status: STATUS } });
+const READY = json({
+  type: 'object',
+  required: ['status', 'checks'],
+  properties: { status: STATUS, checks: CHECKS },
+});
+/** The error of the API, so that its clients can read it as well. */
+const NOT_READY = json({
+  allOf: [
+    { $ref: '#/components/schemas/ErrorResponse' },
+    {
+      type: 'object',
+      required: ['status', 'checks'],
+      properties: { status: { type: 'string', const: 'unavailable' }, checks: CHECKS },
+    },
+  ],
+});
 
 /**
  * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add parameters of their own, for
@@ -32,13 +56,14 @@ export class HealthController {
   @RouteConfig(ANSWERED_WHILE_DRAINING)
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Check that the process is running', operationId: 'getHealth', security: [] })
-  @ApiOkResponse({ description: 'The process is running.', content: JSON_BODY })
+  @ApiOkResponse({ description: 'The process is running.', content: LIVE })
   live(): object {
     return { status: 'ok' };
   }
 
   @Get(HEALTH_PATHS.readiness)
   @Header('cache-control', 'no-store')
+  @Fails('invalid_value')
   @ApiOperation({
     summary: 'Check that the database, the task queue and the file storage respond',
     operationId: 'getReadiness',
@@ -50,10 +75,10 @@ export class HealthController {
     description: '`process` checks this process alone: it has started, it is not draining, and it responds in time.',
     schema: { type: 'string', enum: ['process'] },
   })
-  @ApiOkResponse({ description: 'The process is ready: all checks passed.', content: JSON_BODY })
+  @ApiOkResponse({ description: 'The process is ready: all checks passed.', content: READY })
   @ApiServiceUnavailableResponse({
     description: 'The process is not ready; `checks` names the checks that failed.',
-    content: JSON_BODY,
+    content: NOT_READY,
   })
   async ready(
     @Query('of') of: unknown,
@@ -78,7 +103,10 @@ export class HealthController {
   @Header('cache-control', 'no-store')
   @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   @ApiOperation({ summary: 'Read the metrics of the process for Prometheus', operationId: 'getMetrics', security: [] })
-  @ApiOkResponse({ description: 'All metrics, in the text format of Prometheus.', content: { 'text/plain': {} } })
+  @ApiOkResponse({
+    description: 'All metrics, in the text format of Prometheus.',
+    content: { 'text/plain': { schema: { type: 'string' } } },
+  })
   read(): Promise<string> {
     return this.metrics.registry.metrics();
   }

@@ -22,7 +22,7 @@ export class LifecycleView implements Lifecycle {
 @ObjectType('Model', { description: 'A model and its parameters.' })
 export class ModelView {
   @ApiField.string('id of the model in a creation request', { example: 'gpt-image-2' }) id: string;
-  @ApiField.string('always "model"') object: 'model';
+  @ApiField.constant('model') object: 'model';
   @ApiField.string('who made the model', { example: 'openai' }) owned_by: string;
   @ApiField.oneOf(MediaKindChoice, 'what the model makes') kind: MediaKind;
   @ApiField.long('unix seconds at which the model joined this catalogue') created: number;
@@ -38,7 +38,7 @@ export class ModelView {
 
 @ObjectType('ModelList')
 export class ModelListView {
-  @ApiField.string('always "list"') object: 'list';
+  @ApiField.constant('list') object: 'list';
   @ApiField.list(() => ModelView, 'every model that is not retired, the first recommendation first') data: ModelView[];
 }
 

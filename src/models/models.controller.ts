@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { lifecycleHeaders } from './lifecycle-headers.ts';
 import { ModelListView, ModelView } from './model.view.ts';
 import { ModelsService } from './models.service.ts';
+import { Fails } from '../platform/openapi/faults.ts';
 
 @ApiTags('Models')
 @Controller('v1/models')
@@ -19,6 +20,7 @@ export class ModelsController {
   }
 
   @Get(':id')
+  @Fails('model_not_found')
   @ApiOperation({ summary: 'Read a model', operationId: 'getModel' })
   @ApiOkResponse({ type: ModelView })
   async find(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ModelView> {

@@ -113,7 +113,7 @@ export function when(
   return {
     if: { properties: { [name]: { const: value } }, required: [name] },
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-    then: { properties: { [needs]: true, [excludes]: notAllowed }, required: [needs] },
+    then: { properties: { [needs]: {}, [excludes]: notAllowed }, required: [needs] },
   };
 }
 

@@ -56,3 +56,42 @@ export const VIDEO_BODY = {
 export const REMIX_BODY = {
   schema: { type: 'object', required: ['prompt'], properties: { prompt: text('what to make instead, in words') } },
 } as const;
+
+const binary = { schema: { type: 'string', format: 'binary' } };
+
+export const VIDEO_BYTES = { 'video/mp4': binary, 'image/webp': binary };
+
+export const DELETED_VIDEO = {
+  type: 'object',
+  required: ['id', 'object', 'deleted'],
+  properties: {
+    id: text('identifier that the video had'),
+    object: { type: 'string', const: 'video.deleted' },
+    deleted: { type: 'boolean', const: true },
+  },
+} as object;
+
+const PICTURES = {
+  type: 'object',
+  required: ['created', 'data', 'task_id'],
+  properties: {
+    created: { type: 'integer', description: 'unix seconds' },
+    data: {
+      type: 'array',
+      items: { type: 'object', properties: { b64_json: text('the picture'), url: text('a signed link') } },
+    },
+    background: text('always opaque'),
+    output_format: text('png, jpeg or webp'),
+    quality: text('as asked for'),
+    size: text('width x height of the first picture'),
+    usage: { type: 'object', additionalProperties: true, description: 'tokens, if the provider counted them' },
+    safety_identifier: text('as given'),
+    task_id: text('the task that made the pictures'),
+    approximations: { type: 'array', items: { type: 'object', additionalProperties: true } },
+  },
+} as const;
+
+export const IMAGES_ANSWER = {
+  description: 'the pictures; a stream of server-sent events if the request asked for one',
+  content: { 'application/json': { schema: PICTURES }, 'text/event-stream': { schema: { type: 'string' } } },
+} as const;

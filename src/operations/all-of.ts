@@ -10,7 +10,7 @@ export interface All<View> {
 /** Makes the base class of such a list, as `listOf` does for pages. */
 export function allOf<View extends object>(view: new () => View, note: string): new () => All<View> {
   class AllView implements All<View> {
-    @ApiField.string('always "list"') object: 'list';
+    @ApiField.constant('list') object: 'list';
     @ApiField.list(() => view, note) data: View[];
     @ApiField.boolean('always false') has_more: boolean;
   }

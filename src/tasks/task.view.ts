@@ -11,6 +11,7 @@ import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
 import type { Approximation, ShownTask, StoredOutput } from './task.entity.ts';
 import { isFinal } from './task-status.ts';
 import { TaskUsageView, toUsageView, type UsageTerms } from './usage/task-usage.view.ts';
+import { VariesBy } from '../platform/openapi/variants.ts';
 
 export const TaskStatusChoice = defineChoice('TaskStatus', TASK_STATUSES, 'Status of a task; the last two are final.');
 export const TaskSourceChoice = defineChoice('TaskSource', TASK_SOURCES, 'By which interface a task was created.');
@@ -74,12 +75,30 @@ export class TaskBatchView {
   @ApiField.string('the name that the client gave the item', { nullable: true }) custom_id: string | null;
 }
 
+const UNFINISHED = { requires: [], without: ['result', 'error', 'usage'] };
+export const SUCCEEDED_IN_EVENT = 'SucceededTaskInEvent';
+export const FAILED_IN_EVENT = 'FailedTaskInEvent';
+/** A webhook leaves them out when its body would be too long. */
+const LEFT_OUT = ['input', 'metadata'];
+
 /** The task as every client sees it: REST body, GraphQL type, server-sent event, webhook data. */
+@VariesBy('status', {
+  byValue: {
+    queued: { name: 'QueuedTask', ...UNFINISHED },
+    running: { name: 'RunningTask', ...UNFINISHED },
+    succeeded: { name: 'SucceededTask', requires: ['result', 'usage'], without: ['error'] },
+    failed: { name: 'FailedTask', requires: ['error', 'usage'], without: ['result'] },
+  },
+  shortened: {
+    [SUCCEEDED_IN_EVENT]: { value: 'succeeded', optional: LEFT_OUT },
+    [FAILED_IN_EVENT]: { value: 'failed', optional: LEFT_OUT },
+  },
+})
 @ObjectType('Task', { description: 'A generation: its progress and its result.' })
 export class TaskView {
   @ApiField.string('identifier, for polling and for matching webhooks', { example: 'task_01jd8e5t9kf3qs7m2v4xw6yzab' })
   task_id: string;
-  @ApiField.string('always "task"') object: 'task';
+  @ApiField.constant('task') object: 'task';
   @ApiField.oneOf(MediaKindChoice, 'kind of output') kind: MediaKind;
   @ApiField.string('the requested model') model: string;
   @ApiField.oneOf(TaskStatusChoice, 'status of the task') status: TaskStatus;
@@ -111,7 +130,7 @@ export class TaskView {
 @ObjectType('DeletedTask', { description: 'A task that was deleted.' })
 export class DeletedTaskView {
   @ApiField.string('identifier that the task had') id: string;
-  @ApiField.string('always "task.deleted"') object: 'task.deleted';
+  @ApiField.constant('task.deleted') object: 'task.deleted';
   @ApiField.boolean('always true') deleted: true;
 }
 

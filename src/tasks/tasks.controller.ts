@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -20,6 +20,8 @@ import { TaskViews } from './task-views.ts';
 import type { ShownTask } from './task.entity.ts';
 import { DeletedTaskView, TaskView, toDeletedTaskView } from './task.view.ts';
 import { TasksService } from './tasks.service.ts';
+import { headerRefs } from '../platform/openapi/headers.ts';
+import { Fails } from '../platform/openapi/faults.ts';
 
 /** Retry-After of an unfinished task: seconds between polls. */
 export const POLL_AFTER_S = { image: 2, video: 5 } as const;
@@ -54,9 +56,12 @@ export class TasksController {
 
   @Get(':task_id')
   @Scope('tasks:read')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a task', operationId: 'getTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
-  @ApiOkResponse({ type: TaskView })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: 'the `ETag` of an earlier answer' })
+  @ApiOkResponse({ type: TaskView, headers: headerRefs('ETag', 'Retry-After') })
+  @ApiResponse({ status: 304, description: 'the task is as it was', headers: headerRefs('ETag', 'Retry-After') })
   async find(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
@@ -84,6 +89,7 @@ export class TasksController {
   @Post(':task_id/cancel')
   @HttpCode(200)
   @Scope('tasks:cancel')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel a task', operationId: 'cancelTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiOkResponse({
@@ -104,6 +110,7 @@ export class TasksController {
 
   @Delete(':task_id')
   @Scope('tasks:cancel')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Delete a task and its files', operationId: 'deleteTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiOkResponse({ type: DeletedTaskView })

@@ -80,6 +80,7 @@ import { TaskViews } from './task-views.ts';
 import { Task } from './task.entity.ts';
 import { TasksController } from './tasks.controller.ts';
 import { TasksResolver } from './tasks.resolver.ts';
+import { TaskNodeResolver } from './task-node.resolver.ts';
 import { TimelineResolver } from './timeline/timeline.resolver.ts';
 import { TimelinesController } from './timeline/timelines.controller.ts';
 import { TimelinesService } from './timeline/timelines.service.ts';
@@ -173,6 +174,7 @@ const STATEMENTS = [
     TasksResolver,
     TasksService,
     UsageTerms,
+    TaskNodeResolver,
     TimelineResolver,
     TimelinesService,
     UsualTimes,

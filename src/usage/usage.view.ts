@@ -18,7 +18,7 @@ export class UsageNumbersView {
 /** REST adds `metadata.<key>` when the request groups by it. */
 @ObjectType('UsageResult', { description: 'The sums of one group. A field that is not grouped by is null.' })
 export class UsageResultView extends UsageNumbersView {
-  @ApiField.string('always "usage.result"') object: 'usage.result';
+  @ApiField.constant('usage.result') object: 'usage.result';
   @ApiField.string('id of the model', { nullable: true }) model: string | null;
   @ApiField.string('image or video', { nullable: true }) kind: string | null;
   @ApiField.string('the provider that served the tasks; null also when none did, or when the operator hides it', {
@@ -33,7 +33,7 @@ export class UsageResultView extends UsageNumbersView {
 
 @ObjectType('UsageBucket', { description: 'The usage of a part of the range.' })
 export class UsageBucketView {
-  @ApiField.string('always "bucket"') object: 'bucket';
+  @ApiField.constant('bucket') object: 'bucket';
   @ApiField.long('unix seconds') start_time: number;
   @ApiField.long('unix seconds, exclusive') end_time: number;
   @ApiField.list(() => UsageResultView, 'one result a group; none without tasks') results: UsageResultView[];
@@ -41,7 +41,7 @@ export class UsageBucketView {
 
 @ObjectType('UsagePage', { description: 'Usage over time. A task counts at the time at which it became final.' })
 export class UsagePageView {
-  @ApiField.string('always "page"') object: 'page';
+  @ApiField.constant('page') object: 'page';
   @ApiField.string('ISO 4217', { example: 'USD' }) currency: string;
   @ApiField.long('unix seconds; later tasks are not included') as_of: number;
   @ApiField.list(() => UsageBucketView, 'all buckets of the page in order, also those without tasks')

@@ -1,5 +1,6 @@
 import { startApp, type TestApp } from '../support/app.ts';
 import { aCat } from '../support/clients/api.ts';
+import { openApiFaults } from '../support/openapi-answers.ts';
 import { type DocRequest, docExamples, lastEventOf } from '../support/doc-examples.ts';
 
 /** The ids of every page are made up. A page may read this task; the others it creates itself. */
@@ -33,6 +34,10 @@ describe.each(docExamples())('the examples of docs/api/$page', ({ examples }) =>
     const body = isStream ? lastEventOf(answer.text) : answer.body;
     expect(differences(response.body, body, { at: 'body', isShortened: response.isShortened })).toEqual([]);
     expect(answer.status).toBe(response.status);
+    if (request.path.startsWith('/v1/') && answer.headers.get('content-type')?.startsWith('application/json')) {
+      const { status, body } = answer;
+      expect(openApiFaults({ method: request.method, path: request.path, status, body })).toEqual([]);
+    }
     for (const [name, value] of Object.entries(response.headers)) {
       if (name === 'x-request-id') expect(answer.headers.has(name)).toBe(true);
       else expect({ [name]: answer.headers.get(name) }).toEqual({ [name]: value });

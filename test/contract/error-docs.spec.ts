@@ -25,8 +25,8 @@ describe('docs/api/errors.md', () => {
 const openApi = new URL('openapi.json', root);
 describe('openapi.json', () => {
   it('lists the codes and types of the catalogue', () => {
-    const { error } = JSON.parse(readFileSync(openApi, 'utf8')).components.schemas.ErrorResponse.properties;
-    expect(error.properties.code.enum).toEqual(Object.keys(ERRORS));
-    expect(error.properties.type.enum).toEqual([...new Set(Object.values(ERRORS).map(({ type }) => type))]);
+    const { ErrorCode, ErrorType } = JSON.parse(readFileSync(openApi, 'utf8')).components.schemas;
+    expect(ErrorCode.enum).toEqual(Object.keys(ERRORS));
+    expect(ErrorType.enum).toEqual([...new Set(Object.values(ERRORS).map(({ type }) => type))]);
   });
 });

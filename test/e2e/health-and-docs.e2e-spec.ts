@@ -9,7 +9,7 @@ import { Readiness } from '../../src/platform/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
 import { HEALTH_PATHS } from '../../src/platform/http/health-paths.ts';
 import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
-import { buildOpenApi } from '../../src/platform/http/openapi.ts';
+import { buildOpenApi } from '../../src/platform/openapi/build-openapi.ts';
 import { startApp } from '../support/app.ts';
 
 class ThingInput {
@@ -175,13 +175,12 @@ describe('the description of the API', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.security).toEqual([{ api_key: [] }]);
     expect(document.components.securitySchemes.api_key).toMatchObject({ type: 'http', scheme: 'bearer' });
-    const { code } = document.components.schemas.ErrorResponse.properties.error.properties;
-    expect(code.enum).toEqual(Object.keys(ERRORS));
+    expect(document.components.schemas.ErrorCode.enum).toEqual(Object.keys(ERRORS));
     for (const path of ['/healthz', '/readyz', '/metrics']) expect(document.paths[path].get.security).toEqual([]);
     const operation = document.paths['/v1/things/{thing_id}/rename'].post;
-    expect(operation.operationId).toBe('things_rename');
+    expect(operation.operationId).toBe('thingsRename');
     expect(operation.responses.default).toEqual({ $ref: '#/components/responses/Error' });
-    expect(document.components.schemas.ThingView.properties.ended_at.type).toEqual(['integer', 'null']);
+    expect(document.components.schemas.Thing.properties.ended_at.type).toEqual(['integer', 'null']);
   });
 
   it('needs no database', async () => {

@@ -49,7 +49,8 @@ export class UpdateApiKeyInput {
   @ApiField.integer('unix seconds, in the future; null: the key never expires', {
     optional: true,
     nullable: true,
-    unpublished: { min: 1, max: MAX_EXPIRES_AT },
+    min: 1,
+    max: MAX_EXPIRES_AT,
   })
   expires_at?: number | null;
 

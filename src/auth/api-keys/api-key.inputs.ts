@@ -55,7 +55,8 @@ export class CreateApiKeyInput {
 
   @ApiField.long('unix seconds, in the future; the key never expires when left out', {
     optional: true,
-    unpublished: { min: 1, max: MAX_EXPIRES_AT },
+    min: 1,
+    max: MAX_EXPIRES_AT,
   })
   expires_at?: number;
 

@@ -30,7 +30,7 @@ export class ApiKeyLimitsView {
 @ObjectType('ApiKey', { description: 'An API key: the tenant that owns tasks, files, limits and webhooks.' })
 export class ApiKeyView {
   @ApiField.string('identifier', { example: 'key_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
-  @ApiField.string('always "api_key"') object: 'api_key';
+  @ApiField.constant('api_key') object: 'api_key';
   @ApiField.string('a name for people') name: string;
   @ApiField.list(ScopeChoice, 'what the key may do') scopes: Scope[];
   @ApiField.object(() => ApiKeyLimitsView, 'the effective limits') limits: ApiKeyLimitsView;

@@ -1,5 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import { Scope } from '../access.ts';
 import { type Actor, CurrentActor } from '../audit/actor.ts';
 import { RevokeApiKeyQuery, UpdateApiKeyInput } from './api-key-changes.inputs.ts';
@@ -7,6 +14,7 @@ import { CreateApiKeyInput, ListApiKeysQuery, RotateApiKeyInput } from './api-ke
 import { ApiKeyListView, ApiKeyView } from './api-key.view.ts';
 import { ApiKeyViews } from './api-key-views.ts';
 import { ApiKeysService } from './api-keys.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
@@ -33,6 +41,7 @@ export class ApiKeysController {
   }
 
   @Get(':id')
+  @Fails('api_key_not_found')
   @ApiOperation({ summary: 'Read an API key', operationId: 'getApiKey' })
   @ApiOkResponse({ type: ApiKeyView })
   async find(@Param('id') id: string): Promise<ApiKeyView> {
@@ -41,10 +50,12 @@ export class ApiKeysController {
 
   @Post(':id/rotate')
   @HttpCode(200)
+  @Fails('api_key_not_found')
   @ApiOperation({
     summary: 'Give an API key a new secret; only this response contains it',
     operationId: 'rotateApiKey',
   })
+  @ApiBody({ type: RotateApiKeyInput, required: false })
   @ApiOkResponse({ type: ApiKeyView })
   async rotate(
     @Param('id') id: string,
@@ -55,6 +66,7 @@ export class ApiKeysController {
   }
 
   @Patch(':id')
+  @Fails('api_key_not_found')
   @ApiOperation({ summary: 'Change the name, scopes, limits or expiry of an API key', operationId: 'updateApiKey' })
   @ApiOkResponse({ type: ApiKeyView })
   async update(
@@ -67,6 +79,7 @@ export class ApiKeysController {
 
   @Delete(':id')
   @HttpCode(204)
+  @Fails('api_key_not_found')
   @ApiOperation({ summary: 'Revoke an API key and end its queued tasks', operationId: 'revokeApiKey' })
   @ApiNoContentResponse()
   async revoke(

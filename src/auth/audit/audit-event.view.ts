@@ -20,7 +20,7 @@ export const ActorTypeChoice = defineChoice('AuditActorType', ACTOR_TYPES, 'Who 
 @ObjectType('AuditEvent', { description: 'One act of an administrator or operator: who did what to whom.' })
 export class AuditEventView {
   @ApiField.string('identifier', { example: 'aud_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
-  @ApiField.string('always "audit_event"') object: 'audit_event';
+  @ApiField.constant('audit_event') object: 'audit_event';
   @ApiField.integer('unix seconds') created_at: number;
   @ApiField.oneOf(AuditActionChoice, 'what was done') action: AuditAction;
   @ApiField.oneOf(ActorTypeChoice, 'who did it: an API key, the command line, or the service at its start')

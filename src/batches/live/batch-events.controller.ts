@@ -1,5 +1,5 @@
 import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
@@ -10,6 +10,7 @@ import { BatchViews } from '../batch-views.ts';
 import { BatchesService } from '../batches.service.ts';
 import { FollowBatches } from './follow-batches.ts';
 import { versionOf } from './batch-version.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 /** Changes of a batch as server-sent events. */
 @ApiTags('Batches')
@@ -25,12 +26,17 @@ export class BatchEventsController {
 
   /** Declared before GET: the HEAD route that Fastify derives from a GET would read the stream to its end. */
   @Head(':id/events')
+  @Fails('batch_not_found')
+  @ApiOperation({ summary: 'Check that a batch can be followed', operationId: 'headBatchEvents' })
+  @ApiParam({ name: 'id', schema: { type: 'string' } })
+  @ApiOkResponse({ description: 'the headers of the stream' })
   async head(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string, @Res() reply: FastifyReply) {
     await this.batches.find(apiKeyId, id);
     return reply.headers(STREAM_HEADERS).send();
   }
 
   @Get(':id/events')
+  @Fails('batch_not_found')
   @ApiOperation({ summary: 'Follow a batch', operationId: 'followBatch' })
   @ApiParam({ name: 'id', schema: { type: 'string' } })
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'the last received `id:`, to resume' })
@@ -39,6 +45,7 @@ export class BatchEventsController {
       'states of the batch, the current one first, at most four a second; the stream ends after the final one',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
+  @ApiNoContentResponse({ description: 'the final state was already sent' })
   async follow(
     @CurrentCaller() { apiKeyId }: Caller,
     @Param('id') id: string,

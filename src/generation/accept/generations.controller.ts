@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
 import { KeyWatch } from '../../auth/key-watch.ts';
-import { MODELS } from '../../models/catalog.ts';
 import { Config } from '../../platform/config.ts';
 import { waitingOnPurpose } from '../../platform/http/http-metrics.ts';
 import { requireJsonObject } from '../../platform/http/json/json-body.ts';
@@ -14,6 +13,9 @@ import { TaskView } from '../../tasks/task.view.ts';
 import { GenerationsService } from './generations.service.ts';
 import { readPreferredWait } from './prefer.ts';
 import { sendAcceptance } from './send-acceptance.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+import { CREATION_SCHEMA } from './creation-schema.ts';
+import { CREATED_HEADERS, headerRefs, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
 
 /** As Fastify passes it, with repeated headers joined into one. */
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
@@ -30,15 +32,29 @@ export class GenerationsController {
   @Post()
   @Scope('generations:write')
   @CountsAs('create')
+  @Fails(
+    'model_not_found',
+    'unsupported_parameter',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+  )
   @ApiOperation({ summary: 'Create a generation', operationId: 'createGeneration' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
+  @TakesIdempotencyKey()
   @ApiHeader({
     name: 'Prefer',
     required: false,
     description: '`wait=N`: answer when the task is final, or after N seconds (at most 60)',
+    schema: { type: 'string', maxLength: 255 },
+    example: 'wait=30',
   })
-  @ApiBody({ schema: { oneOf: MODELS.map(({ parameters }) => parameters as object) } })
-  @ApiCreatedResponse({ type: TaskView })
+  @ApiBody({ schema: CREATION_SCHEMA })
+  @ApiCreatedResponse({ type: TaskView, headers: { ...CREATED_HEADERS, ...headerRefs('ETag', 'Preference-Applied') } })
   async create(
     // Separate @Body and @Headers parameters would run Nest's pipes, which cost time and do nothing here.
     @Req() request: CreationRequest,

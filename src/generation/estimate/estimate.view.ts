@@ -5,7 +5,7 @@ import { CostView } from '../../tasks/usage/task-usage.view.ts';
 
 @ObjectType('Estimate', { description: 'What a generation would cost, and how long it would take.' })
 export class EstimateView {
-  @ApiField.string('always "estimate"') object: 'estimate';
+  @ApiField.constant('estimate') object: 'estimate';
   @ApiField.string('id of the model', { example: 'gpt-image-2' }) model: string;
   @ApiField.oneOf(MediaKindChoice, 'what the model makes') kind: MediaKind;
   @ApiField.json('the parameters as resolved, with the defaults') input: Record<string, unknown>;

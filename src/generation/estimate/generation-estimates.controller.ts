@@ -3,10 +3,11 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
-import { MODELS } from '../../models/catalog.ts';
 import { requireJsonObject } from '../../platform/http/json/json-body.ts';
 import { EstimateView } from './estimate.view.ts';
 import { GenerationEstimatesService } from './generation-estimates.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+import { CREATION_SCHEMA } from '../accept/creation-schema.ts';
 
 @ApiTags('Generations')
 @Controller('v1/estimates')
@@ -16,11 +17,21 @@ export class GenerationEstimatesController {
   @Post()
   @HttpCode(200)
   @Scope('tasks:read')
+  @Fails(
+    'model_not_found',
+    'unsupported_parameter',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+  )
   @ApiOperation({
     summary: 'Estimate what a generation would cost, without creating it',
     operationId: 'estimateGeneration',
   })
-  @ApiBody({ schema: { oneOf: MODELS.map(({ parameters }) => parameters as object) } })
+  @ApiBody({ schema: CREATION_SCHEMA })
   @ApiOkResponse({ type: EstimateView })
   estimate(@Req() request: FastifyRequest & GuardedRequest): Promise<EstimateView> {
     return this.estimates.estimate(callerOf(request), requireJsonObject(request.body));

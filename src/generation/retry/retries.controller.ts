@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
@@ -7,6 +7,8 @@ import { TaskView } from '../../tasks/task.view.ts';
 import { sendAcceptance } from '../accept/send-acceptance.ts';
 import { RetriesService } from './retries.service.ts';
 import { RetryTaskInput } from './retry-task.input.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+import { CREATED_HEADERS, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
 
 type RetryRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 
@@ -18,10 +20,24 @@ export class RetriesController {
   @Post(':task_id/retry')
   @Scope('generations:write')
   @CountsAs('create')
+  @Fails(
+    'task_not_found',
+    'task_unfinished',
+    'model_not_found',
+    'unsupported_parameter',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+  )
   @ApiOperation({ summary: 'Make a final task again, or a variation of it', operationId: 'retryTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
-  @ApiCreatedResponse({ type: TaskView })
+  @TakesIdempotencyKey()
+  @ApiCreatedResponse({ type: TaskView, headers: CREATED_HEADERS })
   async retry(
     @Req() request: RetryRequest,
     @Param('task_id') taskId: string,

@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
@@ -7,13 +7,16 @@ import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
 import { ModelIds } from '../model-ids.ts';
 import { readBody } from '../request-body.ts';
-import { EDIT_BODY, GENERATION_BODY } from '../request-schemas.ts';
+import { EDIT_BODY, GENERATION_BODY, IMAGES_ANSWER } from '../request-schemas.ts';
 import { takeEditImages } from './edit-images.ts';
 import { translateImages } from './image-request.ts';
 import { ImagesService } from './images.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+import { FAILED_TASK_ERRORS } from '../../errors/failed-task-errors.ts';
 
 type ImagesHttpRequest = FastifyRequest & GuardedRequest;
 
+const FAILED_TASKS = Object.keys(FAILED_TASK_ERRORS) as (keyof typeof FAILED_TASK_ERRORS)[];
 const GENERATIONS = '/v1/images/generations';
 const EDITS = '/v1/images/edits';
 /** Pictures may come as data: URLs. */
@@ -35,7 +38,22 @@ export class ImagesController {
   @HttpCode(200)
   @AcceptsBody({ jsonBytes: JSON_BYTES })
   @ApiBody(GENERATION_BODY as never)
+  @Fails(
+    'model_not_found',
+    'unsupported_parameter',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+    'generation_timeout',
+    ...FAILED_TASKS,
+  )
   @ApiOperation({ summary: 'Create pictures and wait for them, as at OpenAI', operationId: 'openaiGenerateImages' })
+  @ApiOkResponse(IMAGES_ANSWER as never)
   async generate(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = await readBody(request, GENERATIONS);
     const call = { caller: callerOf(request), reply, path: GENERATIONS, waits: true, fingerprint: body.fingerprint };
@@ -46,7 +64,22 @@ export class ImagesController {
   @HttpCode(200)
   @AcceptsBody({ multipart: true, jsonBytes: JSON_BYTES })
   @ApiBody(EDIT_BODY as never)
+  @Fails(
+    'model_not_found',
+    'unsupported_parameter',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+    'generation_timeout',
+    ...FAILED_TASKS,
+  )
   @ApiOperation({ summary: 'Edit pictures and wait for the result, as at OpenAI', operationId: 'openaiEditImages' })
+  @ApiOkResponse(IMAGES_ANSWER as never)
   async edit(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = await readBody(request, EDITS);
     const call = { caller: callerOf(request), reply, path: EDITS, waits: true, fingerprint: body.fingerprint };

@@ -16,7 +16,7 @@ export class VideoErrorView {
 /** A task that makes a video, in OpenAI's words. */
 export class VideoView {
   @ApiField.string('the id of the task') id: string;
-  @ApiField.string('always "video"') object: 'video';
+  @ApiField.constant('video') object: 'video';
   @ApiField.string('the model that makes it') model: string;
   @ApiField.oneOf(StatusChoice, 'status of the video') status: (typeof STATUSES)[number];
   @ApiField.integer('percent') progress: number;

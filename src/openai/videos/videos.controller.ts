@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
@@ -12,12 +12,13 @@ import { isFinal } from '../../tasks/task-status.ts';
 import { Fields } from '../fields.ts';
 import { ModelIds } from '../model-ids.ts';
 import { readBody } from '../request-body.ts';
-import { REMIX_BODY, VIDEO_BODY } from '../request-schemas.ts';
+import { DELETED_VIDEO, REMIX_BODY, VIDEO_BODY, VIDEO_BYTES } from '../request-schemas.ts';
 import { VideoContent } from './video-content.ts';
 import { readVideoPage, textOf } from './video-page.ts';
 import { translateVideo } from './video-request.ts';
 import { VideoListView, VideoView } from './video.view.ts';
 import { type CreatedVideo, VideosService } from './videos.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 type VideosHttpRequest = FastifyRequest & GuardedRequest;
 
@@ -48,6 +49,18 @@ export class VideosController {
   @Scope('generations:write')
   @CountsAs('create')
   @ApiBody(VIDEO_BODY as never)
+  @Fails(
+    'model_not_found',
+    'unsupported_parameter',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+  )
   @ApiOperation({ summary: 'Create a video, as at OpenAI', operationId: 'openaiCreateVideo' })
   @ApiOkResponse({ type: VideoView })
   async create(@Req() request: VideosHttpRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -72,6 +85,7 @@ export class VideosController {
   @Get(':id')
   @Id
   @Scope('tasks:read')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a video, as at OpenAI', operationId: 'openaiGetVideo' })
   @ApiOkResponse({ type: VideoView })
   async find(
@@ -89,7 +103,9 @@ export class VideosController {
   @Head(':id/content')
   @Id
   @Scope('tasks:read')
+  @Fails('task_not_found', 'variant_not_available', 'result_not_ready', 'file_expired', 'range_not_satisfiable')
   @ApiOperation({ summary: 'Describe the file of a video', operationId: 'openaiHeadVideoContent' })
+  @ApiOkResponse({ description: 'the headers of the file' })
   head(@Req() request: VideosHttpRequest, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
     return this.download(request, id, reply);
   }
@@ -97,9 +113,10 @@ export class VideosController {
   @Get(':id/content')
   @Id
   @Scope('tasks:read')
+  @Fails('task_not_found', 'variant_not_available', 'result_not_ready', 'file_expired', 'range_not_satisfiable')
   @ApiOperation({ summary: 'Download a video or its thumbnail, as at OpenAI', operationId: 'openaiGetVideoContent' })
-  @ApiProduces('video/mp4', 'image/webp')
-  @ApiOkResponse({ description: 'the bytes; `Range` is supported' })
+  @ApiOkResponse({ description: 'the bytes; `Range` is supported', content: VIDEO_BYTES })
+  @ApiResponse({ status: 206, description: 'the requested range of bytes', content: VIDEO_BYTES })
   async download(
     @Req() request: VideosHttpRequest,
     @Param('id') id: string,
@@ -112,7 +129,9 @@ export class VideosController {
   @Delete(':id')
   @Id
   @Scope('tasks:cancel')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel and delete a video, as at OpenAI', operationId: 'openaiDeleteVideo' })
+  @ApiOkResponse({ description: 'The video is deleted.', schema: DELETED_VIDEO })
   async delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     const task = await this.videos.find(caller, id);
     await this.deletes.delete(caller.apiKeyId, task.id);
@@ -126,6 +145,19 @@ export class VideosController {
   @Scope('generations:write')
   @CountsAs('create')
   @ApiBody(REMIX_BODY as never)
+  @Fails(
+    'task_not_found',
+    'model_not_found',
+    'unsupported_parameter',
+    'queue_full',
+    'budget_exceeded',
+    'file_not_found',
+    'file_expired',
+    'url_not_allowed',
+    'invalid_url',
+    'invalid_image',
+    'upload_incomplete',
+  )
   @ApiOperation({ summary: 'Make a video again with another prompt, as at OpenAI', operationId: 'openaiRemixVideo' })
   @ApiOkResponse({ type: VideoView })
   async remix(@Req() request: VideosHttpRequest, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {

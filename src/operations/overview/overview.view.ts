@@ -43,7 +43,7 @@ export class TaskRatesView {
 
 @ObjectType('OperationsOverview', { description: 'What an operator sees first.' })
 export class OperationsOverviewView {
-  @ApiField.string('always "operations"') object: 'operations';
+  @ApiField.constant('operations') object: 'operations';
   @ApiField.string('version of the process that answers') version: string;
   @ApiField.string('the last migration of the database') migration: string;
   @ApiField.json('the readiness checks of the process that answers, as in `/readyz`') checks: Record<string, string>;

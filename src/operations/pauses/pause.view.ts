@@ -10,7 +10,7 @@ const KindChoice = defineChoice('PauseKind', PAUSE_KINDS, 'What a pause keeps ta
 @ObjectType('Pause', { description: 'An operator keeps tasks from a model, a provider or a place of one.' })
 export class PauseView {
   @ApiField.string('identifier') id: string;
-  @ApiField.string('always "pause"') object: 'pause';
+  @ApiField.constant('pause') object: 'pause';
   @ApiField.oneOf(KindChoice, 'what is paused') kind: PauseKind;
   @ApiField.string('id of the paused model; null for the others', { nullable: true }) model: string | null;
   @ApiField.string('name of the paused provider; null for a model', { nullable: true }) provider: string | null;

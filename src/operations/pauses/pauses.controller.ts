@@ -13,6 +13,7 @@ import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { ListPausesQuery, CreatePauseInput } from './pause.inputs.ts';
 import { PauseView } from './pause.view.ts';
 import { PausesService } from './pauses.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 class PauseListView extends listOf(PauseView, 'newest first') {}
 
@@ -43,6 +44,7 @@ export class PausesController {
   @Delete(':id')
   @HttpCode(204)
   @Scope('operations:manage')
+  @Fails('pause_not_found')
   @ApiOperation({ summary: 'End a pause', operationId: 'endPause' })
   @ApiParam({ name: 'id', schema: { type: 'string' } })
   @ApiNoContentResponse({ description: 'The tasks that it held wait for a worker again.' })

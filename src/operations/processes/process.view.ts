@@ -19,7 +19,7 @@ export class ProcessCircuitView {
 @ObjectType('Process', { description: 'A running process of the service.' })
 export class ProcessView {
   @ApiField.string('identifier: what tasks show as their worker') id: string;
-  @ApiField.string('always "process"') object: 'process';
+  @ApiField.constant('process') object: 'process';
   @ApiField.oneOf(RoleChoice, 'what it runs') role: 'all' | 'api' | 'worker';
   @ApiField.string('version of the program') version: string;
   @ApiField.string('name of its machine') host: string;

@@ -5,6 +5,7 @@ import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../all-of.ts';
 import { ProcessesService } from './processes.service.ts';
 import { ProcessView } from './process.view.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 class ProcessListView extends allOf(ProcessView, 'by role, then by start') {}
 
@@ -28,6 +29,7 @@ export class ProcessesController {
   @Id
   @Scope('operations:read')
   @Header('cache-control', 'no-store')
+  @Fails('process_not_found')
   @ApiOperation({ summary: 'Read a process', operationId: 'getProcess' })
   @ApiOkResponse({ type: ProcessView })
   find(@Param('id') id: string): Promise<ProcessView> {
@@ -38,6 +40,7 @@ export class ProcessesController {
   @Id
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('process_not_found')
   @ApiOperation({ summary: 'Let a process claim no more tasks', operationId: 'drainProcess' })
   @ApiOkResponse({ type: ProcessView })
   drain(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
@@ -48,6 +51,7 @@ export class ProcessesController {
   @Id
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('process_not_found')
   @ApiOperation({ summary: 'Let a drained process claim tasks again', operationId: 'resumeProcess' })
   @ApiOkResponse({ type: ProcessView })
   resume(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {

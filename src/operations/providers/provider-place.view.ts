@@ -16,7 +16,7 @@ export class PlaceUserView {
 @ObjectType('ProviderPlace', { description: 'An address and credential of a provider, which models share.' })
 export class ProviderPlaceView {
   @ApiField.integer('number of the place, from 1, in the order of the bindings') place: number;
-  @ApiField.string('always "provider_place"') object: 'provider_place';
+  @ApiField.constant('provider_place') object: 'provider_place';
   @ApiField.string('name of the provider') provider: string;
   @ApiField.string('host that is called; null without one', { nullable: true }) host: string | null;
   @ApiField.string('name of the variable that holds its key; null without one', { nullable: true })

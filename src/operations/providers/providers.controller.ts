@@ -5,6 +5,7 @@ import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../all-of.ts';
 import { ProviderPlaceView } from './provider-place.view.ts';
 import { OperatorProviders } from './providers.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 class ProviderPlaceListView extends allOf(ProviderPlaceView, 'by number') {}
 
@@ -25,6 +26,7 @@ export class ProvidersController {
   @Post(':place/close_circuit')
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('place_not_found')
   @ApiOperation({ summary: 'Let all processes call a place again', operationId: 'closeCircuit' })
   @ApiParam({ name: 'place', schema: { type: 'string' } })
   @ApiOkResponse({ type: ProviderPlaceView })

@@ -16,7 +16,7 @@ const NULLABLE = { nullable: true };
 @ObjectType('OperatorTask', { description: 'A task of any API key as operators see it, without its content.' })
 export class OperatorTaskView {
   @ApiField.string('identifier') task_id: string;
-  @ApiField.string('always "operator_task"') object: 'operator_task';
+  @ApiField.constant('operator_task') object: 'operator_task';
   @ApiField.string('the API key that owns it') api_key_id: string;
   @ApiField.string('id of the model') model: string;
   @ApiField.oneOf(MediaKindChoice, 'kind of output') kind: MediaKind;

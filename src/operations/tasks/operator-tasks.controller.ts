@@ -13,6 +13,7 @@ import {
   TasksChangedView,
 } from './operator-tasks.inputs.ts';
 import { OperatorTasks } from './operator-tasks.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
 
@@ -67,6 +68,7 @@ export class OperatorTasksController {
   @TaskId
   @Scope('operations:read')
   @Header('cache-control', 'no-store')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a task of any API key, without its content', operationId: 'getOperatorTask' })
   @ApiOkResponse({ type: OperatorTaskView })
   find(@Param('task_id') id: string): Promise<OperatorTaskView> {
@@ -77,6 +79,7 @@ export class OperatorTasksController {
   @TaskId
   @Scope('operations:read')
   @Header('cache-control', 'no-store')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Read what happened to a task of any API key', operationId: 'getOperatorTaskTimeline' })
   @ApiOkResponse({ type: TaskTimelineView })
   async timeline(@Param('task_id') id: string): Promise<TaskTimelineView> {
@@ -87,6 +90,7 @@ export class OperatorTasksController {
   @TaskId
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel a task of any API key', operationId: 'cancelOperatorTask' })
   @ApiOkResponse({ type: OperatorTaskView })
   cancel(@Param('task_id') id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
@@ -97,6 +101,7 @@ export class OperatorTasksController {
   @TaskId
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('task_not_found', 'task_not_running')
   @ApiOperation({ summary: 'Take a running task away from its worker', operationId: 'releaseOperatorTask' })
   @ApiOkResponse({ type: OperatorTaskView })
   release(@Param('task_id') id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
@@ -107,6 +112,7 @@ export class OperatorTasksController {
   @TaskId
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'End a task with an error', operationId: 'failOperatorTask' })
   @ApiOkResponse({ type: OperatorTaskView })
   fail(

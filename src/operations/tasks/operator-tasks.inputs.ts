@@ -54,7 +54,7 @@ export class FailTasksInput extends ManyTasksInput {
 
 @ObjectType('TasksChanged', { description: 'What became of an act on many tasks.' })
 export class TasksChangedView {
-  @ApiField.string('always "tasks_changed"') object: 'tasks_changed';
+  @ApiField.constant('tasks_changed') object: 'tasks_changed';
   @ApiField.integer('tasks that the filter selected, 10,000 at most') matched: number;
   @ApiField.integer('tasks that the act changed; the others had moved on meanwhile') changed: number;
 }

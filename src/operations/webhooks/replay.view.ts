@@ -44,7 +44,7 @@ export class ListReplaysQuery {
 @ObjectType('WebhookReplay', { description: 'Webhook events of a span of time that are sent again.' })
 export class WebhookReplayView {
   @ApiField.string('identifier') id: string;
-  @ApiField.string('always "webhook_replay"') object: 'webhook_replay';
+  @ApiField.constant('webhook_replay') object: 'webhook_replay';
   @ApiField.oneOf(StatusChoice, 'how far it is') status: ReplayStatus;
   @ApiField.long('events created from this time on, unix seconds') since: number;
   @ApiField.long('exclusive, unix seconds') until: number;

@@ -5,6 +5,7 @@ import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
 import { OperatorReplays } from './replays.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 class WebhookReplayListView extends listOf(WebhookReplayView, 'newest first') {}
 
@@ -37,6 +38,7 @@ export class ReplaysController {
   @Id
   @Scope('operations:read')
   @Header('cache-control', 'no-store')
+  @Fails('webhook_replay_not_found')
   @ApiOperation({ summary: 'Read a webhook replay and its progress', operationId: 'getWebhookReplay' })
   @ApiOkResponse({ type: WebhookReplayView })
   find(@Param('id') id: string): Promise<WebhookReplayView> {
@@ -47,6 +49,7 @@ export class ReplaysController {
   @Id
   @HttpCode(200)
   @Scope('operations:manage')
+  @Fails('webhook_replay_not_found')
   @ApiOperation({ summary: 'Stop a webhook replay', operationId: 'cancelWebhookReplay' })
   @ApiOkResponse({ type: WebhookReplayView })
   cancel(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {

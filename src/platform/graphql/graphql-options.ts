@@ -13,6 +13,12 @@ import { formatGraphqlError } from './graphql-errors.ts';
 import { measureOperations } from './graphql-metrics.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
+/**
+ * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key is one: clients
+ * such as urql send short queries by GET.
+ */
+const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
+
 /** Apollo serves GraphQL over HTTP. Subscriptions have their own server on the same path (graphql-sockets.ts). */
 export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver'> {
   const introspection = config.graphqlIntrospection;
@@ -25,7 +31,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
     introspection,
     hideSchemaDetailsFromClientErrors: !introspection,
     graphiql: false,
-    csrfPrevention: true,
+    csrfPrevention: { requestHeaders: PREFLIGHTED },
     allowBatchedHttpRequests: false,
     persistedQueries: false,
     includeStacktraceInErrorResponses: false,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { buildOpenApi } from './openapi.ts';
+import { buildOpenApi } from '../openapi/build-openapi.ts';
 
 /** The folder of swagger-ui in node_modules: the page loads nothing from other servers. */
 function pageFolder(): string {

@@ -12,6 +12,7 @@ import {
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { graphql, printSchema, type GraphQLSchema } from 'graphql';
+import { COMPONENT } from '../openapi/component.ts';
 import { ApiField } from './api-field.ts';
 import { defineChoice } from './choice.ts';
 import { snakeCaseInputs } from './snake-case.ts';
@@ -121,7 +122,12 @@ describe('ApiField', () => {
       minimum: 0,
       maximum: 100,
     });
-    expect(properties.mood).toEqual({ type: 'string', enum: ['very-good', 'bad'], description: 'its mood' });
+    expect(properties.mood).toEqual({
+      type: 'string',
+      enum: ['very-good', 'bad'],
+      description: 'its mood',
+      [COMPONENT]: 'Mood',
+    });
     expect(properties.moods).toMatchObject({
       type: 'array',
       maxItems: 3,

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { Field, Float, Int } from '@nestjs/graphql';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { GraphQLScalarType } from 'graphql';
+import { COMPONENT } from '../openapi/component.ts';
 import type { Choice } from './choice.ts';
 import { type Bounds, checks, type Item, mayBeLeftOut, mayBeNull } from './field-checks.ts';
 import { JsonScalar } from './json-scalar.ts';
@@ -21,17 +22,15 @@ interface FieldOptions {
 /** `min` and `max` bound a number, or the length of a text or a list. */
 type BoundedOptions = FieldOptions & Bounds;
 interface StringOptions extends BoundedOptions {
-  /** Checked, but not published in the schemas. `message` begins with the name of the field. */
+  /** `message` begins with the name of the field. The expression has no flags, as those of JSON Schema. */
   pattern?: { regex: RegExp; message: string };
 }
 interface IntegerOptions extends BoundedOptions {
   /** The field of a query string: reads digits as a number. */
   fromQuery?: boolean;
-  /** Bounds that are checked, but not published in the schemas. */
-  unpublished?: Bounds;
 }
 interface ListOptions extends BoundedOptions {
-  /** No entry twice. Checked, but not published in the schemas. */
+  /** No entry twice. */
   unique?: boolean;
 }
 
@@ -54,9 +53,25 @@ export const ApiField = {
   string: (description: string, options: StringOptions = {}) =>
     field(description, options, {
       graphql: () => String,
-      openApi: { type: 'string', minLength: options.min, maxLength: options.max },
+      openApi: {
+        type: 'string',
+        minLength: options.min,
+        maxLength: options.max,
+        pattern: options.pattern?.regex.source,
+      },
       checks: checks.string(options),
     }),
+  /** A text that is always the same, such as the type of an object. */
+  constant: (value: string) =>
+    field(
+      `always "${value}"`,
+      {},
+      {
+        graphql: () => String,
+        openApi: { type: 'string', const: value },
+        checks: checks.string({}),
+      },
+    ),
   /** An address. Only its type is checked here: the outbound rules judge length and form, with codes of their own. */
   url: (description: string, options: BoundedOptions = {}) =>
     field(description, options, {
@@ -88,7 +103,7 @@ export const ApiField = {
   oneOf: (choice: Choice, description: string, options: FieldOptions = {}) =>
     field(description, options, {
       graphql: () => choice.graphql,
-      openApi: { type: 'string', enum: [...choice.values] },
+      openApi: { type: 'string', enum: [...choice.values], [COMPONENT]: choice.name },
       checks: checks.oneOf(choice),
     }),
   object: (type: () => Class, description: string, options: FieldOptions = {}) =>
@@ -100,7 +115,12 @@ export const ApiField = {
   list: (item: Item, description: string, options: ListOptions = {}) =>
     field(description, options, {
       graphql: () => [graphqlItem(item)],
-      openApi: { ...openApiItems(item), minItems: options.min, maxItems: options.max },
+      openApi: {
+        ...openApiItems(item),
+        minItems: options.min,
+        maxItems: options.max,
+        uniqueItems: options.unique,
+      },
       checks: checks.list(item, options),
     }),
   /** Any JSON object. */
@@ -160,7 +180,7 @@ function openApiItems(item: Item): object {
   return {
     isArray: true,
     type: typeof item === 'string' ? item : 'string',
-    ...(typeof item === 'object' && { enum: [...item.values] }),
+    ...(typeof item === 'object' && { enum: [...item.values], [COMPONENT]: item.name }),
   };
 }
 

@@ -27,7 +27,7 @@ class CheckedInput {
   @ApiField.list(() => CheckedPart, 'parts', { optional: true }) parts?: CheckedPart[];
   @ApiField.json('anything', { optional: true }) free?: object;
   @ApiField.map('pairs', { optional: true, nullIsOmitted: true }) pairs?: Record<string, string> | null;
-  @ApiField.integer('a time', { optional: true, unpublished: { min: 1, max: 9 } }) time?: number;
+  @ApiField.integer('a time', { optional: true, min: 1, max: 9 }) time?: number;
 }
 class RequiredInput {
   @ApiField.string('a name', { nullable: true }) name: string | null;

@@ -49,10 +49,10 @@ export const checks = {
       ? []
       : [MaxLength(max, { message: `$property must have at most ${count(max, 'character')}` })]),
   ],
-  integer: ({ fromQuery, unpublished, ...bounds }: Bounds & { fromQuery?: boolean; unpublished?: Bounds }) => [
+  integer: ({ fromQuery, ...bounds }: Bounds & { fromQuery?: boolean }) => [
     ...(fromQuery ? [DigitsToNumber()] : []),
     IsInt({ message: AN_INTEGER }),
-    ...range({ ...bounds, ...unpublished }),
+    ...range(bounds),
   ],
   number: (bounds: Bounds) => [IsNumber({}, { message: A_NUMBER }), ...range(bounds)],
   boolean: () => [IsBoolean({ message: '$property must be true or false' })],

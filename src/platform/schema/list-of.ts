@@ -15,7 +15,7 @@ export interface List<View> {
  */
 export function listOf<View extends object>(view: new () => View, note: string): new () => List<View> {
   class ListView implements List<View> {
-    @ApiField.string('always "list"') object: 'list';
+    @ApiField.constant('list') object: 'list';
     @ApiField.list(() => view, note) data: View[];
     @ApiField.boolean('whether an older page follows') has_more: boolean;
     @ApiField.string('id of the first entry; null in an empty list', { nullable: true }) first_id: string | null;

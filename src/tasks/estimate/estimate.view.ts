@@ -14,7 +14,7 @@ const WaitingForChoice = defineChoice(
 
 @ObjectType('TaskEstimate', { description: 'When a task will probably start and end.' })
 export class TaskEstimateView {
-  @ApiField.string('always "task_estimate"') object: 'task_estimate';
+  @ApiField.constant('task_estimate') object: 'task_estimate';
   @ApiField.string('identifier of the task') task_id: string;
   @ApiField.oneOf(TaskStatusChoice, 'status of the task') status: TaskStatus;
   @ApiField.integer('1 for the next to start; null when no line decides, or past 10,000', { nullable: true })

@@ -4,6 +4,7 @@ import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { TaskEstimateView } from './estimate.view.ts';
 import { EstimatesService } from './estimates.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 @ApiTags('Tasks')
 @Controller('v1/tasks')
@@ -13,6 +14,7 @@ export class EstimatesController {
   @Get(':task_id/estimate')
   @Scope('tasks:read')
   @Header('cache-control', 'no-store')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Estimate when a task starts and ends', operationId: 'getTaskEstimate' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiOkResponse({ type: TaskEstimateView })

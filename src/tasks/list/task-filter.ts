@@ -14,7 +14,7 @@ const MAX_UNIX_S = 253_402_300_799;
 const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 
 const OMITTABLE = { optional: true, nullIsOmitted: true };
-const TIME = { ...OMITTABLE, fromQuery: true, unpublished: { min: 0, max: MAX_UNIX_S } };
+const TIME = { ...OMITTABLE, fromQuery: true, min: 0, max: MAX_UNIX_S };
 
 /** The filter of REST lists, GraphQL lists and subscriptions. null, which only GraphQL can send, means not given. */
 @InputType('TaskFilter', { description: 'Selects the tasks that match every given field.' })

@@ -1,5 +1,5 @@
 import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
@@ -11,6 +11,7 @@ import { ResumePoint } from './resume-point.ts';
 import { isFinal } from '../task-status.ts';
 import { TaskViews } from '../task-views.ts';
 import { TasksService } from '../tasks.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 const LAST_EVENT_ID = ApiHeader({
   name: 'Last-Event-ID',
@@ -34,12 +35,17 @@ export class TaskEventsController {
 
   /** Declared before GET: the HEAD route that Fastify derives from a GET would read the stream to its end. */
   @Head('tasks/:task_id/events')
+  @Fails('task_not_found')
+  @ApiOperation({ summary: 'Check that a task can be followed', operationId: 'headTaskEvents' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @ApiOkResponse({ description: 'the headers of the stream' })
   async headOfTask(@CurrentCaller() caller: Caller, @Param('task_id') taskId: string, @Res() reply: FastifyReply) {
     await this.tasks.find(caller.apiKeyId, taskId);
     return reply.headers(STREAM_HEADERS).send();
   }
 
   @Get('tasks/:task_id/events')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Follow a task', operationId: 'followTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @LAST_EVENT_ID
@@ -47,6 +53,7 @@ export class TaskEventsController {
     description: 'states of the task, the current one first; the stream ends after the final one',
     content: STREAM,
   })
+  @ApiNoContentResponse({ description: 'the final state was already sent' })
   async ofTask(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
@@ -66,6 +73,8 @@ export class TaskEventsController {
   }
 
   @Head('events')
+  @ApiOperation({ summary: 'Check that tasks can be followed', operationId: 'headEvents' })
+  @ApiOkResponse({ description: 'the headers of the stream' })
   headOfAll(@Res() reply: FastifyReply) {
     return reply.headers(STREAM_HEADERS).send();
   }

@@ -17,7 +17,7 @@ export class TaskMomentView {
 }
 
 export class TaskTimelineView {
-  @ApiField.string('always "list"') object: 'list';
+  @ApiField.constant('list') object: 'list';
   @ApiField.list(() => TaskMomentView, 'oldest first, at most 200; of more, those in the middle are left out')
   data: TaskMomentView[];
   @ApiField.boolean('always false') has_more: boolean;

@@ -4,6 +4,7 @@ import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { TaskTimelineView } from './timeline.view.ts';
 import { TimelinesService } from './timelines.service.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
 @ApiTags('Tasks')
 @Controller('v1/tasks')
@@ -13,6 +14,7 @@ export class TimelinesController {
   @Get(':task_id/timeline')
   @Scope('tasks:read')
   @Header('cache-control', 'no-store')
+  @Fails('task_not_found')
   @ApiOperation({ summary: 'Read what happened to a task', operationId: 'getTaskTimeline' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiOkResponse({ type: TaskTimelineView })

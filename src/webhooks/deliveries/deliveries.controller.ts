@@ -6,8 +6,9 @@ import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
 import { toDeliveryView, WebhookDeliveryListView, WebhookRecoveryView, WebhookTestView } from './delivery.view.ts';
 import { toList } from '../../platform/schema/list-of.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
-@ApiTags('webhooks')
+@ApiTags('Webhooks')
 @Controller('v1/webhook_endpoints/:id')
 @Scope('webhooks:manage')
 export class DeliveriesController {
@@ -16,6 +17,7 @@ export class DeliveriesController {
   @Post('test')
   @CountsAs('create')
   @HttpCode(200)
+  @Fails('webhook_endpoint_not_found')
   @ApiOperation({ summary: 'Send one test event', operationId: 'testWebhookEndpoint' })
   @ApiOkResponse({ type: WebhookTestView })
   async test(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookTestView> {
@@ -23,6 +25,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries')
+  @Fails('webhook_endpoint_not_found')
   @ApiOperation({ summary: 'List the delivery attempts, newest first', operationId: 'listWebhookDeliveries' })
   @ApiOkResponse({ type: WebhookDeliveryListView })
   async list(
@@ -37,6 +40,7 @@ export class DeliveriesController {
   @Post('recover')
   @CountsAs('create')
   @HttpCode(200)
+  @Fails('webhook_endpoint_not_found')
   @ApiOperation({
     summary: 'Resend the events since a given time that the endpoint has not accepted',
     operationId: 'recoverWebhookEndpoint',

@@ -14,7 +14,7 @@ import {
 @ObjectType('WebhookDelivery', { description: 'One attempt to deliver an event to an endpoint.' })
 export class WebhookDeliveryView {
   @ApiField.string('identifier', { example: 'dlv_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
-  @ApiField.string('always "webhook_delivery"') object: 'webhook_delivery';
+  @ApiField.constant('webhook_delivery') object: 'webhook_delivery';
   @ApiField.string('identifier of the event, sent to the receiver as `webhook-id`') event_id: string;
   @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') event_type: AnyEventType;
   @ApiField.integer('1 for the first attempt of this event') attempt: number;

@@ -16,7 +16,7 @@ import {
 })
 export class WebhookEndpointView {
   @ApiField.string('identifier', { example: 'we_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
-  @ApiField.string('always "webhook_endpoint"') object: 'webhook_endpoint';
+  @ApiField.constant('webhook_endpoint') object: 'webhook_endpoint';
   @ApiField.string('the URL that receives events') url: string;
   @ApiField.list(EventTypeChoice, 'the events it receives') events: EventType[];
   @ApiField.string('a note for people') description: string;

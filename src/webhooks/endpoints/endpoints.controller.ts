@@ -1,5 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import { CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import {
@@ -11,14 +19,18 @@ import {
 import { toEndpointView, WebhookEndpointListView, WebhookEndpointView } from './endpoint.view.ts';
 import { EndpointsService } from './endpoints.service.ts';
 import { toList } from '../../platform/schema/list-of.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+import { EVENT_BODIES } from '../events/event-bodies.view.ts';
 
-@ApiTags('webhooks')
+@ApiTags('Webhooks')
+@ApiExtraModels(...EVENT_BODIES)
 @Controller('v1/webhook_endpoints')
 @Scope('webhooks:manage')
 export class EndpointsController {
   constructor(private readonly endpoints: EndpointsService) {}
 
   @Post()
+  @Fails('invalid_url', 'url_not_allowed')
   @ApiOperation({
     summary: 'Create an endpoint; only this response contains its secret',
     operationId: 'createWebhookEndpoint',
@@ -48,6 +60,7 @@ export class EndpointsController {
   }
 
   @Get(':id')
+  @Fails('webhook_endpoint_not_found')
   @ApiOperation({ summary: 'Read an endpoint', operationId: 'getWebhookEndpoint' })
   @ApiOkResponse({ type: WebhookEndpointView })
   async find(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookEndpointView> {
@@ -55,7 +68,9 @@ export class EndpointsController {
   }
 
   @Patch(':id')
+  @Fails('webhook_endpoint_not_found', 'invalid_url', 'url_not_allowed')
   @ApiOperation({ summary: 'Change an endpoint, or enable it again', operationId: 'updateWebhookEndpoint' })
+  @ApiBody({ type: UpdateWebhookEndpointInput, required: false })
   @ApiOkResponse({ type: WebhookEndpointView })
   async update(
     @CurrentCaller() caller: Caller,
@@ -67,6 +82,7 @@ export class EndpointsController {
 
   @Delete(':id')
   @HttpCode(204)
+  @Fails('webhook_endpoint_not_found')
   @ApiOperation({ summary: 'Delete an endpoint and its delivery log', operationId: 'deleteWebhookEndpoint' })
   @ApiNoContentResponse()
   async delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
@@ -75,10 +91,12 @@ export class EndpointsController {
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
+  @Fails('webhook_endpoint_not_found')
   @ApiOperation({
     summary: 'Give an endpoint a new secret; only this response contains it',
     operationId: 'rotateWebhookSecret',
   })
+  @ApiBody({ type: RotateWebhookSecretInput, required: false })
   @ApiOkResponse({ type: WebhookEndpointView })
   async rotateSecret(
     @CurrentCaller() caller: Caller,

@@ -7,7 +7,7 @@ import { type AnyEventType, AnyEventTypeChoice } from './event-type.ts';
 @ObjectType('WebhookEvent', { description: 'An event that the service sends again.' })
 export class WebhookEventView {
   @ApiField.string('identifier', { example: 'evt_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
-  @ApiField.string('always "event"') object: 'event';
+  @ApiField.constant('event') object: 'event';
   @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') type: AnyEventType;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.integer('number of endpoints that receive it') endpoints: number;

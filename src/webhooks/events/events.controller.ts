@@ -4,8 +4,9 @@ import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
 
-@ApiTags('webhooks')
+@ApiTags('Webhooks')
 @Controller('v1/webhook_events')
 @Scope('webhooks:manage')
 export class EventsController {
@@ -14,6 +15,7 @@ export class EventsController {
   @Post(':id/redeliver')
   @CountsAs('create')
   @HttpCode(200)
+  @Fails('webhook_event_not_found')
   @ApiOperation({ summary: 'Send an event again', operationId: 'redeliverWebhookEvent' })
   @ApiOkResponse({ type: WebhookEventView })
   async redeliver(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookEventView> {

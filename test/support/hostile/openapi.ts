@@ -9,6 +9,7 @@ interface Schema {
   const?: unknown;
   enum?: unknown[];
   oneOf?: Schema[];
+  anyOf?: Schema[];
   allOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -59,6 +60,7 @@ export function valid(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.oneOf) return fc.oneof(...schema.oneOf.map(valid));
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valid));
   if (schema.allOf) return valid(schema.allOf[0]!);
   switch (schema.type) {
     case 'object':

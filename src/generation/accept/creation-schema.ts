@@ -1,0 +1,20 @@
+import { MODELS } from '../../models/catalog.ts';
+import type { Model } from '../../models/model.ts';
+import { COMPONENT, refTo } from '../../platform/openapi/component.ts';
+
+/** `gpt-image-2` is `GptImage2Request`. */
+const nameOf = ({ id }: Model): string =>
+  `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
+
+/** A creation in OpenAPI: one schema a model, which the field `model` tells apart. */
+export const CREATION_SCHEMA = {
+  [COMPONENT]: 'GenerationRequest',
+  oneOf: MODELS.map((model) => {
+    const { $schema: _, ...schema } = model.parameters;
+    return { [COMPONENT]: nameOf(model), ...schema };
+  }),
+  discriminator: {
+    propertyName: 'model',
+    mapping: Object.fromEntries(MODELS.map((model) => [model.id, refTo(nameOf(model)).$ref])),
+  },
+} as object;

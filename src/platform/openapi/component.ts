@@ -1,0 +1,18 @@
+/** The key of an inline schema that carries the name of the component that it becomes. */
+export const COMPONENT = 'x-component';
+
+/** What generators and people find in the description of the API; no tool knows this shape better than as JSON. */
+export interface Json {
+  [key: string]: any;
+}
+
+export const refTo = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
+
+export const nameIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
+
+/** Replaces every object in a tree, inner ones first. */
+export function mapObjects(node: unknown, replace: (object: Json) => Json): any {
+  if (Array.isArray(node)) return node.map((item) => mapObjects(item, replace));
+  if (typeof node !== 'object' || node === null) return node;
+  return replace(Object.fromEntries(Object.entries(node).map(([key, value]) => [key, mapObjects(value, replace)])));
+}

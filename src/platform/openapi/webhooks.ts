@@ -1,0 +1,48 @@
+import { ApiExtension } from '@nestjs/swagger';
+import { type Json, refTo } from './component.ts';
+
+const WEBHOOK = 'x-webhook';
+
+/** The class is the body of this event, which the service sends to webhook endpoints. */
+export const WebhookBody = (type: string, summary: string): ClassDecorator =>
+  ApiExtension(WEBHOOK, { type, summary }) as ClassDecorator;
+
+const header = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+});
+
+/** The headers of Standard Webhooks. */
+const PARAMETERS = [
+  header('webhook-id', 'The id of the event, the same at every attempt: ignore those that you have handled.'),
+  header('webhook-timestamp', 'When the attempt was signed, in unix seconds.'),
+  header('webhook-signature', 'One signature or several with a space between them: `v1,` and base64.'),
+];
+
+/** Describes the events as the requests that receivers get. */
+export function addWebhooks(document: Json): void {
+  const webhooks: Json = {};
+  for (const [name, schema] of Object.entries<Json>(document.components.schemas)) {
+    if (!schema[WEBHOOK]) continue;
+    const { type, summary } = schema[WEBHOOK];
+    delete schema[WEBHOOK];
+    webhooks[type] = {
+      post: {
+        operationId: `receive${name}`,
+        summary,
+        tags: ['Webhooks'],
+        parameters: PARAMETERS,
+        requestBody: { required: true, content: { 'application/json': { schema: refTo(name) } } },
+        responses: {
+          '2XX': { description: 'Received. Every other answer, and none within 15 s, is tried again.' },
+          '410': { description: 'Gone: the endpoint is disabled.' },
+        },
+        security: [],
+      },
+    };
+  }
+  document.webhooks = webhooks;
+}
