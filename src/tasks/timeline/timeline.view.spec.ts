@@ -32,6 +32,14 @@ describe('the timeline of a task', () => {
     ]);
   });
 
+  it('begins with the creation, also when a claim by another clock seems to come before it', () => {
+    const moments = toTimeline({ ...ROW, started_at: new Date(998) }, true);
+    expect(moments.map(({ type, at_ms }) => [type, at_ms])).toEqual([
+      ['queued', 1_000],
+      ['started', 1_000],
+    ]);
+  });
+
   it('shows why a task failed, and a cancel as a wish and its effect', () => {
     const ended = { ...ROW, status: 'failed' as const, completed_at: new Date(3_000), attempt: 2 };
     expect(toTimeline({ ...ended, error: taskError('provider_timeout') }, true).at(-1)).toEqual({

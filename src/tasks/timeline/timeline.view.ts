@@ -25,7 +25,11 @@ export class TaskTimelineView {
 
 /** What is stored, and what other columns say, in order of time. */
 export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMomentView[] {
-  const moments = [...beginOf(task), ...(task.timeline ?? []), ...endOf(task)].toSorted(([a], [b]) => a - b);
+  const createdMs = task.created_at.getTime();
+  const moments = [...beginOf(task), ...(task.timeline ?? []), ...endOf(task)]
+    // The creating process estimates the database's clock, so a claim may seem to come some milliseconds before the creation.
+    .map(([atMs, ...what]): Moment => [Math.max(atMs, createdMs), ...what])
+    .toSorted(([a], [b]) => a - b);
   const middle = MAX_MOMENTS / 2;
   const kept = moments.filter((_, at) => at < middle || at >= moments.length - middle);
   return kept.map(([at_ms, type, attempt, provider, detail]) => ({
