@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
@@ -13,6 +14,7 @@ import { SECRET_KEY, startApp, type TestApp } from '../support/app.ts';
 import { aFailure } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
+import { eventually } from '../support/wait.ts';
 
 interface ApiKeyBody {
   id: string;
@@ -240,6 +242,26 @@ describe('managing', () => {
         `select k::text as row from api_keys k union all select s::text || encode(s.hash, 'escape') from api_key_secrets s`,
       );
     expect(JSON.stringify(rows)).not.toContain(key.slice(5, 45));
+  });
+
+  it('changes one key while a change of another one by the same key waits', async () => {
+    const [one, other] = [await create(), await create()];
+    const [holder, observer] = [1, 2].map(() => new Client({ connectionString: database.url })) as [Client, Client];
+    await Promise.all([holder.connect(), observer.connect()]);
+    try {
+      await holder.query('begin');
+      await holder.query('select id from api_keys where id = $1 for update', [one.id]);
+      const waiting = call('PATCH', `/v1/api_keys/${one.id}`, { body: { name: 'later' } });
+      await eventually('the change to wait', async () => {
+        const { rowCount } = await observer.query('select 1 from pg_locks where not granted');
+        return rowCount! > 0;
+      });
+      expect((await call('PATCH', `/v1/api_keys/${other.id}`, { body: { name: 'at once' } })).status).toBe(200);
+      await holder.query('commit');
+      expect((await waiting).status).toBe(200);
+    } finally {
+      await Promise.all([holder.end(), observer.end()]);
+    }
   });
 
   it('lists keys newest first, in pages', async () => {

@@ -1,4 +1,4 @@
-import { type EntityManager, In } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import type { Actor } from '../audit/actor.ts';
@@ -16,16 +16,17 @@ export const isApiKeyId = typeIdTest('key');
 
 /**
  * Locks the acting key and the target until the commit, in the order of their ids, so that two acts cannot deadlock. The acting
- * key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create another one.
+ * key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create another one. It is
+ * locked for share, so that acts of one key on many others do not wait for each other.
  * @throws ApiError api_key_revoked: the acting key
  */
 export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: string): Promise<LockedKeys> {
   const ids = [caller?.apiKeyId, targetId].filter((id): id is string => id !== undefined && isApiKeyId(id));
-  const keys = await tx.find(ApiKey, {
-    where: { id: In(ids) },
-    order: { id: 'asc' },
-    lock: { mode: 'for_no_key_update' },
-  });
+  const keys: ApiKey[] = [];
+  for (const id of [...new Set(ids)].toSorted()) {
+    const mode = id === targetId ? 'for_no_key_update' : 'pessimistic_read';
+    keys.push(...(await tx.find(ApiKey, { where: { id }, lock: { mode } })));
+  }
   const target = keys.find(({ id }) => id === targetId);
   if (!caller) return { target, grantor: null };
   const own = keys.find(({ id }) => id === caller.apiKeyId);
