@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.ts';
 import { Bootstrap } from './auth/api-keys/bootstrap.ts';
+import { OneTimeCodes } from './auth/sessions/one-time-codes.ts';
 import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
 import { connectDataSource } from './platform/database/connect.ts';
@@ -21,10 +22,17 @@ import { OpenCalls } from './calls/open-calls.ts';
 import { OpenWaits } from './tasks/live/open-waits.ts';
 import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
+/** The API key that the first start created, to be shown once. */
+export interface FirstKey {
+  key: string;
+  /** Signs a browser in with it, once; null without the dashboard. */
+  signInLink: string | null;
+}
+
 export interface Service {
   app: NestFastifyApplication;
-  /** The API key that the first start created, to be shown once; otherwise null. */
-  firstKey: string | null;
+  /** null after the first start. */
+  firstKey: FirstKey | null;
   /** Finishes the tasks and deliveries in flight or releases their leases, then closes all connections. */
   stop(): Promise<void>;
 }
@@ -40,6 +48,12 @@ async function stop(app: NestFastifyApplication, delayS: number): Promise<void> 
   app.get(OpenCalls).endAll();
   await Promise.all([app.get(TaskClaimer).stop(), app.get(DeliverWorker).stop()]);
   await app.close();
+}
+
+async function makeFirstKey(app: NestFastifyApplication, { dashboard }: Config): Promise<FirstKey | null> {
+  const issued = await app.get(Bootstrap).run();
+  if (!issued) return null;
+  return { key: issued.key, signInLink: dashboard ? await app.get(OneTimeCodes).linkFor(issued.apiKey.id) : null };
 }
 
 /** Last, so that the spans and statements of the stop itself are not lost. */
@@ -82,7 +96,7 @@ export async function startService(config: Config): Promise<Service> {
     try {
       await app.init();
       serveApiDocs(app);
-      const firstKey = await app.get(Bootstrap).run();
+      const firstKey = await makeFirstKey(app, config);
       await app.listen(config.port, config.host);
       await ops?.listen(config.opsPort!, config.host);
       const stopAll = async (): Promise<void> => {

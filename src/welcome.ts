@@ -1,18 +1,28 @@
+import type { FirstKey } from './service.ts';
 import type { Config } from './platform/config.ts';
 
 /** Text for the terminal after a start: all that a first request needs. The API key is shown only here. */
-export function welcome(config: Config, firstKey: string | null): string {
+export function welcome(config: Config, firstKey: FirstKey | null): string {
   const { publicUrl } = config;
   const lines = [`Darkroom is ready at ${publicUrl}`, `  reference   ${publicUrl}/docs`];
+  if (config.dashboard && !firstKey && config.role !== 'worker') {
+    lines.push(`  dashboard   ${publicUrl}/app/  (\`npm run darkroom -- open\` signs you in)`);
+  }
   if (firstKey) {
+    if (firstKey.signInLink) {
+      lines.push(
+        `  dashboard   ${firstKey.signInLink}`,
+        '              (signs you in once, within 10 minutes; `npm run darkroom -- open` prints another)',
+      );
+    }
     lines.push(
-      `  API key     ${firstKey}`,
+      `  API key     ${firstKey.key}`,
       '              (shown only once; `npm run darkroom -- keys create` creates another)',
       '',
       'Your first picture:',
       '',
       `  curl ${publicUrl}/v1/generations \\`,
-      `    -H 'Authorization: Bearer ${firstKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\`,
+      `    -H 'Authorization: Bearer ${firstKey.key}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\`,
       `    -d '{"model":"gpt-image-2","prompt":"A lighthouse at dusk"}'`,
     );
   }

@@ -7,6 +7,7 @@ import { CountsAs, Public, Scope } from './access.ts';
 import { newApiKey } from './api-keys/api-key-format.ts';
 import { ApiKeyGuard } from './api-key.guard.ts';
 import { Authenticator } from './authenticator.ts';
+import { Credentials } from './credential.ts';
 import type { GuardedRequest } from './guarded-request.ts';
 import { LastUse } from './last-use.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
@@ -25,7 +26,7 @@ const sql = {
       : [{ apiKeyId: first[0], bucket: buckets[0], taken: points[0], msLeft: 60_000 }],
 } as unknown as Sql;
 const authenticator = new Authenticator(loadConfig({}), new Secrets(Buffer.alloc(32)), new LastUse(sql), sql);
-const guard = new ApiKeyGuard(new Reflector(), authenticator, new RateLimits(sql));
+const guard = new ApiKeyGuard(new Reflector(), authenticator, new RateLimits(sql), new Credentials(loadConfig({})));
 const activate = async (context: ExecutionContext) => guard.canActivate(context);
 const bearer = `Bearer ${newApiKey()}`;
 

@@ -4,6 +4,7 @@ import { BUCKET, PUBLIC, SCOPE } from './access.ts';
 import { assertScope } from './assert-scope.ts';
 import { Authenticator } from './authenticator.ts';
 import type { Scope } from './caller.ts';
+import { Credentials } from './credential.ts';
 import { type GuardedRequest, replyOf, requestOf } from './guarded-request.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
 import type { RateBucket } from './rate-limits/rate-window.ts';
@@ -28,6 +29,7 @@ export class ApiKeyGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
     private readonly rateLimits: RateLimits,
+    private readonly credentials: Credentials,
   ) {}
 
   canActivate(context: ExecutionContext): Promise<boolean> | boolean {
@@ -36,7 +38,7 @@ export class ApiKeyGuard implements CanActivate {
 
     const request = requestOf(context);
     if (access.isPublic && access.isPublic(request)) return true;
-    return andThen(this.authenticator.authenticateHeader(request.headers.authorization), (caller) => {
+    return andThen(this.authenticator.authenticateCredential(this.credentials.of(request)), (caller) => {
       request.caller = caller;
       return andThen(this.rateLimits.count(caller, access.bucket), (headers) => {
         const reply = headers && replyOf(context);

@@ -6,6 +6,7 @@ import { ApiKeySecret } from './api-keys/api-key-secret.entity.ts';
 import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKey } from './api-keys/api-key.entity.ts';
 import { ApiKeysController } from './api-keys/api-keys.controller.ts';
+import { ApiKeysResolver } from './api-keys/api-keys.resolver.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AuditController } from './audit/audit.controller.ts';
 import { AuditEvent } from './audit/audit-event.entity.ts';
@@ -18,6 +19,7 @@ import { KeyBudgets } from './budgets/key-budgets.ts';
 import { KeyNames } from './api-keys/key-names.ts';
 import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './authenticator.ts';
+import { Credentials } from './credential.ts';
 import { KeyBeforeBody } from './key-before-body.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
@@ -25,14 +27,23 @@ import { RateCount } from './rate-limits/rate-count.entity.ts';
 import { RateWindowPurge } from './rate-limits/rate-window-purge.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
 import { DeleteRateWindows } from './sql/delete-rate-windows.ts';
+import { OneTimeCode } from './sessions/one-time-code.entity.ts';
+import { OneTimeCodes } from './sessions/one-time-codes.ts';
+import { SessionController } from './sessions/session.controller.ts';
+import { Session } from './sessions/session.entity.ts';
+import { SessionPurge } from './sessions/session-purge.ts';
+import { SessionsResolver } from './sessions/sessions.resolver.ts';
+import { SessionsService } from './sessions/sessions.service.ts';
+import { SignInTries } from './sessions/sign-in-tries.ts';
 import { SocketAuth } from './socket-auth.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
-/** API keys: issuing, authentication, scopes and rate limits. The guard runs for every route and resolver; `@Public()` exempts one. */
+/** API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route and resolver; `@Public()` exempts one. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, KeyBudget, RateCount])],
-  controllers: [ApiKeysController, AuditController],
+  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, KeyBudget, OneTimeCode, RateCount, Session])],
+  controllers: [ApiKeysController, AuditController, SessionController],
   providers: [
+    ApiKeysResolver,
     ApiKeysService,
     ApiKeyViews,
     AuditLog,
@@ -40,19 +51,25 @@ import { ViewerResolver } from './viewer.resolver.ts';
     AuditResolver,
     Authenticator,
     Bootstrap,
+    Credentials,
     DeleteRateWindows,
     KeyBeforeBody,
     KeyBudgets,
     KeyNames,
     KeyWatch,
     LastUse,
+    OneTimeCodes,
     RateLimits,
     RateWindowPurge,
     RevokedKeySweep,
+    SessionPurge,
+    SessionsResolver,
+    SessionsService,
+    SignInTries,
     SocketAuth,
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [ApiKeysService, AuditLog, Bootstrap, KeyBudgets, KeyNames, KeyWatch],
+  exports: [ApiKeysService, AuditLog, Bootstrap, KeyBudgets, KeyNames, KeyWatch, OneTimeCodes],
 })
 export class AuthModule {}

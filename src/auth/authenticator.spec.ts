@@ -118,11 +118,11 @@ describe('the cache of the authenticator', () => {
     const auth = authenticator();
     row = null;
     await Promise.allSettled(Array.from({ length: 10_000 }, async () => auth.authenticate(newApiKey())));
-    expect(auth['refused'].size).toBe(10_000);
+    expect(auth['keys']['refused'].size).toBe(10_000);
     jest.advanceTimersByTime(5_000);
-    const passes = jest.spyOn(auth['refused'], Symbol.iterator);
+    const passes = jest.spyOn(auth['keys']['refused'], Symbol.iterator);
     auth.forget(Array.from({ length: 5_000 }, (_, nth) => `key_${nth}`));
     expect(passes).toHaveBeenCalledTimes(1);
-    expect(auth['refused'].size).toBe(0);
+    expect(auth['keys']['refused'].size).toBe(0);
   });
 });

@@ -32,4 +32,6 @@ export interface Caller {
   limits: CallerLimits;
   /** Whether its creations reserve their cost. How much is left, only the database knows. */
   hasBudget: boolean;
+  /** `sess_…`, for a browser that signed in with the key. */
+  sessionId?: string;
 }

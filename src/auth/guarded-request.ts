@@ -3,7 +3,17 @@ import type { Caller } from './caller.ts';
 
 /** What the guard needs of a request: a Fastify request, or the object that a socket provides instead. */
 export interface GuardedRequest {
-  headers: { authorization?: string | undefined };
+  /** Over a socket: of the handshake, but `authorization` in `connection_init` takes precedence. */
+  headers: {
+    authorization?: string | undefined;
+    cookie?: string | undefined;
+    origin?: string | undefined;
+    host?: string | undefined;
+  };
+  /** Missing over a socket, as is the route. */
+  method?: string;
+  routeOptions?: { url?: string | undefined };
+  overSocket?: true;
   caller?: Caller;
   /** Of the client. Missing over a socket. */
   ip?: string;
@@ -16,8 +26,7 @@ interface GuardedReply {
 }
 
 /**
- * What a GraphQL context must contain. Over a socket, `request.headers.authorization` is the header of the connection
- * and there is no reply.
+ * What a GraphQL context must contain. Over a socket there is no reply.
  */
 interface GraphqlContext {
   request: GuardedRequest;

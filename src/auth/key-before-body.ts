@@ -7,24 +7,27 @@ import { hasBody } from '../platform/http/has-body.ts';
 import { bodyConfigOf } from '../platform/http/multipart/accepts-body.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
 import { bearerTokenOf } from './bearer-token.ts';
+import { Credentials, SessionToken } from './credential.ts';
 
-/** Every route with a body below it needs a key. `/graphql` also answers without one: the schema is public. */
+/** Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public. */
 const GUARDED = '/v1/';
 
 /**
- * Rejects a request without a well-formed key before its body is received and parsed. The guard does the same and looks the
- * key up, but runs after the parsing, so that anyone could have 1 MiB of JSON parsed.
+ * Rejects a request without a well-formed key or session before its body is received and parsed. The guard does the same and
+ * looks it up, but runs after the parsing, so that anyone could have 1 MiB of JSON parsed.
  */
 @Injectable()
 export class KeyBeforeBody {
   /** In the constructor, because lifecycle hooks run after routes were added. */
-  constructor(host: HttpAdapterHost, { role }: Config) {
+  constructor(host: HttpAdapterHost, { role }: Config, credentials: Credentials) {
     if (role === 'worker') return; // it has no such routes: every path is 404
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
-      if (!request.url.startsWith(GUARDED) || !hasBody(request.raw.headers)) return done();
-      if (bodyConfigOf(request).signedFile) return done(); // its handler checks the signature before it reads
+      const { signedFile, withoutKey } = bodyConfigOf(request); // the handler of a signed file checks before it reads
+      if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
       try {
-        if (!isWellFormed(bearerTokenOf(request.headers.authorization))) throw new ApiError('invalid_api_key');
+        const credential = credentials.of(request); // a page of another origin is refused here also at /graphql
+        if (!request.url.startsWith(GUARDED) || credential instanceof SessionToken) return done();
+        if (!isWellFormed(bearerTokenOf(credential))) throw new ApiError('invalid_api_key');
       } catch (error) {
         return done(error as Error);
       }

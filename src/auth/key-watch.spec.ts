@@ -18,11 +18,11 @@ beforeEach(() => {
   jest.useFakeTimers();
   refusal = null;
   scopes = ['tasks:read', 'webhooks:manage'];
-  const authenticateHeader = async () => {
+  const authenticateCredential = async () => {
     if (refusal) throw refusal;
     return { apiKeyId: 'key_1', scopes } as unknown as Caller;
   };
-  keys = new KeyWatch({ authenticateHeader, forget: () => undefined } as unknown as Authenticator);
+  keys = new KeyWatch({ authenticateCredential, forget: () => undefined } as unknown as Authenticator);
 });
 afterEach(() => {
   keys.onApplicationShutdown();

@@ -4,6 +4,7 @@ import { outsideOfRequests } from '../platform/logging/request-context.ts';
 import { assertScope, lackOf } from './assert-scope.ts';
 import { Authenticator } from './authenticator.ts';
 import { type Caller, type Scope, SCOPES } from './caller.ts';
+import { type Credential, SessionToken } from './credential.ts';
 
 /**
  * The connections of a key that is revoked, or that loses the scope they need, must be closed within 5 s. So keys are
@@ -14,8 +15,9 @@ const RECHECK_MS = 2_000;
 /** @param refusal api_key_revoked, api_key_expired, invalid_api_key or insufficient_scope */
 type OnRefused = (refusal: ApiError) => void;
 
-/** The open connections of one key. */
+/** The open connections of one credential. */
 interface WatchedKey {
+  credential: Credential;
   apiKeyId: string;
   /** What each connection needs. */
   open: Map<OnRefused, readonly Scope[]>;
@@ -39,25 +41,25 @@ export class KeyWatch implements OnApplicationShutdown {
   constructor(private readonly authenticator: Authenticator) {}
 
   /**
-   * @param authorization the header, `Bearer <API_KEY>`
+   * @param credential the `Authorization` header, `Bearer <API_KEY>`, or a session
    * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection needs
    * @param scope what the connection needs; when absent, all scopes that the key has now
    * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, insufficient_scope
    */
-  async admit(authorization: string | undefined, onRefused: OnRefused, scope?: Scope): Promise<Admission> {
-    const caller = await this.authenticator.authenticateHeader(authorization);
+  async admit(credential: Credential, onRefused: OnRefused, scope?: Scope): Promise<Admission> {
+    const caller = await this.authenticator.authenticateCredential(credential);
     if (scope) assertScope(caller, scope);
-    const header = authorization!; // without a header the look-up throws
+    const name = nameOf(credential);
     const { apiKeyId } = caller;
-    const key = this.watched.get(header) ?? { apiKeyId, open: new Map() };
-    this.watched.set(header, key);
+    const key = this.watched.get(name) ?? { credential, apiKeyId, open: new Map() };
+    this.watched.set(name, key);
     key.open.set(onRefused, scope ? [scope] : caller.scopes);
     this.timer ??= outsideOfRequests(() => setInterval(() => void this.recheckAll(), RECHECK_MS).unref());
     return {
       apiKeyId,
       release: () => {
         key.open.delete(onRefused);
-        if (key.open.size === 0 && this.watched.get(header) === key) this.watched.delete(header);
+        if (key.open.size === 0 && this.watched.get(name) === key) this.watched.delete(name);
       },
     };
   }
@@ -94,7 +96,7 @@ export class KeyWatch implements OnApplicationShutdown {
     this.isRechecking = true;
     try {
       this.authenticator.forget([...this.watched.values()].map(({ apiKeyId }) => apiKeyId));
-      await Promise.all([...this.watched].map(([header, key]) => this.recheck(header, key)));
+      await Promise.all([...this.watched].map(([name, key]) => this.recheck(name, key)));
     } catch (error) {
       this.logger.error({ event: 'key.recheck_failed', err: error });
     } finally {
@@ -102,13 +104,13 @@ export class KeyWatch implements OnApplicationShutdown {
     }
   }
 
-  private async recheck(header: string, key: WatchedKey): Promise<void> {
+  private async recheck(name: string, key: WatchedKey): Promise<void> {
     try {
-      this.closeWithoutScope(key, await this.authenticator.authenticateHeader(header));
+      this.closeWithoutScope(key, await this.authenticator.authenticateCredential(key.credential));
     } catch (error) {
       // Any other error, such as an unavailable database, says nothing about the key.
       if (!(error instanceof ApiError) || error.status !== 401) return;
-      if (this.watched.get(header) === key) this.watched.delete(header);
+      if (this.watched.get(name) === key) this.watched.delete(name);
       this.closeAll(key, [...key.open.keys()], error);
     }
   }
@@ -137,3 +139,7 @@ export class KeyWatch implements OnApplicationShutdown {
     }
   }
 }
+
+/** No header equals the name of a session: the look-up refuses every header that does not begin with Bearer. */
+const nameOf = (credential: Credential): string =>
+  credential instanceof SessionToken ? `session ${credential.token}` : credential!; // without one the look-up throws

@@ -2,38 +2,53 @@ import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/comm
 import { Sql } from '../platform/database/sql.ts';
 import { outsideOfRequests } from '../platform/logging/request-context.ts';
 import { recordLastUse } from './sql/record-last-use.ts';
+import { recordSessionUse } from './sql/record-session-use.ts';
 
 const FLUSH_DELAY_MS = 1000;
 
-/** Records when keys were last used: in batches, at most once a minute per key, and without delaying a request. */
+/**
+ * Records when keys and sessions were last used: in batches, at most once a minute for each, and without delaying a
+ * request.
+ */
 @Injectable()
 export class LastUse implements BeforeApplicationShutdown {
   private readonly logger = new Logger('auth');
-  private pending = new Set<string>();
+  private keys = new Set<string>();
+  private sessions = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly sql: Sql) {}
 
   note(apiKeyId: string): void {
-    this.pending.add(apiKeyId);
-    this.timer ??= outsideOfRequests(() => setTimeout(() => void this.flush(), FLUSH_DELAY_MS).unref());
+    this.keys.add(apiKeyId);
+    this.flushSoon();
   }
 
-  /** Never throws. A failed write only leaves `last_used_at` older, and the next use of the key writes it again. */
+  noteSession(sessionId: string): void {
+    this.sessions.add(sessionId);
+    this.flushSoon();
+  }
+
+  /** Never throws. A failed write only leaves the times older, and the next use writes them again. */
   async flush(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    if (this.pending.size === 0) return;
-    const apiKeyIds = [...this.pending];
-    this.pending = new Set();
+    const [apiKeyIds, sessionIds] = [[...this.keys], [...this.sessions]];
+    this.keys = new Set();
+    this.sessions = new Set();
     try {
-      await recordLastUse(this.sql, apiKeyIds);
+      if (apiKeyIds.length > 0) await recordLastUse(this.sql, apiKeyIds);
+      if (sessionIds.length > 0) await recordSessionUse(this.sql, sessionIds);
     } catch (error) {
-      this.logger.debug({ event: 'key.last_use_failed', count: apiKeyIds.length, err: error });
+      this.logger.debug({ event: 'key.last_use_failed', count: apiKeyIds.length + sessionIds.length, err: error });
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.flush();
+  }
+
+  private flushSoon(): void {
+    this.timer ??= outsideOfRequests(() => setTimeout(() => void this.flush(), FLUSH_DELAY_MS).unref());
   }
 }

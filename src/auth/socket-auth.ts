@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
+import { Credentials } from './credential.ts';
 import { KeyWatch } from './key-watch.ts';
 
 /**
- * Authenticates GraphQL sockets with the same keys as HTTP. A socket does not know which scopes its operations use, so it is
+ * Authenticates GraphQL sockets with the same keys and sessions as HTTP. A socket does not know which scopes its operations use, so it is
  * closed when its key loses any scope; the client connects again with what is left.
  */
 @Injectable()
@@ -11,11 +12,13 @@ export class SocketAuth implements OnModuleInit {
   constructor(
     private readonly sockets: GraphqlSockets,
     private readonly keys: KeyWatch,
+    private readonly credentials: Credentials,
   ) {}
 
   onModuleInit(): void {
-    this.sockets.guardedBy(async (authorization, onRefused) => {
-      const { apiKeyId, release } = await this.keys.admit(authorization, onRefused);
+    this.sockets.guardedBy(async (headers, onRefused) => {
+      const credential = this.credentials.of({ headers, overSocket: true });
+      const { apiKeyId, release } = await this.keys.admit(credential, onRefused);
       return { owner: apiKeyId, release };
     });
   }

@@ -9,6 +9,7 @@ import { generateCommand } from './commands/generate.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { openCommand } from './commands/open.ts';
 import { opsCommand } from './commands/ops.ts';
 import { triggerCommand } from './commands/trigger.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -21,6 +22,7 @@ const USAGE_ERROR = 2;
 
 const program = new Command('darkroom')
   .description('Turn prompts into images and videos: the command line of a Darkroom service.')
+  .addCommand(openCommand())
   .addCommand(generateCommand())
   .addCommand(batchCommand())
   .addCommand(listenCommand())

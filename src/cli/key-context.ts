@@ -10,6 +10,8 @@ import { AuditLog } from '../auth/audit/audit-log.ts';
 import { Authenticator } from '../auth/authenticator.ts';
 import { KeyBudgets } from '../auth/budgets/key-budgets.ts';
 import { LastUse } from '../auth/last-use.ts';
+import { OneTimeCode } from '../auth/sessions/one-time-code.entity.ts';
+import { OneTimeCodes } from '../auth/sessions/one-time-codes.ts';
 import { Config, loadConfig } from '../platform/config.ts';
 import { DatabaseModule } from '../platform/database/database.module.ts';
 import { loadSecretKey, Secrets } from '../platform/secrets.ts';
@@ -27,7 +29,7 @@ export async function withKeyContext(
   await withDatabaseUrl(config, async (url) => {
     const secrets = new Secrets(await loadSecretKey(config));
     const parts = {
-      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent])],
+      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, OneTimeCode])],
       providers: [
         ApiKeysService,
         ApiKeyViews,
@@ -35,6 +37,7 @@ export async function withKeyContext(
         Authenticator,
         KeyBudgets,
         LastUse,
+        OneTimeCodes,
         { provide: Config, useValue: config },
         { provide: Secrets, useValue: secrets },
       ],

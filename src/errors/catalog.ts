@@ -68,6 +68,17 @@ export const ERRORS = {
   api_key_revoked: { status: 401, type: 'authentication_error', message: 'This API key was revoked.' },
   api_key_expired: { status: 401, type: 'authentication_error', message: 'This API key has expired.' },
 
+  session_expired: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'This browser is not signed in any more; sign in again.',
+  },
+  invalid_sign_in_code: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'This sign-in link was used already, or it is older than 10 minutes.',
+  },
+
   budget_exceeded: {
     status: 402,
     type: 'budget_error',
@@ -75,6 +86,11 @@ export const ERRORS = {
   },
 
   insufficient_scope: { status: 403, type: 'permission_error', message: 'This API key lacks the scope for this call.' },
+  origin_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    message: 'A session counts only for pages of this service; programs send an API key.',
+  },
   /** Reserved: part of the public API, but no code throws it yet. */
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
   invalid_signature: {
@@ -96,6 +112,7 @@ export const ERRORS = {
     message: 'No webhook endpoint of yours has this id.',
   },
   webhook_event_not_found: { status: 404, type: 'not_found_error', message: 'No webhook event of yours has this id.' },
+  session_not_found: { status: 404, type: 'not_found_error', message: 'No session of yours has this id.' },
   file_not_found: { status: 404, type: 'not_found_error', message: 'No file of yours has this id.' },
   batch_not_found: { status: 404, type: 'not_found_error', message: 'No batch of yours has this id.' },
   process_not_found: { status: 404, type: 'not_found_error', message: 'No process of the service has this id.' },

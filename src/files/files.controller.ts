@@ -53,7 +53,7 @@ export class FilesController {
   @Scope('generations:write')
   @CountsAs('create')
   @AcceptsBody({ multipart: true })
-  @Fails('invalid_file', 'file_quota_exceeded')
+  @Fails('invalid_file', 'file_quota_exceeded', 'session_expired', 'origin_not_allowed')
   @ApiOperation({
     summary: 'Upload a file in a form, or announce one in JSON and get a URL for its bytes',
     operationId: 'createFile',

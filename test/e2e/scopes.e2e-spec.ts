@@ -37,6 +37,8 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'PATCH /v1/api_keys/{id}': 'keys:manage',
   'DELETE /v1/api_keys/{id}': 'keys:manage',
   'POST /v1/api_keys/{id}/rotate': 'keys:manage',
+  'GET /v1/session': 'any',
+  'DELETE /v1/session': 'any',
   'GET /v1/models': 'any',
   'GET /v1/models/{id}': 'any',
   'POST /v1/generations': 'generations:write',
@@ -101,6 +103,14 @@ const EITHER_SCOPE_GRAPHQL: readonly [string, string, readonly Scope[]][] = [
 /** The scope of every GraphQL root field, with arguments and a selection that make it a valid document. */
 const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'query viewer': ['any', '{ id }'],
+  'query sessions': ['any', '{ id }'],
+  'mutation endSession': ['any', '(id: "unknown") { id }'],
+  'query apiKeys': ['keys:manage', '{ edges { cursor } }'],
+  'query apiKey': ['keys:manage', '(id: "unknown") { id }'],
+  'mutation createApiKey': ['keys:manage', '(input: { name: " " }) { id }'],
+  'mutation updateApiKey': ['keys:manage', '(id: "unknown", input: {}) { id }'],
+  'mutation rotateApiKey': ['keys:manage', '(id: "unknown") { id }'],
+  'mutation revokeApiKey': ['keys:manage', '(id: "unknown") { id }'],
   'query models': ['any', '{ id }'],
   'query model': ['any', '(id: "unknown") { id }'],
   'query task': ['tasks:read', '(taskId: "unknown") { taskId }'],
@@ -244,7 +254,7 @@ describe('the scopes of the API', () => {
     'GraphQL %s needs no scope but %s',
     async (field, scope, rest) => {
       const error = await errorOf(having.get(scope)!, field, rest);
-      expect(error?.extensions.code ?? 'none').not.toMatch(/api_key|insufficient_scope|invalid_body/);
+      expect(error?.extensions.code ?? 'none').not.toMatch(/(missing|invalid)_api_key|insufficient_scope|invalid_body/);
     },
   );
 

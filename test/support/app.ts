@@ -22,6 +22,8 @@ export interface TestApp {
   env: Record<string, string>;
   /** The API key made at the first start, if BOOTSTRAP_API_KEY is empty; null at later starts. */
   firstKey: string | null;
+  /** Signs a browser in with that key, once. */
+  signInLink: string | null;
   close(): Promise<void>;
 }
 
@@ -49,7 +51,8 @@ export async function startApp(settings: Record<string, string> = {}, shared?: T
     api: new Api(env.PUBLIC_URL as string, env.BOOTSTRAP_API_KEY as string),
     baseUrl: env.PUBLIC_URL as string,
     env,
-    firstKey: service.firstKey,
+    firstKey: service.firstKey?.key ?? null,
+    signInLink: service.firstKey?.signInLink ?? null,
     close: async () => {
       await service.stop();
       await cleanUp();

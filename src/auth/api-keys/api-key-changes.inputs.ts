@@ -1,3 +1,4 @@
+import { InputType } from '@nestjs/graphql';
 import { Transform } from 'class-transformer';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { BudgetInput } from '../budgets/budget.view.ts';
@@ -5,9 +6,11 @@ import type { Scope } from '../caller.ts';
 import { type LimitChanges, plainLimits } from './api-key-limits.ts';
 import { MAX_BYTES, MAX_EXPIRES_AT, MAX_LIMIT, MAX_NAME_LENGTH, MAX_WEIGHT } from './api-key.inputs.ts';
 import { ScopeChoice } from './api-key.view.ts';
-import type { ApiKeyChanges } from './api-keys.service.ts';
+import type { ApiKeyChanges } from './api-key-acts.ts';
 
-/** Changes to the limits of a key. */
+@InputType('ApiKeyLimitChangesInput', {
+  description: 'Changes to limits of an API key. A field that is left out stays as it is.',
+})
 export class ApiKeyLimitChangesInput implements LimitChanges {
   @LimitChange('generations created per minute') creates_per_minute?: number | null;
   @LimitChange('other requests per minute') reads_per_minute?: number | null;
@@ -34,7 +37,12 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
   budget?: BudgetInput | null;
 }
 
+@InputType('UpdateApiKeyInput', {
+  description: 'Changes to an API key. A field that is left out stays as it is.',
+})
 export class UpdateApiKeyInput {
+  static readonly takesNull = ['expires_at', 'limits'] as const;
+
   @ApiField.string('a name for people', {
     optional: true,
     min: 1,
@@ -46,7 +54,7 @@ export class UpdateApiKeyInput {
   @ApiField.list(ScopeChoice, 'everything that the key may do', { optional: true, min: 1, unique: true })
   scopes?: Scope[];
 
-  @ApiField.integer('unix seconds, in the future; null: the key never expires', {
+  @ApiField.long('unix seconds, in the future; null: the key never expires', {
     optional: true,
     nullable: true,
     min: 1,

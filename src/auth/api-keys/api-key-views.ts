@@ -4,7 +4,7 @@ import { toList } from '../../platform/schema/list-of.ts';
 import { KeyBudgets } from '../budgets/key-budgets.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type ApiKeyListView, type ApiKeyView, toApiKeyView } from './api-key.view.ts';
-import type { IssuedApiKey } from './api-keys.service.ts';
+import type { IssuedApiKey } from './api-key-acts.ts';
 
 /** Renders API keys with the limits of this configuration, and with what is used of their budgets. */
 @Injectable()

@@ -1,8 +1,10 @@
+import { InputType } from '@nestjs/graphql';
+import { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { BudgetInput } from '../budgets/budget.view.ts';
 import { type ApiKeyLimits, plainLimits } from './api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
-import type { NewApiKey } from './api-keys.service.ts';
+import type { NewApiKey } from './api-key-acts.ts';
 import type { Scope } from '../caller.ts';
 
 export const MAX_NAME_LENGTH = 100;
@@ -12,8 +14,10 @@ export const MAX_BYTES = 1_000_000_000_000_000; // a petabyte
 export const MAX_EXPIRES_AT = 253_402_300_799; // the end of the year 9999
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
+const AFTER = { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' };
 
 /** Limits that override the configured ones. 0 = no limit. */
+@InputType('ApiKeyLimitsInput', { description: 'Limits of an API key. 0: no limit.' })
 export class ApiKeyLimitsInput implements ApiKeyLimits {
   @Limit('generations created per minute') creates_per_minute?: number;
   @Limit('other requests per minute') reads_per_minute?: number;
@@ -38,6 +42,7 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
   budget?: BudgetInput;
 }
 
+@InputType('CreateApiKeyInput', { description: 'An API key to create.' })
 export class CreateApiKeyInput {
   @ApiField.string('a name for people', {
     min: 1,
@@ -89,11 +94,22 @@ export class ListApiKeysQuery {
   limit?: number;
 
   /** Only its syntax is checked, so that paging can continue after a key that has been revoked in the meantime. */
-  @ApiField.string('`last_id` of the previous page', {
-    optional: true,
-    pattern: { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' },
-  })
+  @ApiField.string('`last_id` of the previous page', { optional: true, pattern: AFTER })
   after?: string;
+}
+
+/** For GraphQL, where the two are arguments of their own. @throws ApiError invalid_value */
+export function assertAfter(after: string | null | undefined): string | undefined {
+  if (typeof after !== 'string') return undefined;
+  if (!AFTER.regex.test(after)) throw new ApiError('invalid_value', { param: 'after', message: `${AFTER.message}.` });
+  return after;
+}
+
+/** @throws ApiError value_out_of_range */
+export function assertOverlap(hours: number): number {
+  if (hours >= 0 && hours <= MAX_OVERLAP_HOURS) return hours;
+  const message = `overlapHours must be from 0 to ${MAX_OVERLAP_HOURS}.`;
+  throw new ApiError('value_out_of_range', { param: 'overlapHours', message });
 }
 
 function Limit(note: string): PropertyDecorator {

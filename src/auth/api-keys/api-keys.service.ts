@@ -11,41 +11,17 @@ import { setBudget } from '../sql/set-budget.ts';
 import { type Scope, SCOPES } from '../caller.ts';
 import { applyLimits, changesBudget } from './apply-limits.ts';
 import { hintOf, newApiKey } from './api-key-format.ts';
+import { type ApiKeyChanges, DEFAULT_SCOPES, type IssuedApiKey, type NewApiKey } from './api-key-acts.ts';
 import type { ApiKeyHook } from './api-key-hook.ts';
-import { type ApiKeyLimits, changedLimits, concerned, type LimitChanges, limitsInForce } from './api-key-limits.ts';
+import { changedLimits, concerned, limitsInForce } from './api-key-limits.ts';
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { assertNotExpired } from './api-key-expiry.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { snapshotOf } from './api-key-snapshot.ts';
+import { Session } from '../sessions/session.entity.ts';
 import { assertMayGrant, boundsOf } from './grants.ts';
 import { hashOf } from './key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
-
-/** The scopes of a key created without any: none that reaches beyond the key itself. */
-export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
-
-export interface NewApiKey {
-  name: string;
-  scopes?: readonly Scope[];
-  expiresAt?: Date | null;
-  limits?: ApiKeyLimits;
-}
-
-/** What is missing stays as it is. */
-export interface ApiKeyChanges {
-  name?: string;
-  scopes?: readonly Scope[];
-  /** null removes an own limit, or all of them, so that the configured one applies. */
-  limits?: LimitChanges | null;
-  /** null: never. */
-  expiresAt?: Date | null;
-}
-
-/** A key right after creation or rotation, the only time its plain text is available. */
-export interface IssuedApiKey {
-  apiKey: ApiKey;
-  key: string;
-}
 
 /**
  * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer shown.
@@ -178,7 +154,11 @@ export class ApiKeysService {
       const { target, grantor } = await lockTarget(tx, id, by);
       if (grantor) assertMayGrant(grantor, boundsOf(target, this.config));
       await expireSecrets(tx, id, overlapHours);
-      await addSecret(tx, id, hashOf(key, this.secrets));
+      const hash = hashOf(key, this.secrets);
+      await addSecret(tx, id, hash);
+      // The browser that rotates its own key stays signed in. All other sessions end with the secret that opened them.
+      const { sessionId, apiKeyId } = by.caller ?? {};
+      if (sessionId && apiKeyId === id) await tx.update(Session, { id: sessionId }, { secret_hash: hash });
       await tx.update(ApiKey, { id }, { hint });
       await record({
         action: 'api_key.rotated',

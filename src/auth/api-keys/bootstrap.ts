@@ -9,6 +9,7 @@ import { lockBootstrap } from '../sql/lock-bootstrap.ts';
 import { isWellFormed, newApiKey } from './api-key-format.ts';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 import { ApiKey } from './api-key.entity.ts';
+import type { IssuedApiKey } from './api-key-acts.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 import { hashOf } from './key-hash.ts';
 
@@ -32,7 +33,7 @@ export class Bootstrap {
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */
-  async run(): Promise<string | null> {
+  async run(): Promise<IssuedApiKey | null> {
     const preset = this.config.bootstrapApiKey;
     if (preset !== null && !isWellFormed(preset)) {
       throw new Error(
@@ -50,8 +51,7 @@ export class Bootstrap {
         this.logger.warn({ event: 'bootstrap.key_missing', hint: NO_KEY_HINT });
         return null;
       }
-      const { key } = await this.service.issue(tx, record, { name: 'first key', scopes: SCOPES }, newApiKey());
-      return key;
+      return this.service.issue(tx, record, { name: 'first key', scopes: SCOPES }, newApiKey());
     });
   }
 

@@ -1,4 +1,4 @@
-import { ObjectType } from '@nestjs/graphql';
+import { InputType, ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { type Budget, BUDGET_PERIODS, type BudgetPeriod, type BudgetState } from './budget.ts';
@@ -7,7 +7,7 @@ const MAX_AMOUNT = 1_000_000_000_000_000; // a billion of the currency
 
 const BudgetPeriodChoice = defineChoice('BudgetPeriod', BUDGET_PERIODS, 'How long a budget lasts, in UTC.');
 
-/** A budget to set. */
+@InputType('BudgetInput', { description: 'What the tasks of an API key may cost in each period.' })
 export class BudgetInput implements Budget {
   @ApiField.long('micro-units of the currency: 1,000,000 are 1', { min: 0, max: MAX_AMOUNT }) amount_micros: number;
   @ApiField.oneOf(BudgetPeriodChoice, 'day and month are those of UTC; total never starts again') period: BudgetPeriod;

@@ -1,11 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+/** The headers of a handshake that say who opens the socket. */
+export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie' | 'origin' | 'host'>;
+
 /**
- * The context of every resolver. A socket has no reply, and only the authorization header in place of a request, so the
- * guard reads both in the same way.
+ * The context of every resolver. A socket has no reply, and only some headers in place of a request, so the guard reads
+ * both in the same way.
  */
 export interface GraphqlContext {
-  request: { headers: { authorization?: string | undefined } };
+  request: FastifyRequest | { headers: SocketHeaders; overSocket: true };
   reply?: FastifyReply;
 }
 

@@ -14,6 +14,7 @@ import { socketClosedAfter } from '../http/http-metrics.ts';
 import { answerOnSocket } from '../http/raw-reply.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { withJitter } from '../jitter.ts';
+import type { SocketHeaders } from './graphql-context.ts';
 import { socketOperations, type SocketState } from './socket-operations.ts';
 import { GraphqlSocket } from './graphql-socket.ts';
 
@@ -27,13 +28,10 @@ const GOING_AWAY = 1001;
 
 /**
  * Authenticates a socket.
- * @param onRefused called at most once, later, when the key is no longer valid
- * @throws ApiError when the authorization is not valid
+ * @param onRefused called at most once, later, when its credential is no longer valid
+ * @throws ApiError when its credential is not valid
  */
-export type Admit = (
-  authorization: string | undefined,
-  onRefused: () => void,
-) => Promise<{ owner: string; release: () => void }>;
+export type Admit = (headers: SocketHeaders, onRefused: () => void) => Promise<{ owner: string; release: () => void }>;
 
 /** Subscriptions, queries and mutations over graphql-ws, on the same path as GraphQL over HTTP. */
 @Injectable()
@@ -106,7 +104,8 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
       return;
     }
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      this.serve(webSocket, { requestId, authorization: request.headers.authorization });
+      const { authorization, cookie, origin, host } = request.headers;
+      this.serve(webSocket, { requestId, headers: { authorization, cookie, origin, host } });
     });
   }
 
@@ -127,7 +126,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     if (!entry || !this.admit) return false;
     try {
       const onRefused = () => entry.socket.close(CloseCode.Forbidden, 'Forbidden');
-      const { owner, release } = await this.admit(state.authorization, onRefused);
+      const { owner, release } = await this.admit(state.headers, onRefused);
       if (!this.sockets.has(entry.socket)) {
         release(); // the client disconnected during authentication
         return false;

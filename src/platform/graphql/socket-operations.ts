@@ -15,7 +15,7 @@ import { makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import { ApiError } from '../../errors/api-error.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { executeInSpan } from './execute-in-span.ts';
-import type { GraphqlContext } from './graphql-context.ts';
+import type { GraphqlContext, SocketHeaders } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { operationEnded } from './graphql-metrics.ts';
 
@@ -25,8 +25,8 @@ export const MAX_OPERATIONS = 50;
 /** The state of one socket, shared by its operations. */
 export interface SocketState {
   requestId: string;
-  /** `Authorization` of the handshake. The value in `connection_init` takes precedence. */
-  authorization: string | undefined;
+  /** Of the handshake. `authorization` in `connection_init` takes precedence. */
+  headers: SocketHeaders;
   /** The operations of the socket by id, with the iterator of each subscription. Kept by graphql-ws. */
   subscriptions?: Readonly<Record<string, unknown>>;
 }
@@ -47,7 +47,8 @@ export function socketOperations({ schema, introspection, admit }: SocketOperati
   return makeServer<Record<string, unknown>, SocketState>({
     onConnect: ({ extra, connectionParams, subscriptions }) => {
       extra.subscriptions = subscriptions;
-      extra.authorization = authorizationIn(connectionParams) ?? extra.authorization;
+      const authorization = authorizationIn(connectionParams);
+      if (authorization !== undefined) extra.headers = { ...extra.headers, authorization };
       return admit(extra);
     },
     execute: (args) => measured(args, executeInSpan),
@@ -101,9 +102,9 @@ function executionOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   payload: SubscribePayload,
-  { authorization }: SocketState,
+  { headers }: SocketState,
 ): ExecutionArgs {
-  const contextValue: GraphqlContext = { request: { headers: { authorization } } };
+  const contextValue: GraphqlContext = { request: { headers, overSocket: true } };
   return {
     schema,
     document,

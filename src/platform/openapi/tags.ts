@@ -8,6 +8,7 @@ export const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Usage', 'What tasks used and cost.'],
   ['Webhooks', 'Receive signed events when tasks end.'],
   ['API keys', 'Create, limit, rotate and revoke keys.'],
+  ['Sessions', 'Sign a browser in with a key, and out.'],
   ['OpenAI-compatible', 'The image and video routes of OpenAI, for clients that are built for them.'],
   ['Operations', 'See and steer the whole service: processes, providers, pauses, tasks of all keys.'],
   ['Health', 'For load balancers, orchestrators and Prometheus.'],

@@ -21,7 +21,7 @@ export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
     if (data !== undefined && (value === undefined || value === null)) return value; // an omitted GraphQL argument
-    if (data !== undefined) return validate(metatype!, withoutNulls(value));
+    if (data !== undefined) return validate(metatype!, withoutNulls(value, metatype!));
     const isQuery = type === 'query';
     return validate(metatype!, isQuery ? queryOf(value as Record<string, unknown>, metatype!) : value);
   }
@@ -42,12 +42,15 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
 }
 
-/** In GraphQL, null for an optional field means that it was not given. The schema itself refuses null for other fields. */
-function withoutNulls(argument: unknown): unknown {
+/**
+ * In GraphQL, null for an optional field means that it was not given, unless the class names it in a static list
+ * `takesNull`. The schema itself refuses null for other fields.
+ */
+function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   const fields = Object.entries(argument as object);
-  return fields.some(([, field]) => field === null)
-    ? Object.fromEntries(fields.filter(([, field]) => field !== null))
-    : argument;
+  if (!fields.some(([, field]) => field === null)) return argument;
+  const kept = (metatype as { takesNull?: readonly string[] }).takesNull ?? [];
+  return Object.fromEntries(fields.filter(([name, field]) => field !== null || kept.includes(name)));
 }
 
 function validate(metatype: Type<object>, value: unknown): object {

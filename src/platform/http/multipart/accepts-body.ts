@@ -7,7 +7,9 @@ interface BodyConfig {
   multipart?: boolean;
   /** Any content type, with or without a key: the body is a `FileBody`. The handler checks a signature before it reads. */
   signedFile?: boolean;
-  /** Size of a JSON body in bytes, above the usual limit. It must arrive in a time in proportion. */
+  /** JSON without an API key, for a route that hands out what replaces one. */
+  withoutKey?: boolean;
+  /** Size of a JSON body in bytes, in place of the usual limit. A larger one may arrive in a time in proportion. */
   jsonBytes?: number;
 }
 

@@ -1,0 +1,29 @@
+import { type Scope, SCOPES } from '../caller.ts';
+import type { ApiKeyLimits, LimitChanges } from './api-key-limits.ts';
+import type { ApiKey } from './api-key.entity.ts';
+
+/** The scopes of a key created without any: none that reaches beyond the key itself. */
+export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
+
+export interface NewApiKey {
+  name: string;
+  scopes?: readonly Scope[];
+  expiresAt?: Date | null;
+  limits?: ApiKeyLimits;
+}
+
+/** What is missing stays as it is. */
+export interface ApiKeyChanges {
+  name?: string;
+  scopes?: readonly Scope[];
+  /** null removes an own limit, or all of them, so that the configured one applies. */
+  limits?: LimitChanges | null;
+  /** null: never. */
+  expiresAt?: Date | null;
+}
+
+/** A key right after creation or rotation, the only time its plain text is available. */
+export interface IssuedApiKey {
+  apiKey: ApiKey;
+  key: string;
+}

@@ -1,0 +1,137 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, Raw, Repository } from 'typeorm';
+import { typeidUnboxed } from 'typeid-js';
+import { ApiError } from '../../errors/api-error.ts';
+import { Secrets } from '../../platform/secrets.ts';
+import { DAY_S, HOUR_S } from '../../platform/time.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
+import { ApiKeySecret } from '../api-keys/api-key-secret.entity.ts';
+import { hashOf } from '../api-keys/key-hash.ts';
+import { Authenticator } from '../authenticator.ts';
+import type { Caller } from '../caller.ts';
+import { SessionToken } from '../credential.ts';
+import { OneTimeCodes } from './one-time-codes.ts';
+import { newToken, tokenHashOf } from './random-token.ts';
+import { Session } from './session.entity.ts';
+
+/** Without a request for so long a session ends. */
+export const IDLE_S = 12 * HOUR_S;
+export const REMEMBERED_IDLE_S = 30 * DAY_S;
+/** Of one API key. A further one ends the session that was unused for the longest time. */
+export const MAX_SESSIONS = 100;
+const MAX_USER_AGENT = 200;
+
+const isSessionId = typeIdTest('sess');
+
+/** Exactly one of the two. */
+export type SignIn = { apiKey: string } | { code: string };
+
+export interface Browser {
+  /** Whether it stays signed in after it was closed. */
+  remember: boolean;
+  userAgent: string;
+  /** Whether its page came over https. */
+  isSecure: boolean;
+  /** The id of the session that it had until now. */
+  replaces?: string;
+}
+
+export interface OpenedSession {
+  token: string;
+  caller: Caller;
+  session: Session;
+}
+
+/** Browsers that are signed in. A session may do what its API key may, and ends with the secret that opened it. */
+@Injectable()
+export class SessionsService {
+  private readonly logger = new Logger('auth');
+
+  constructor(
+    @InjectRepository(Session) private readonly sessions: Repository<Session>,
+    private readonly authenticator: Authenticator,
+    private readonly codes: OneTimeCodes,
+    private readonly secrets: Secrets,
+  ) {}
+
+  /**
+   * @throws ApiError invalid_sign_in_code, and those of `Authenticator.authenticate`
+   */
+  async open(by: SignIn, { remember, userAgent, isSecure, replaces }: Browser): Promise<OpenedSession> {
+    const secretHash = await this.secretOf(by);
+    const token = newToken();
+    const idleS = remember ? REMEMBERED_IDLE_S : IDLE_S;
+    const id = typeidUnboxed('sess');
+    const session = await this.sessions.manager.transaction(async (tx) => {
+      const secret = await tx.findOneByOrFail(ApiKeySecret, { hash: secretHash });
+      if (replaces !== undefined) await tx.delete(Session, { id: replaces });
+      await tx.insert(Session, {
+        id,
+        token_hash: tokenHashOf(token),
+        secret_hash: secretHash,
+        api_key_id: secret.api_key_id,
+        user_agent: userAgent.slice(0, MAX_USER_AGENT),
+        idle_s: idleS,
+        expires_at: () => `now() + ${idleS} * interval '1 second'`,
+      });
+      await this.endSurplus(tx, secret.api_key_id);
+      return tx.findOneByOrFail(Session, { id });
+    });
+    // Also checks the key of a code, which may have been revoked since the code was printed.
+    const caller = await this.authenticator.authenticateCredential(new SessionToken(token, isSecure));
+    this.logger.log({ event: 'session.opened', session_id: id, api_key_id: session.api_key_id });
+    return { token, caller, session };
+  }
+
+  /** @throws ApiError session_not_found: the caller has sent its key */
+  async current(caller: Caller): Promise<Session> {
+    const id = caller.sessionId;
+    const session = id === undefined ? null : await this.sessions.findOneBy({ id });
+    if (!session) throw new ApiError('session_not_found');
+    return session;
+  }
+
+  /** The browsers that are signed in with the caller's key, the last used first. */
+  list({ apiKeyId }: Caller): Promise<Session[]> {
+    return this.sessions.find({
+      where: { api_key_id: apiKeyId, expires_at: Raw((column) => `${column} > now()`) },
+      order: { last_seen_at: 'desc', id: 'desc' },
+      take: MAX_SESSIONS,
+    });
+  }
+
+  /** Ends a session of the caller's key: here at once, in every process within 5 s. @throws ApiError session_not_found */
+  async end(id: string, { apiKeyId }: Caller): Promise<void> {
+    const { affected } = isSessionId(id) ? await this.sessions.delete({ id, api_key_id: apiKeyId }) : { affected: 0 };
+    if (affected === 0) throw new ApiError('session_not_found');
+    this.authenticator.forget([apiKeyId]);
+    this.logger.log({ event: 'session.ended', session_id: id, api_key_id: apiKeyId });
+  }
+
+  /** @returns how many were deleted */
+  async purge(): Promise<number> {
+    const { affected } = await this.sessions.delete({ expires_at: Raw((column) => `${column} <= now()`) });
+    return affected ?? 0;
+  }
+
+  private async secretOf(by: SignIn): Promise<Buffer> {
+    if ('code' in by) return this.codes.spend(by.code);
+    await this.authenticator.authenticate(by.apiKey);
+    return hashOf(by.apiKey, this.secrets);
+  }
+
+  private async endSurplus(tx: EntityManager, apiKeyId: string): Promise<void> {
+    const surplus = await tx.find(Session, {
+      select: { id: true },
+      where: { api_key_id: apiKeyId },
+      order: { last_seen_at: 'desc', id: 'desc' },
+      skip: MAX_SESSIONS,
+    });
+    if (surplus.length > 0)
+      await tx.delete(
+        Session,
+        surplus.map(({ id }) => id),
+      );
+  }
+}

@@ -1,0 +1,9 @@
+import { Command } from 'commander';
+
+export function openCommand(): Command {
+  return new Command('open')
+    .description('Print a link that signs a browser in once, within 10 minutes, and open it where there is a browser.')
+    .option('--key <id>', 'key_…; the oldest key with every scope when left out')
+    .option('--print', 'only print the link')
+    .action(async (options) => (await import('../open-dashboard.ts')).openDashboard(options));
+}

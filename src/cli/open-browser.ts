@@ -1,0 +1,11 @@
+import { spawn } from 'node:child_process';
+
+/** Opens a URL in the browser of this desktop, if there is one. Failures are silent: the URL was printed too. */
+export function openBrowser(url: string): void {
+  const isDesktop = process.platform === 'darwin' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
+  if (!isDesktop) return;
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  spawn(program, [url], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}
