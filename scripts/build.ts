@@ -20,7 +20,11 @@ async function buildApp(): Promise<void> {
   const stamp = hashOfInputs();
   if (stamp === lastStamp()) return;
   await run('vite', ['build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn']);
-  await Promise.all(globSync('**/*', { cwd: APP }).filter((path) => COMPRESSED.has(extname(path))).map(compress));
+  await Promise.all(
+    globSync('**/*', { cwd: APP })
+      .filter((path) => COMPRESSED.has(extname(path)))
+      .map(compress),
+  );
   // Last, so that an interrupted build is done again.
   writeFileSync(STAMP, stamp);
 }

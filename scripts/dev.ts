@@ -13,4 +13,5 @@ for (const child of children) {
     process.exitCode = code ?? 1;
   });
 }
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => children.forEach((child) => child.kill(signal)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => children.forEach((child) => child.kill(signal)));

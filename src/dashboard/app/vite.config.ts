@@ -16,6 +16,10 @@ export default defineConfig({
     // Every browser that the policy of the page supports preloads modules itself.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      // Parts for servers mark themselves with "use client", which has no meaning here.
+      onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),
+    },
   },
   server: {
     port: 5173,

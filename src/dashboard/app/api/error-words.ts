@@ -56,6 +56,9 @@ export const FAILURES: Record<string, FailureWords> = {
   },
 };
 
-const UNKNOWN: FailureWords = { title: 'The task failed', advice: 'Read the message, then decide whether to run it again.' };
+const UNKNOWN: FailureWords = {
+  title: 'The task failed',
+  advice: 'Read the message, then decide whether to run it again.',
+};
 
 export const failureWords = (code: string): FailureWords => FAILURES[code] ?? UNKNOWN;

@@ -34,7 +34,13 @@ const TEMPORARY = new Set([
 ]);
 
 /** Codes that end the sign-in. */
-export const SIGNED_OUT = new Set(['missing_api_key', 'invalid_api_key', 'api_key_revoked', 'api_key_expired', 'session_not_found']);
+export const SIGNED_OUT = new Set([
+  'missing_api_key',
+  'invalid_api_key',
+  'api_key_revoked',
+  'api_key_expired',
+  'session_not_found',
+]);
 
 interface ErrorBody {
   message?: string;

@@ -59,6 +59,7 @@ export async function startSession(secret: { api_key: string } | { code: string 
 export async function endSession(): Promise<void> {
   await call('DELETE', '/v1/session');
   set({ state: 'out' });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
   news?.postMessage('ended');
 }
 

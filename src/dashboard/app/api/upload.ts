@@ -34,7 +34,12 @@ export function upload(file: File, onProgress: (share: number) => void, signal: 
     request.addEventListener('load', () => {
       const body = request.response as (UploadedFile & { error?: { message: string; code: string } }) | null;
       if (request.status === 201 && body) resolve(body);
-      else reject(new CallError(body?.error?.message ?? 'The upload was refused.', { code: body?.error?.code ?? 'internal_error' }));
+      else
+        reject(
+          new CallError(body?.error?.message ?? 'The upload was refused.', {
+            code: body?.error?.code ?? 'internal_error',
+          }),
+        );
     });
     signal.addEventListener('abort', () => request.abort());
     request.send(form);

@@ -2,7 +2,13 @@ import { bytes, codePoints, percent, plural } from './numbers.ts';
 
 describe('numbers', () => {
   it('shows bytes in decimal units with one place', () => {
-    expect([0, 999, 1_000, 1_449_000, 2_500_000_000].map(bytes)).toEqual(['0 B', '999 B', '1.0 kB', '1.4 MB', '2.5 GB']);
+    expect([0, 999, 1_000, 1_449_000, 2_500_000_000].map(bytes)).toEqual([
+      '0 B',
+      '999 B',
+      '1.0 kB',
+      '1.4 MB',
+      '2.5 GB',
+    ]);
   });
 
   it('counts characters as the API does, an emoji as one', () => expect(codePoints('a😀')).toBe(2));

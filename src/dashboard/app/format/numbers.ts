@@ -13,7 +13,9 @@ export function bytes(count: number): string {
 
 /** Grouped; from 10,000 on short, so that it fits a chip. The exact figure belongs into the title. */
 export const count = (value: number): string =>
-  new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(value);
+  new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
+    value,
+  );
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 

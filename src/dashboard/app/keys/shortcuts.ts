@@ -38,7 +38,9 @@ function onKeyDown(event: KeyboardEvent): void {
 /** The keys of what is on the screen. Those of the newest part come first. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
-  latest.current = shortcuts;
+  useEffect(() => {
+    latest.current = shortcuts;
+  });
   useEffect(() => {
     if (stack.length === 0) addEventListener('keydown', onKeyDown);
     const entry: Shortcuts = new Proxy({}, { get: (_, key) => latest.current[String(key)] });

@@ -1,7 +1,6 @@
 /** How the page gets its news. */
 export type Connection =
-  | { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' }
-  | { state: 'waiting'; retryAt: number };
+  { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' } | { state: 'waiting'; retryAt: number };
 
 let current: Connection = { state: 'connecting' };
 let lastNewsAt = Date.now();

@@ -60,7 +60,10 @@ export function onActiveTasks(listener: () => void): () => void {
 }
 
 /** A read and the feed may cross: a task only goes forward. */
-export function isOlder(next: Pick<TaskRow, 'status' | 'progress'>, known: Pick<TaskRow, 'status' | 'progress'>): boolean {
+export function isOlder(
+  next: Pick<TaskRow, 'status' | 'progress'>,
+  known: Pick<TaskRow, 'status' | 'progress'>,
+): boolean {
   const step = STAGES[next.status] - STAGES[known.status];
   return step < 0 || (step === 0 && next.progress < known.progress);
 }

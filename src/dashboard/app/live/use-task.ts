@@ -25,7 +25,10 @@ export function useTask(taskId: string | null): TaskRow | undefined {
   useEffect(() => {
     if (!isUnknown) return;
     // A task that is gone stays unknown: the caller shows what it has.
-    run(OneTask, { taskId }).then(({ task }) => putTasks([toRow(task)]), () => undefined);
+    run(OneTask, { taskId }).then(
+      ({ task }) => putTasks([toRow(task)]),
+      () => undefined,
+    );
   }, [taskId, isUnknown]);
   return row;
 }

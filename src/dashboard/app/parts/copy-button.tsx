@@ -22,7 +22,13 @@ export function CopyButton({ text, label = 'Copy', small }: Props) {
   const icon = copied ? <Check aria-hidden /> : <Copy aria-hidden />;
   if (small) {
     return (
-      <button type="button" className={cx(styles.small, copied && styles.done)} aria-label={copied ? 'Copied' : label} title={label} onClick={copy}>
+      <button
+        type="button"
+        className={cx(styles.small, copied && styles.done)}
+        aria-label={copied ? 'Copied' : label}
+        title={label}
+        onClick={copy}
+      >
         {icon}
       </button>
     );

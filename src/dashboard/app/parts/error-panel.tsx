@@ -27,7 +27,9 @@ export function ErrorPanel({ error, onRetry }: { error: Fault; onRetry?: () => v
       {onRetry && (
         <div className={styles.actions}>
           <Button onClick={onRetry}>Retry</Button>
-          {error.retryAfterS !== null && <Countdown seconds={error.retryAfterS} onEnd={onRetry} before="Trying again in " />}
+          {error.retryAfterS !== null && (
+            <Countdown seconds={error.retryAfterS} onEnd={onRetry} before="Trying again in " />
+          )}
         </div>
       )}
     </div>

@@ -24,8 +24,18 @@ export function KeyValueRows({ value, max, onChange }: Props) {
     <div className={styles.rows}>
       {rows.map(([name, text], index) => (
         <div key={index} className={styles.row}>
-          <TextInput aria-label={`Name ${index + 1}`} placeholder="name" value={name} onChange={(event) => edit(index, 0, event.target.value)} />
-          <TextInput aria-label={`Value ${index + 1}`} placeholder="value" value={text} onChange={(event) => edit(index, 1, event.target.value)} />
+          <TextInput
+            aria-label={`Name ${index + 1}`}
+            placeholder="name"
+            value={name}
+            onChange={(event) => edit(index, 0, event.target.value)}
+          />
+          <TextInput
+            aria-label={`Value ${index + 1}`}
+            placeholder="value"
+            value={text}
+            onChange={(event) => edit(index, 1, event.target.value)}
+          />
           <IconButton label={`Remove ${name || 'row'}`} onClick={() => set(rows.filter((_, at) => at !== index))}>
             <X />
           </IconButton>

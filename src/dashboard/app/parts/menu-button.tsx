@@ -10,7 +10,12 @@ export function MenuButton(props: ComponentProps<typeof Menu>) {
   return (
     <Suspense
       fallback={
-        <button type="button" disabled className={buttonClass({ icon: props.icon ?? false, variant: props.variant })} aria-label={props.label}>
+        <button
+          type="button"
+          disabled
+          className={buttonClass({ icon: props.icon ?? false, variant: props.variant })}
+          aria-label={props.label}
+        >
           {props.trigger}
         </button>
       }

@@ -23,9 +23,24 @@ export function TilePicture({ src, alt, isFilm, seconds, develop, index }: Props
       {src === null || failed ? (
         <span className={styles.gone}>{src === null ? 'Deleted' : 'Not loaded'}</span>
       ) : isFilm ? (
-        <video className={cx(develop && styles.develop)} src={src} aria-label={alt} muted loop playsInline preload="metadata" />
+        <video
+          className={cx(develop && styles.develop)}
+          src={src}
+          aria-label={alt}
+          muted
+          loop
+          playsInline
+          preload="metadata"
+        />
       ) : (
-        <img className={cx(develop && styles.develop)} src={src} alt={alt} loading="lazy" decoding="async" onError={() => setFailed(true)} />
+        <img
+          className={cx(develop && styles.develop)}
+          src={src}
+          alt={alt}
+          loading="lazy"
+          decoding="async"
+          onError={() => setFailed(true)}
+        />
       )}
       {(isFilm || index !== undefined) && (
         <span className={styles.mark}>{isFilm ? `▶ ${duration(seconds ?? 0)}` : index}</span>

@@ -9,6 +9,7 @@
   const dark = matchMedia('(prefers-color-scheme: dark)').matches;
   const theme = saved.theme === 'paper' || saved.theme === 'safelight' ? saved.theme : dark ? 'safelight' : 'paper';
   document.documentElement.dataset.theme = theme;
-  if (saved.density === 'compact' || saved.density === 'comfortable') document.documentElement.dataset.density = saved.density;
+  if (saved.density === 'compact' || saved.density === 'comfortable')
+    document.documentElement.dataset.density = saved.density;
   if (saved.motion === 'reduced') document.documentElement.dataset.motion = 'reduced';
 })();

@@ -23,6 +23,6 @@ function Create() {
   useTitle('Create');
   const search = createScreenRoute.useSearch();
   const scopes = useSession()?.api_key.scopes ?? [];
-  const may = { create: scopes.includes('generations:write'), cancel: scopes.includes('tasks:cancel'), read: scopes.includes('tasks:read') };
+  const may = { create: scopes.includes('generations:write'), cancel: scopes.includes('tasks:cancel') };
   return <CreatePage search={search} may={may} />;
 }

@@ -4,9 +4,10 @@ import { rootRoute } from './root.tsx';
 import { parseSearch, stringifySearch } from './search.ts';
 import { signInRoute } from './sign-in.tsx';
 import { signedInRoute } from './signed-in.tsx';
+import { taskRoute } from './task.tsx';
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([signInRoute, signedInRoute.addChildren([homeRoute, createScreenRoute])]),
+  routeTree: rootRoute.addChildren([signInRoute, signedInRoute.addChildren([homeRoute, createScreenRoute, taskRoute])]),
   basepath: '/app',
   scrollRestoration: true,
   parseSearch,

@@ -14,4 +14,6 @@ export function stringifySearch(search: Record<string, unknown>): string {
 export const pick =
   <Name extends string>(...names: Name[]) =>
   (search: Record<string, unknown>): Partial<Record<Name, string>> =>
-    Object.fromEntries(names.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : []))) as Partial<Record<Name, string>>;
+    Object.fromEntries(
+      names.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
+    ) as Partial<Record<Name, string>>;

@@ -19,7 +19,12 @@ export function CodePanel({ model, schema, values }: Props) {
   const [language, setLanguage] = useState<Language>('curl');
   const [wait, setWait] = useState<Wait>('poll');
   const [defaults, setDefaults] = useState(false);
-  const request = requestOf(model, schema, values.prompt ? values : { ...values, prompt: 'A lighthouse at dusk' }, defaults);
+  const request = requestOf(
+    model,
+    schema,
+    values.prompt ? values : { ...values, prompt: 'A lighthouse at dusk' },
+    defaults,
+  );
   const code = snippet(language, request, { baseUrl: location.origin, wait });
   const canWait = language !== 'graphql' && language !== 'json';
   return (
@@ -35,7 +40,11 @@ export function CodePanel({ model, schema, values }: Props) {
           with defaults
         </Checkbox>
         {canWait && (
-          <Select aria-label="How the code waits" value={wait} onChange={(event) => setWait(event.target.value as Wait)}>
+          <Select
+            aria-label="How the code waits"
+            value={wait}
+            onChange={(event) => setWait(event.target.value as Wait)}
+          >
             <option value="poll">{language === 'curl' ? 'answer at once' : 'read until it ends'}</option>
             <option value="wait">Prefer: wait</option>
           </Select>

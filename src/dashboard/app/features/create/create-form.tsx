@@ -13,7 +13,7 @@ import { report } from '../../parts/toasts.ts';
 import { CodePanel } from './code-panel.tsx';
 import type { Model } from './create.documents.ts';
 import styles from './create.module.css';
-import type { CreateSearch } from './create-page.tsx';
+import type { CreateSearch, May } from './create-search.ts';
 import type { Draft } from './draft.ts';
 import { Examples } from './examples.tsx';
 import { RunCard } from './run-card.tsx';
@@ -29,7 +29,7 @@ interface Props {
   models: readonly [Model, ...Model[]];
   start: Draft;
   search: CreateSearch;
-  may: { create: boolean; cancel: boolean; read: boolean };
+  may: May;
 }
 
 export function CreateForm({ models, start, search, may }: Props) {
@@ -40,7 +40,8 @@ export function CreateForm({ models, start, search, may }: Props) {
   const schema = schemaOf(form.model);
   const typicalS = form.model.health.medianRunS;
 
-  const focusField = (name: string) => place.current?.querySelector<HTMLElement>(`[data-field="${name}"] :is(textarea, input, select, button)`)?.focus();
+  const focusField = (name: string) =>
+    place.current?.querySelector<HTMLElement>(`[data-field="${name}"] :is(textarea, input, select, button)`)?.focus();
   useEffect(() => focusField('prompt'), []);
   useEffect(() => {
     if (search.ref) addReference(search.ref);
@@ -49,7 +50,9 @@ export function CreateForm({ models, start, search, may }: Props) {
   }, [search.ref]);
 
   function addReference(fileId: string) {
-    const target = controlsOf(schema, form.values).find(({ kind, disabled }) => (kind === 'images' || kind === 'image') && disabled === null);
+    const target = controlsOf(schema, form.values).find(
+      ({ kind, disabled }) => (kind === 'images' || kind === 'image') && disabled === null,
+    );
     if (!target) return report(`${form.model.id} takes no reference image.`, true);
     const before = form.values[target.name];
     const known = Array.isArray(before) ? (before as string[]) : [];
@@ -104,7 +107,11 @@ export function CreateForm({ models, start, search, may }: Props) {
           }}
         >
           <div className={styles.scroll}>
-            <Field label="Model" hint={form.model.description} aside={typicalS === null ? undefined : `~${typicalS.toFixed(1)} s`}>
+            <Field
+              label="Model"
+              hint={form.model.description}
+              aside={typicalS === null ? undefined : `~${typicalS.toFixed(1)} s`}
+            >
               {(ids) => (
                 <Select {...ids} value={form.model.id} onChange={(event) => form.choose(event.target.value)}>
                   {models.map(({ id, kind, available }) => (
@@ -124,7 +131,13 @@ export function CreateForm({ models, start, search, may }: Props) {
                 </Button>
               </div>
             )}
-            <SchemaForm key={form.model.id} schema={schema} values={form.values} faults={form.faults} onChange={form.set} />
+            <SchemaForm
+              key={form.model.id}
+              schema={schema}
+              values={form.values}
+              faults={form.faults}
+              onChange={form.set}
+            />
           </div>
           <div className={styles.submit}>
             <div className={styles.submitRow}>
@@ -137,9 +150,16 @@ export function CreateForm({ models, start, search, may }: Props) {
         </form>
         <div className={styles.side}>
           <section className={styles.results} aria-label="Runs of this tab">
-            {runs.length === 0 && <Examples onChoose={(prompt) => (form.set('prompt', prompt), focusField('prompt'))} />}
+            {runs.length === 0 && (
+              <Examples onChoose={(prompt) => (form.set('prompt', prompt), focusField('prompt'))} />
+            )}
             {runs.map((run) => (
-              <RunCard key={run.key} run={run} typicalS={run.request.model === form.model.id ? typicalS : null} actions={actions} />
+              <RunCard
+                key={run.key}
+                run={run}
+                typicalS={run.request.model === form.model.id ? typicalS : null}
+                actions={actions}
+              />
             ))}
           </section>
           <CodePanel model={form.model.id} schema={schema} values={form.values} />

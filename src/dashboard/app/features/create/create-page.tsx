@@ -6,27 +6,21 @@ import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Model, Models, TaskInput } from './create.documents.ts';
 import { CreateForm } from './create-form.tsx';
+import type { CreateSearch, May } from './create-search.ts';
 import { type Draft, draftInFragment, savedDraft } from './draft.ts';
 import type { Values } from './schema-rules.ts';
 
-export interface CreateSearch {
-  model?: string;
-  /** A task to begin with. */
-  from?: string;
-  as?: string;
-  /** A file of ours to use as reference. */
-  ref?: string;
-}
-
 interface Props {
   search: CreateSearch;
-  may: { create: boolean; cancel: boolean; read: boolean };
+  may: May;
 }
 
 /** Create: describe, generate, watch. */
 export function CreatePage({ search, may }: Props) {
   const { data, error, reload } = useQuery(Models, {});
-  const [start, setStart] = useState<Draft | null>(() => (search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} })));
+  const [start, setStart] = useState<Draft | null>(() =>
+    search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),
+  );
   const read = useCallback(async (taskId: string) => {
     const { task } = await run(TaskInput, { taskId });
     setStart({ model: task.model, values: { ...(task.input as Values), metadata: task.metadata } });

@@ -1,4 +1,4 @@
-import { codePoints, count } from '../../format/numbers.ts';
+import { codePoints } from '../../format/numbers.ts';
 import { type ControlIds, Field } from '../../parts/field.tsx';
 import { KeyValueRows } from '../../parts/key-value-rows.tsx';
 import { RatioTiles } from '../../parts/ratio-tiles.tsx';
@@ -27,12 +27,17 @@ export function FormControl(props: Props) {
   const { schema, kind, name, label, required, disabled } = control;
   const isPrompt = kind === 'prompt';
   const optional = !required && schema.default === undefined && !isPrompt && kind !== 'pairs' ? ' (optional)' : '';
-  const limit = isPrompt ? `${count(codePoints(String(value ?? '')))} / ${count(schema.maxLength ?? 0)}` : undefined;
+  const limit = isPrompt
+    ? `${codePoints(String(value ?? '')).toLocaleString()} / ${(schema.maxLength ?? 0).toLocaleString()}`
+    : undefined;
   return (
     <Field
       label={label + optional}
       error={fault}
-      hint={disabled ?? (isPrompt || kind === 'ratio' || kind === 'images' || kind === 'image' ? undefined : schema.description)}
+      hint={
+        disabled ??
+        (isPrompt || kind === 'ratio' || kind === 'images' || kind === 'image' ? undefined : schema.description)
+      }
       aside={limit}
       name={name}
     >
@@ -47,14 +52,34 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
   const chosen = String(value ?? schema.default ?? '');
   switch (kind) {
     case 'prompt':
-      return <TextArea {...ids} name={name} value={text} rows={4} placeholder="Describe what to make" onChange={(event) => onChange(event.target.value)} />;
+      return (
+        <TextArea
+          {...ids}
+          name={name}
+          value={text}
+          rows={4}
+          placeholder="Describe what to make"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      );
     case 'ratio':
       return <RatioTiles label={label} value={chosen} options={schema.enum ?? []} onChange={onChange} />;
     case 'choice':
       return schema.default !== undefined && (schema.enum?.length ?? 0) <= MAX_SEGMENTS ? (
-        <Segments label={label} value={chosen} options={(schema.enum ?? []).map((each) => ({ value: each, label: each }))} onChange={onChange} disabled={disabled !== null} />
+        <Segments
+          label={label}
+          value={chosen}
+          options={(schema.enum ?? []).map((each) => ({ value: each, label: each }))}
+          onChange={onChange}
+          disabled={disabled !== null}
+        />
       ) : (
-        <Select {...ids} value={chosen} disabled={disabled !== null} onChange={(event) => onChange(event.target.value || undefined)}>
+        <Select
+          {...ids}
+          value={chosen}
+          disabled={disabled !== null}
+          onChange={(event) => onChange(event.target.value || undefined)}
+        >
           {schema.default === undefined && <option value="">as the provider makes it</option>}
           {schema.enum?.map((each) => (
             <option key={each}>{each}</option>
@@ -90,6 +115,13 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
     case 'pairs':
       return <KeyValueRows value={isPairs(value) ? value : {}} max={16} onChange={onChange} />;
     default:
-      return <TextInput {...ids} value={text} disabled={disabled !== null} onChange={(event) => onChange(event.target.value || undefined)} />;
+      return (
+        <TextInput
+          {...ids}
+          value={text}
+          disabled={disabled !== null}
+          onChange={(event) => onChange(event.target.value || undefined)}
+        />
+      );
   }
 }

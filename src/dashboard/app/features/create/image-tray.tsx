@@ -30,7 +30,8 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   const room = max - value.length - uploads.filter(({ fault }) => !fault).length;
   const isOff = disabled || room <= 0;
 
-  const add = (files: Iterable<File>) => take([...files].filter(({ type }) => type.startsWith('image/') || type === '').slice(0, Math.max(0, room)));
+  const add = (files: Iterable<File>) =>
+    take([...files].filter(({ type }) => type.startsWith('image/') || type === '').slice(0, Math.max(0, room)));
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -52,10 +53,22 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   };
 
   return (
-    <div className={styles.tray} data-over={isOver} aria-disabled={disabled} onDragOver={(event) => (event.preventDefault(), setOver(!isOff))} onDragLeave={() => setOver(false)} onDrop={onDrop} onPaste={onPaste}>
+    <div
+      className={styles.tray}
+      data-over={isOver}
+      aria-disabled={disabled}
+      onDragOver={(event) => (event.preventDefault(), setOver(!isOff))}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+      onPaste={onPaste}
+    >
       {value.map((image, index) => (
         <div key={`${image}-${index}`} className={styles.slot} data-bad={faults[`${name}[${index}]`] !== undefined}>
-          {previewOf(image) ? <img src={previewOf(image)} alt={`${label} ${index + 1}`} /> : <span className={styles.host}>{hostOf(image)}</span>}
+          {previewOf(image) ? (
+            <img src={previewOf(image)} alt={`${label} ${index + 1}`} />
+          ) : (
+            <span className={styles.host}>{hostOf(image)}</span>
+          )}
           <span className={styles.tools}>
             {index > 0 && (
               <IconButton label={`Move image ${index + 1} forward`} onClick={() => move(index, index - 1)}>
@@ -67,7 +80,10 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
                 <ArrowRight />
               </IconButton>
             )}
-            <IconButton label={`Remove image ${index + 1}`} onClick={() => onChange(value.filter((_, at) => at !== index))}>
+            <IconButton
+              label={`Remove image ${index + 1}`}
+              onClick={() => onChange(value.filter((_, at) => at !== index))}
+            >
               <X />
             </IconButton>
           </span>
@@ -85,7 +101,14 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
       ))}
       {!isOff && (
         <div className={styles.add}>
-          <input ref={input} hidden type="file" accept="image/jpeg,image/png,image/webp" multiple={max > 1} onChange={(event) => add(event.target.files ?? [])} />
+          <input
+            ref={input}
+            hidden
+            type="file"
+            accept="image/jpeg,image/png,image/webp"
+            multiple={max > 1}
+            onChange={(event) => add(event.target.files ?? [])}
+          />
           <Button id={ids.id} aria-describedby={ids['aria-describedby']} onClick={() => input.current?.click()}>
             <ImagePlus aria-hidden /> Browse
           </Button>
@@ -105,7 +128,9 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
             value={url}
             autoFocus
             onChange={(event) => setUrl(event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && !event.ctrlKey && !event.metaKey && (event.preventDefault(), addUrl())}
+            onKeyDown={(event) =>
+              event.key === 'Enter' && !event.ctrlKey && !event.metaKey && (event.preventDefault(), addUrl())
+            }
           />
           <Button onClick={addUrl}>Add</Button>
         </div>

@@ -34,7 +34,11 @@ export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number
   return (
     <article className={styles.card} aria-label={`Run: ${prompt.slice(0, 80)}`}>
       <header className={styles.head}>
-        {task ? <StatusChip status={task.status} progress={task.progress} errorCode={task.error?.code} /> : <span className={styles.sub}>{run.fault ? 'Not sent' : 'Sending…'}</span>}
+        {task ? (
+          <StatusChip status={task.status} progress={task.progress} errorCode={task.error?.code} />
+        ) : (
+          <span className={styles.sub}>{run.fault ? 'Not sent' : 'Sending…'}</span>
+        )}
         <span className={styles.sub}>{task && <Timing task={task} typicalS={typicalS} />}</span>
         <span className={styles.actions}>
           {task && !ended && actions.mayCancel && (
@@ -66,7 +70,14 @@ export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number
         <bdi>{prompt}</bdi>
       </p>
       <p className={styles.sub}>
-        {[model, run.request['aspect_ratio'], run.request['resolution'], typeof n === 'number' && n > 1 ? `${n} images` : null].filter(Boolean).join(' · ')}
+        {[
+          model,
+          run.request['aspect_ratio'],
+          run.request['resolution'],
+          typeof n === 'number' && n > 1 ? `${n} images` : null,
+        ]
+          .filter(Boolean)
+          .join(' · ')}
         {run.taskId && (
           <>
             {' · '}

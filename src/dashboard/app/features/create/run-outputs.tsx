@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Download, ImagePlus } from 'lucide-react';
-import { type CSSProperties, useRef } from 'react';
+import { type CSSProperties, useState } from 'react';
 import { fileUrl } from '../../live/link-keeper.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { buttonClass } from '../../parts/button.tsx';
@@ -13,8 +13,8 @@ import styles from './run-card.module.css';
 export function RunOutputs({ run, task }: { run: Run; task: TaskRow | undefined }) {
   const { prompt, n } = run.request;
   // Only a run that was seen unfinished develops: not those that a reload shows again.
-  const watched = useRef(false);
-  if (task && !isFinal(task)) watched.current = true;
+  const [watched, setWatched] = useState(false);
+  if (task && !isFinal(task) && !watched) setWatched(true);
   const count = typeof n === 'number' ? n : 1;
   const outputs = task?.outputs ?? [];
   const places = outputs.length > 0 ? outputs.length : count;
@@ -24,26 +24,47 @@ export function RunOutputs({ run, task }: { run: Run; task: TaskRow | undefined 
         const output = outputs[index];
         const ratio = output ? output.width / output.height : ratioOf(run.request['aspect_ratio']);
         return (
-          <div key={index} className={cx(styles.output, places === 1 && styles.single)} style={{ '--ratio': ratio } as CSSProperties}>
+          <div
+            key={index}
+            className={cx(styles.output, places === 1 && styles.single)}
+            style={{ '--ratio': ratio } as CSSProperties}
+          >
             {output && task ? (
               <>
-                <Link to="/tasks/$taskId" params={{ taskId: task.taskId }} search={{ output: String(index + 1) }} className={styles.open}>
+                <Link
+                  to="/tasks/$taskId"
+                  params={{ taskId: task.taskId }}
+                  search={{ output: String(index + 1) }}
+                  className={styles.open}
+                >
                   <TilePicture
                     src={fileUrl(output)}
                     alt={`${prompt.slice(0, 120)}, output ${index + 1} of ${places}`}
                     isFilm={output.type === 'VIDEO'}
                     seconds={output.duration}
-                    develop={watched.current}
+                    develop={watched}
                     {...(places > 1 && { index: index + 1 })}
                   />
                 </Link>
                 <span className={styles.tools}>
                   {output.type === 'IMAGE' && (
-                    <Link to="/create" search={{ ref: output.id }} className={buttonClass({ variant: 'quiet', icon: true })} aria-label="Use as reference" title="Use as reference">
+                    <Link
+                      to="/create"
+                      search={{ ref: output.id }}
+                      className={buttonClass({ variant: 'quiet', icon: true })}
+                      aria-label="Use as reference"
+                      title="Use as reference"
+                    >
                       <ImagePlus />
                     </Link>
                   )}
-                  <a className={buttonClass({ variant: 'quiet', icon: true })} href={fileUrl(output) ?? undefined} download aria-label="Download" title="Download">
+                  <a
+                    className={buttonClass({ variant: 'quiet', icon: true })}
+                    href={fileUrl(output) ?? undefined}
+                    download
+                    aria-label="Download"
+                    title="Download"
+                  >
                     <Download />
                   </a>
                 </span>

@@ -12,7 +12,13 @@ export interface Run {
   taskId: string | null;
   request: Values & { model: string; prompt: string };
   at: number;
-  fault: { message: string; code: string; param: string | null; requestId: string | null; retryAfterS: number | null } | null;
+  fault: {
+    message: string;
+    code: string;
+    param: string | null;
+    requestId: string | null;
+    retryAfterS: number | null;
+  } | null;
 }
 
 const STORAGE_KEY = 'darkroom.runs';
@@ -48,7 +54,8 @@ function set(next: readonly Run[]): void {
   for (const listener of listeners) listener();
 }
 
-const change = (key: string, to: Partial<Run>): void => set(runs.map((run) => (run.key === key ? { ...run, ...to } : run)));
+const change = (key: string, to: Partial<Run>): void =>
+  set(runs.map((run) => (run.key === key ? { ...run, ...to } : run)));
 
 export const removeRun = (key: string): void => set(runs.filter((run) => run.key !== key));
 

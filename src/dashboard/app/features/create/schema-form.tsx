@@ -39,7 +39,10 @@ export function SchemaForm({ schema, values, faults, onChange }: Props) {
           <summary>
             More options
             <span className={styles.moreNames}>
-              {extra.filter(({ name }) => isSet(name)).map(({ label }) => label).join(', ') || extra.map(({ label }) => label.toLowerCase()).join(', ')}
+              {extra
+                .filter(({ name }) => isSet(name))
+                .map(({ label }) => label)
+                .join(', ') || extra.map(({ label }) => label.toLowerCase()).join(', ')}
             </span>
           </summary>
           <div className={styles.fields}>{extra.map(draw)}</div>

@@ -58,7 +58,11 @@ export function controlsOf(schema: ModelSchema, values: Values): Control[] {
     const off = disabled.get(name) ?? null;
     isPastPairs ||= kind === 'pairs';
     const isPlain = field.default === undefined && !required.has(name) && kind !== 'image' && kind !== 'images';
-    const needs = { required: required.has(name), disabled: off, extra: isPastPairs || isPlain || (off !== null && !isImage(kind)) };
+    const needs = {
+      required: required.has(name),
+      disabled: off,
+      extra: isPastPairs || isPlain || (off !== null && !isImage(kind)),
+    };
     return [{ name, label: labelOf(name), kind, schema: field, ...needs }];
   });
   return controls.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
@@ -114,7 +118,10 @@ export function requestOf(model: string, schema: ModelSchema, values: Values, ev
 }
 
 const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === '' || (Array.isArray(value) && value.length === 0) || (isPairs(value) && Object.keys(value).length === 0);
+  value === undefined ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isPairs(value) && Object.keys(value).length === 0);
 
 export const isPairs = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -138,7 +145,10 @@ export function switchModel(values: Values, to: ModelSchema, model: string): { v
     const field = to.properties[name];
     const fitting = field && fit(value, field);
     if (fitting !== undefined) kept[name] = fitting;
-    else notes.push(`${name} ${typeof value === 'object' ? '' : `${String(value)} `}→ ${field?.default ?? 'none'}: ${model} has no ${field ? String(value) : name}`);
+    else
+      notes.push(
+        `${name} ${typeof value === 'object' ? '' : `${String(value)} `}→ ${field?.default ?? 'none'}: ${model} has no ${field ? String(value) : name}`,
+      );
   }
   return { values: kept, notes };
 }
@@ -156,5 +166,8 @@ function fit(value: unknown, field: ParameterSchema): unknown {
 /** Field names as GraphQL spells them. What is inside a field stays. */
 export const toCamelCase = (request: Values): Values =>
   Object.fromEntries(
-    Object.entries(request).map(([name, value]) => [name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), value]),
+    Object.entries(request).map(([name, value]) => [
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
   );

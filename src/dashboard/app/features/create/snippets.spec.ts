@@ -6,7 +6,9 @@ const nasty = { model: 'gpt-image-2', prompt: `it's a "cat" \\ $HOME \`x\` """ \
 
 /** What the shell passes on after `-d`. */
 function bodyOf(command: string): unknown {
-  const args = execFileSync('sh', ['-c', command.replace(/^curl/, `printf '%s\\0'`)]).toString().split('\0');
+  const args = execFileSync('sh', ['-c', command.replace(/^curl/, `printf '%s\\0'`)])
+    .toString()
+    .split('\0');
   return JSON.parse(args[args.indexOf('-d') + 1] ?? '');
 }
 

@@ -19,7 +19,11 @@ const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The request as code that runs as shown. The key is always the variable of the environment. */
-export function snippet(language: Language, request: Values, { baseUrl, wait }: { baseUrl: string; wait: Wait }): string {
+export function snippet(
+  language: Language,
+  request: Values,
+  { baseUrl, wait }: { baseUrl: string; wait: Wait },
+): string {
   const writers = { curl, typescript, python, graphql, json: () => pretty(request) };
   return writers[language](request, baseUrl, wait);
 }

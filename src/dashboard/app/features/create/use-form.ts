@@ -33,7 +33,9 @@ export function useForm(models: readonly [Model, ...Model[]], start: Draft): For
     setFaults,
     set: (name, value) => {
       setDraft((before) => ({ ...before, values: { ...before.values, [name]: value } }));
-      setFaults((before) => Object.fromEntries(Object.entries(before).filter(([field]) => field.split(/[[.]/)[0] !== name)));
+      setFaults((before) =>
+        Object.fromEntries(Object.entries(before).filter(([field]) => field.split(/[[.]/)[0] !== name)),
+      );
     },
     replace: (next) => {
       setDraft(next);

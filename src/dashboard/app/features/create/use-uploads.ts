@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { asCallError } from '../../api/errors.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
 
@@ -21,7 +21,9 @@ export const rememberPreview = (fileId: string, url: string): void => void previ
 export function useUploads(onUploaded: (fileId: string) => void) {
   const [uploads, setUploads] = useState<Upload[]>([]);
   const uploaded = useRef(onUploaded);
-  uploaded.current = onUploaded;
+  useEffect(() => {
+    uploaded.current = onUploaded;
+  });
 
   const edit = (key: number, change: Partial<Upload>) =>
     setUploads((before) => before.map((each) => (each.key === key ? { ...each, ...change } : each)));

@@ -52,11 +52,25 @@ export function SignInForm({ onDone }: { onDone(): void }) {
     <form className={styles.form} onSubmit={(event) => void submit(event)} noValidate>
       <Field label="API key" error={fault?.message}>
         {(ids) => (
-          <SecretInput {...ids} ref={input} name="key" placeholder="dr_…" autoFocus required autoComplete="current-password" />
+          <SecretInput
+            {...ids}
+            ref={input}
+            name="key"
+            placeholder="dr_…"
+            autoFocus
+            required
+            autoComplete="current-password"
+          />
         )}
       </Field>
       <Checkbox name="remember">Keep me signed in here</Checkbox>
-      <Button type="submit" variant="primary" wide busy={busy && 'Signing in…'} disabled={waits !== null && fault?.code !== 'no_response'}>
+      <Button
+        type="submit"
+        variant="primary"
+        wide
+        busy={busy && 'Signing in…'}
+        disabled={waits !== null && fault?.code !== 'no_response'}
+      >
         {fault?.code === 'no_response' ? 'Try now' : 'Sign in'}
       </Button>
       {waits !== null && (

@@ -24,7 +24,14 @@ export function LiveBadge() {
   return (
     <>
       <span className={styles.badge} title={`${WORDS[now.state]}${since}`}>
-        <span className={cx(styles.dot, now.state === 'live' && styles.live, now.state === 'offline' && styles.off, ['waiting', 'polling'].includes(now.state) && styles.trouble)} />
+        <span
+          className={cx(
+            styles.dot,
+            now.state === 'live' && styles.live,
+            now.state === 'offline' && styles.off,
+            ['waiting', 'polling'].includes(now.state) && styles.trouble,
+          )}
+        />
         <span className={styles.badgeText}>
           {WORDS[now.state]}
           {left > 0 && ` in ${left} s`}

@@ -20,7 +20,12 @@ export function Nav({ scopes, active }: Props) {
           <div key={group} role="group" aria-label={heading ?? 'Work'}>
             {heading && <p className={styles.group}>{heading}</p>}
             {places.map((place) => (
-              <NavLink key={place.to} place={place} locked={isLocked(place, scopes)} active={place.to === '/tasks' ? active : 0} />
+              <NavLink
+                key={place.to}
+                place={place}
+                locked={isLocked(place, scopes)}
+                active={place.to === '/tasks' ? active : 0}
+              />
             ))}
           </div>
         );

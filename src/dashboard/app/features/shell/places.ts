@@ -18,4 +18,3 @@ export const PLACES: readonly Place[] = [
 ];
 
 export const GROUPS = { work: null, connect: 'Connect', instance: 'Instance' } as const;
-
