@@ -171,6 +171,7 @@ export default defineConfig({
     'react/react-in-jsx-scope': 'off', // the compiler imports what it needs
     'react/set-state-in-effect': 'off', // a read starts in an effect
     'react/exhaustive-effect-dependencies': 'off', // some values only trigger an effect
+    'react/incompatible-library': 'off', // the virtual list, which no compiler memoizes here
     'jsx-a11y/no-autofocus': 'off', // the one field of a dialog or of a screen
     'jsx-a11y/prefer-tag-over-role': 'off',
   },

@@ -106,8 +106,8 @@ function Timing({ task, typicalS }: { task: TaskRow; typicalS: number | null }) 
   const now = useSyncExternalStore(onTick, nowS);
   if (task.status === 'QUEUED') return <>waiting {duration(Math.max(0, now - task.createdAt))}</>;
   if (!isFinal(task)) {
-    const of = typicalS === null ? '' : ` of ~${duration(typicalS)}`;
-    return <>{duration(Math.max(0, now - task.startedAt)) + of}</>;
+    const ranS = Math.max(0, now - task.startedAt);
+    return <>{duration(ranS) + (typicalS !== null && ranS < typicalS ? ` of ~${duration(typicalS)}` : '')}</>;
   }
   return (
     <>
