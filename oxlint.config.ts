@@ -109,10 +109,43 @@ const adapters = ADAPTERS.map((adapter) => {
   };
 });
 
+/** The folders of the dashboard app and the folders of it that each of them may import. */
+export const APP_FOLDERS: Record<string, readonly string[]> = {
+  format: ['look'],
+  look: [],
+  keys: ['look'],
+  api: ['format', 'look'],
+  live: ['api', 'format', 'look'],
+  parts: ['format', 'look', 'keys'],
+  viewer: ['live', 'api', 'parts', 'format', 'look', 'keys'],
+  features: ['viewer', 'live', 'api', 'parts', 'format', 'look', 'keys'],
+  routes: ['features', 'viewer', 'live', 'api', 'parts', 'format', 'look', 'keys'],
+};
+
+const app = Object.entries(APP_FOLDERS).map(([folder, allowed]) => {
+  const closed = Object.keys(APP_FOLDERS).filter((other) => other !== folder && !allowed.includes(other));
+  const up = folder === 'features' ? String.raw`\.\./\.\./` : String.raw`\.\./`;
+  const patterns = [
+    { regex: String.raw`^(?:\.\./){3,}(?!.*schema\.graphql)`, message: 'The app imports nothing of the service.' },
+    ...(closed.length > 0
+      ? [
+          {
+            regex: `^${up}(?:${closed.join('|')})/`,
+            message: `${folder} may import ${allowed.join(', ') || 'nothing'}.`,
+          },
+        ]
+      : []),
+    ...(folder === 'features'
+      ? [{ regex: String.raw`^\.\./[a-z]`, message: 'Features never import one another: they meet in routes, by URL.' }]
+      : []),
+  ];
+  return { files: [`src/dashboard/app/${folder}/**/*.{ts,tsx}`], rules: noImports(patterns) };
+});
+
 const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: CALL_OUT }));
 
 export default defineConfig({
-  plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise'],
+  plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise', 'react', 'jsx-a11y'],
   categories: { correctness: 'error', suspicious: 'error' },
   rules: {
     'no-console': 'error',
@@ -135,6 +168,12 @@ export default defineConfig({
     'unicorn/no-array-sort': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'require-await': 'off',
+    'react/react-in-jsx-scope': 'off', // the compiler imports what it needs
+    'react/set-state-in-effect': 'off', // a read starts in an effect
+    'react/exhaustive-effect-dependencies': 'off', // some values only trigger an effect
+    'react/incompatible-library': 'off', // the virtual list, which no compiler memoizes here
+    'jsx-a11y/no-autofocus': 'off', // the one field of a dialog or of a screen
+    'jsx-a11y/prefer-tag-over-role': 'off',
   },
   overrides: [
     {
@@ -147,6 +186,11 @@ export default defineConfig({
     ...rooms,
     ...connecting,
     ...adapters,
+    ...app,
+    {
+      files: ['src/dashboard/app/api/**', 'src/dashboard/app/live/**'],
+      rules: { 'no-restricted-globals': 'off' },
+    },
     {
       files: MAY_CALL_OUT,
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },

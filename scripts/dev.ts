@@ -1,0 +1,17 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** Runs the service and the dashboard's development server, both with reload. The end of one is the end of both. */
+
+const BIN = new URL('../node_modules/.bin/', import.meta.url).pathname;
+const children: ChildProcess[] = [
+  spawn(`${BIN}nest`, ['start', '--watch'], { stdio: 'inherit' }),
+  spawn(`${BIN}vite`, ['--config', 'src/dashboard/app/vite.config.ts'], { stdio: 'inherit' }),
+];
+for (const child of children) {
+  child.on('exit', (code) => {
+    for (const other of children) other.kill();
+    process.exitCode = code ?? 1;
+  });
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => children.forEach((child) => child.kill(signal)));

@@ -1,0 +1,69 @@
+import { CallError, SIGNED_OUT } from './errors.ts';
+import { call } from './http.ts';
+
+/** The scopes of an API key, as REST spells them. */
+export type Scope =
+  | 'generations:write'
+  | 'tasks:read'
+  | 'tasks:cancel'
+  | 'webhooks:manage'
+  | 'keys:manage'
+  | 'operations:read'
+  | 'operations:manage';
+
+export interface Session {
+  id: string;
+  expires_at: number;
+  api_key: { id: string; name: string; hint: string; scopes: Scope[]; expires_at: number | null };
+}
+
+/** `asked`: not known yet. `lost`: the session ended while the page was open. */
+export type SignIn = { state: 'asked' | 'out' } | { state: 'in' | 'lost'; session: Session };
+
+let current: SignIn = { state: 'asked' };
+const listeners = new Set<() => void>();
+const news = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('darkroom.session');
+news?.addEventListener('message', () => void restore());
+
+export const signIn = (): SignIn => current;
+
+export function onSignIn(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(next: SignIn): void {
+  current = next;
+  for (const listener of listeners) listener();
+}
+
+/** Asks whether this browser has a session. @throws CallError when the service does not answer */
+export async function restore(): Promise<Session | null> {
+  try {
+    const session = await call<Session>('GET', '/v1/session');
+    set({ state: 'in', session });
+    return session;
+  } catch (error) {
+    if (!(error instanceof CallError) || !SIGNED_OUT.has(error.code)) throw error;
+    if (current.state === 'in') lostSession();
+    else if (current.state !== 'lost') set({ state: 'out' });
+    return null;
+  }
+}
+
+export async function startSession(secret: { api_key: string } | { code: string }, remember: boolean): Promise<void> {
+  const session = await call<Session>('POST', '/v1/session', { ...secret, remember });
+  set({ state: 'in', session });
+}
+
+export async function endSession(): Promise<void> {
+  await call('DELETE', '/v1/session');
+  set({ state: 'out' });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
+  news?.postMessage('ended');
+}
+
+/** The service no longer knows the session. The page stays, and asks to sign in over it. */
+export function lostSession(): void {
+  if (current.state === 'in') set({ state: 'lost', session: current.session });
+}

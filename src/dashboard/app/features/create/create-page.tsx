@@ -1,0 +1,50 @@
+import { useCallback, useEffect, useState } from 'react';
+import { run } from '../../api/client.ts';
+import { useQuery } from '../../live/use-query.ts';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { type Model, Models, TaskInput } from './create.documents.ts';
+import { CreateForm } from './create-form.tsx';
+import type { CreateSearch, May } from './create-search.ts';
+import { type Draft, draftInFragment, savedDraft } from './draft.ts';
+import type { Values } from './schema-rules.ts';
+
+interface Props {
+  search: CreateSearch;
+  may: May;
+}
+
+/** Create: describe, generate, watch. */
+export function CreatePage({ search, may }: Props) {
+  const { data, error, reload } = useQuery(Models, {});
+  const [start, setStart] = useState<Draft | null>(() =>
+    search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),
+  );
+  const read = useCallback(async (taskId: string) => {
+    const { task } = await run(TaskInput, { taskId });
+    setStart({ model: task.model, values: { ...(task.input as Values), metadata: task.metadata } });
+  }, []);
+  useEffect(() => {
+    if (search.from) read(search.from).catch(() => setStart(savedDraft() ?? { model: '', values: {} }));
+  }, [search.from, read]);
+
+  const [first, ...rest] = data?.models ?? [];
+  if (error && !data) {
+    return (
+      <Page title="Create">
+        <ErrorPanel error={error} onRetry={() => void reload()} />
+      </Page>
+    );
+  }
+  if (!first || !start) {
+    return (
+      <Page title="Create">
+        <Skeleton height={480} width={440} />
+      </Page>
+    );
+  }
+  const models: [Model, ...Model[]] = [first, ...rest];
+  const draft = search.model ? { ...start, model: search.model } : start;
+  return <CreateForm key={search.from ?? 'draft'} models={models} start={draft} search={search} may={may} />;
+}

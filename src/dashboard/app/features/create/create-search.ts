@@ -1,0 +1,14 @@
+/** What the address of Create says. */
+export interface CreateSearch {
+  model?: string;
+  /** A task to begin with. */
+  from?: string;
+  as?: string;
+  /** A file of ours to use as reference. */
+  ref?: string;
+}
+
+export interface May {
+  create: boolean;
+  cancel: boolean;
+}

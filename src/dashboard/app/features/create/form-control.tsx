@@ -1,0 +1,127 @@
+import { codePoints } from '../../format/numbers.ts';
+import { type ControlIds, Field } from '../../parts/field.tsx';
+import { KeyValueRows } from '../../parts/key-value-rows.tsx';
+import { RatioTiles } from '../../parts/ratio-tiles.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Select } from '../../parts/select.tsx';
+import { Stepper } from '../../parts/stepper.tsx';
+import { TextArea } from '../../parts/text-area.tsx';
+import { TextInput } from '../../parts/text-input.tsx';
+import { ImageTray } from './image-tray.tsx';
+import { type Control, isPairs } from './schema-rules.ts';
+
+/** Up to this many values stand side by side; more are a list to open. */
+const MAX_SEGMENTS = 6;
+
+interface Props {
+  control: Control;
+  value: unknown;
+  fault: string | null;
+  faults: Record<string, string>;
+  onChange(value: unknown): void;
+}
+
+/** One parameter of a model. */
+export function FormControl(props: Props) {
+  const { control, value, fault } = props;
+  const { schema, kind, name, label, required, disabled } = control;
+  const isPrompt = kind === 'prompt';
+  const optional = !required && schema.default === undefined && !isPrompt && kind !== 'pairs' ? ' (optional)' : '';
+  const limit = isPrompt
+    ? `${codePoints(String(value ?? '')).toLocaleString()} / ${(schema.maxLength ?? 0).toLocaleString()}`
+    : undefined;
+  return (
+    <Field
+      label={label + optional}
+      error={fault}
+      hint={
+        disabled ??
+        (isPrompt || kind === 'ratio' || kind === 'images' || kind === 'image' ? undefined : schema.description)
+      }
+      aside={limit}
+      name={name}
+    >
+      {(ids) => <Input {...props} ids={ids} />}
+    </Field>
+  );
+}
+
+function Input({ control, value, faults, ids, onChange }: Props & { ids: ControlIds }) {
+  const { schema, kind, label, name, disabled } = control;
+  const text = typeof value === 'string' ? value : '';
+  const chosen = String(value ?? schema.default ?? '');
+  switch (kind) {
+    case 'prompt':
+      return (
+        <TextArea
+          {...ids}
+          name={name}
+          value={text}
+          rows={4}
+          placeholder="Describe what to make"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      );
+    case 'ratio':
+      return <RatioTiles label={label} value={chosen} options={schema.enum ?? []} onChange={onChange} />;
+    case 'choice':
+      return schema.default !== undefined && (schema.enum?.length ?? 0) <= MAX_SEGMENTS ? (
+        <Segments
+          label={label}
+          value={chosen}
+          options={(schema.enum ?? []).map((each) => ({ value: each, label: each }))}
+          onChange={onChange}
+          disabled={disabled !== null}
+        />
+      ) : (
+        <Select
+          {...ids}
+          value={chosen}
+          disabled={disabled !== null}
+          onChange={(event) => onChange(event.target.value || undefined)}
+        >
+          {schema.default === undefined && <option value="">as the provider makes it</option>}
+          {schema.enum?.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </Select>
+      );
+    case 'number':
+      return (
+        <Stepper
+          label={label}
+          ids={ids}
+          value={Number(value ?? schema.default ?? schema.minimum ?? 0)}
+          min={schema.minimum ?? 0}
+          max={schema.maximum ?? 1_000}
+          unit={schema.description?.toLowerCase().includes('second') ? 's' : undefined}
+          onChange={onChange}
+        />
+      );
+    case 'image':
+    case 'images':
+      return (
+        <ImageTray
+          ids={ids}
+          label={label}
+          name={name}
+          faults={faults}
+          max={kind === 'image' ? 1 : (schema.maxItems ?? 1)}
+          disabled={disabled !== null}
+          value={Array.isArray(value) ? (value as string[]) : text ? [text] : []}
+          onChange={(images) => onChange(kind === 'image' ? images[0] : images)}
+        />
+      );
+    case 'pairs':
+      return <KeyValueRows value={isPairs(value) ? value : {}} max={16} onChange={onChange} />;
+    default:
+      return (
+        <TextInput
+          {...ids}
+          value={text}
+          disabled={disabled !== null}
+          onChange={(event) => onChange(event.target.value || undefined)}
+        />
+      );
+  }
+}

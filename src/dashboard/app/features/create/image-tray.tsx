@@ -1,0 +1,145 @@
+import { ArrowLeft, ArrowRight, ImagePlus, Link2, X } from 'lucide-react';
+import { type ClipboardEvent, type DragEvent, useRef, useState } from 'react';
+import { MAX_UPLOAD_BYTES } from '../../api/upload.ts';
+import { bytes } from '../../format/numbers.ts';
+import { Button } from '../../parts/button.tsx';
+import type { ControlIds } from '../../parts/field.tsx';
+import { IconButton } from '../../parts/icon-button.tsx';
+import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { TextInput } from '../../parts/text-input.tsx';
+import styles from './image-tray.module.css';
+import { useUploads } from './use-uploads.ts';
+
+interface Props {
+  ids: ControlIds;
+  label: string;
+  name: string;
+  faults: Record<string, string>;
+  value: string[];
+  max: number;
+  disabled: boolean;
+  onChange(value: string[]): void;
+}
+
+/** Reference images: dropped, pasted, browsed or by URL. The browser never fetches a foreign URL. */
+export function ImageTray({ ids, label, name, faults, value, max, disabled, onChange }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+  const [url, setUrl] = useState<string | null>(null);
+  const { uploads, previewOf, take } = useUploads((id) => onChange([...value, id].slice(0, max)));
+  const room = max - value.length - uploads.filter(({ fault }) => !fault).length;
+  const isOff = disabled || room <= 0;
+
+  const add = (files: Iterable<File>) =>
+    take([...files].filter(({ type }) => type.startsWith('image/') || type === '').slice(0, Math.max(0, room)));
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    if (!isOff) add(event.dataTransfer.files);
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    if (isOff || event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    add(event.clipboardData.files);
+  };
+  const move = (from: number, to: number) => {
+    const next = [...value];
+    next.splice(to, 0, ...next.splice(from, 1));
+    onChange(next);
+  };
+  const addUrl = () => {
+    if (url?.trim()) onChange([...value, url.trim()]);
+    setUrl(null);
+  };
+
+  return (
+    <div
+      className={styles.tray}
+      data-over={isOver}
+      aria-disabled={disabled}
+      onDragOver={(event) => (event.preventDefault(), setOver(!isOff))}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+      onPaste={onPaste}
+    >
+      {value.map((image, index) => (
+        <div key={`${image}-${index}`} className={styles.slot} data-bad={faults[`${name}[${index}]`] !== undefined}>
+          {previewOf(image) ? (
+            <img src={previewOf(image)} alt={`${label} ${index + 1}`} />
+          ) : (
+            <span className={styles.host}>{hostOf(image)}</span>
+          )}
+          <span className={styles.tools}>
+            {index > 0 && (
+              <IconButton label={`Move image ${index + 1} forward`} onClick={() => move(index, index - 1)}>
+                <ArrowLeft />
+              </IconButton>
+            )}
+            {index < value.length - 1 && (
+              <IconButton label={`Move image ${index + 1} back`} onClick={() => move(index, index + 1)}>
+                <ArrowRight />
+              </IconButton>
+            )}
+            <IconButton
+              label={`Remove image ${index + 1}`}
+              onClick={() => onChange(value.filter((_, at) => at !== index))}
+            >
+              <X />
+            </IconButton>
+          </span>
+          {faults[`${name}[${index}]`] && <p role="alert">{faults[`${name}[${index}]`]}</p>}
+        </div>
+      ))}
+      {uploads.map(({ key, file, share, fault, cancel }) => (
+        <div key={key} className={styles.upload}>
+          <span>{fault ?? `${file.name}, ${bytes(file.size)}`}</span>
+          {!fault && <ProgressBar percent={Math.round(share * 100)} label={`Uploading ${file.name}`} />}
+          <IconButton label={fault ? 'Dismiss' : 'Cancel upload'} onClick={cancel}>
+            <X />
+          </IconButton>
+        </div>
+      ))}
+      {!isOff && (
+        <div className={styles.add}>
+          <input
+            ref={input}
+            hidden
+            type="file"
+            accept="image/jpeg,image/png,image/webp"
+            multiple={max > 1}
+            onChange={(event) => add(event.target.files ?? [])}
+          />
+          <Button id={ids.id} aria-describedby={ids['aria-describedby']} onClick={() => input.current?.click()}>
+            <ImagePlus aria-hidden /> Browse
+          </Button>
+          <Button variant="quiet" onClick={() => setUrl(url === null ? '' : null)} aria-expanded={url !== null}>
+            <Link2 aria-hidden /> URL
+          </Button>
+          <span className={styles.hint}>
+            or drop, or paste. {max > 1 ? `${value.length} of ${max}, ` : ''}up to {bytes(MAX_UPLOAD_BYTES)}
+          </span>
+        </div>
+      )}
+      {url !== null && !isOff && (
+        <div className={styles.url}>
+          <TextInput
+            aria-label={`URL of ${label}`}
+            placeholder="https://… or file_…"
+            value={url}
+            autoFocus
+            onChange={(event) => setUrl(event.target.value)}
+            onKeyDown={(event) =>
+              event.key === 'Enter' && !event.ctrlKey && !event.metaKey && (event.preventDefault(), addUrl())
+            }
+          />
+          <Button onClick={addUrl}>Add</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A foreign URL by its host, an own file by its id. */
+function hostOf(image: string): string {
+  return URL.canParse(image) ? new URL(image).host || 'inline image' : image;
+}

@@ -1,0 +1,101 @@
+import { mutate } from '../../api/client.ts';
+import { asCallError, CallError } from '../../api/errors.ts';
+import { putTasks } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { CreateGeneration } from './create.documents.ts';
+import { toCamelCase, type Values } from './schema-rules.ts';
+
+/** What this tab has asked for. A new run never takes the place of an older one. */
+export interface Run {
+  /** The idempotency key: a request that is repeated makes no second task. */
+  key: string;
+  taskId: string | null;
+  request: Values & { model: string; prompt: string };
+  at: number;
+  fault: {
+    message: string;
+    code: string;
+    param: string | null;
+    requestId: string | null;
+    retryAfterS: number | null;
+  } | null;
+}
+
+const STORAGE_KEY = 'darkroom.runs';
+const MAX_RUNS = 50;
+/** Attempts to send a request that got no answer, all with the same key. */
+const ATTEMPTS = 4;
+
+let runs: readonly Run[] = saved();
+const listeners = new Set<() => void>();
+
+export const currentRuns = (): readonly Run[] => runs;
+
+export function onRuns(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function saved(): Run[] {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '[]') as Run[];
+  } catch {
+    return [];
+  }
+}
+
+function set(next: readonly Run[]): void {
+  runs = next.slice(0, MAX_RUNS);
+  try {
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(runs));
+  } catch {
+    // Without storage the runs live as long as the page.
+  }
+  for (const listener of listeners) listener();
+}
+
+const change = (key: string, to: Partial<Run>): void =>
+  set(runs.map((run) => (run.key === key ? { ...run, ...to } : run)));
+
+export const removeRun = (key: string): void => set(runs.filter((run) => run.key !== key));
+
+/** Sends a request and shows it as a run at once. Returns why it was refused, null when it was taken. */
+export async function startRun(request: Run['request'], parentTaskId?: string): Promise<CallError | null> {
+  const key = newKey();
+  set([{ key, taskId: null, request, at: Date.now() / 1_000, fault: null }, ...runs]);
+  return send(key, parentTaskId);
+}
+
+/** `crypto.randomUUID` is missing on plain http, which a local network has. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Sends a run again that was refused for a while, with its own key. */
+export async function send(key: string, parentTaskId?: string): Promise<CallError | null> {
+  const run = runs.find((each) => each.key === key);
+  if (!run) return null;
+  change(key, { fault: null });
+  try {
+    const task = await sendPatiently(run, parentTaskId);
+    putTasks([toRow(task, run.request.prompt)]);
+    change(key, { taskId: task.taskId });
+    return null;
+  } catch (error) {
+    const fault = asCallError(error);
+    const { message, code, param, requestId, retryAfterS } = fault;
+    change(key, { fault: { message, code, param, requestId, retryAfterS } });
+    return fault;
+  }
+}
+
+async function sendPatiently({ key, request }: Run, parentTaskId?: string) {
+  const input = { ...toCamelCase(request), ...(parentTaskId && { parentTaskId }) } as never;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await mutate(CreateGeneration, { input, key })).createGeneration;
+    } catch (error) {
+      if (!(error instanceof CallError) || error.code !== 'no_response' || attempt === ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+    }
+  }
+}

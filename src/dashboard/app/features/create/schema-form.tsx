@@ -1,0 +1,53 @@
+import { useState } from 'react';
+import styles from './create.module.css';
+import { FormControl } from './form-control.tsx';
+import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
+
+interface Props {
+  schema: ModelSchema;
+  values: Values;
+  /** What is wrong with a field, by its name in the API. */
+  faults: Record<string, string>;
+  onChange(name: string, value: unknown): void;
+}
+
+/** The fields of a model, drawn from its schema. */
+export function SchemaForm({ schema, values, faults, onChange }: Props) {
+  const [open, setOpen] = useState(false);
+  const controls = controlsOf(schema, values);
+  const extra = controls.filter((control) => control.extra);
+  const isSet = (name: string) => values[name] !== undefined;
+  const draw = (control: (typeof controls)[number]) => (
+    <FormControl
+      key={control.name}
+      control={control}
+      value={values[control.name]}
+      fault={faults[control.name] ?? null}
+      faults={faults}
+      onChange={(value) => onChange(control.name, value)}
+    />
+  );
+  return (
+    <>
+      {controls.filter((control) => !control.extra).map(draw)}
+      {extra.length > 0 && (
+        <details
+          className={styles.more}
+          open={open || extra.some(({ name }) => faults[name])}
+          onToggle={(event) => setOpen(event.currentTarget.open)}
+        >
+          <summary>
+            More options
+            <span className={styles.moreNames}>
+              {extra
+                .filter(({ name }) => isSet(name))
+                .map(({ label }) => label)
+                .join(', ') || extra.map(({ label }) => label.toLowerCase()).join(', ')}
+            </span>
+          </summary>
+          <div className={styles.fields}>{extra.map(draw)}</div>
+        </details>
+      )}
+    </>
+  );
+}

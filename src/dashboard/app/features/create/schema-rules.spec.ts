@@ -1,0 +1,82 @@
+import { MODELS } from '../../../../models/catalog.ts';
+import {
+  controlsOf,
+  missing,
+  type ModelSchema,
+  requestOf,
+  switchModel,
+  toCamelCase,
+  type Values,
+} from './schema-rules.ts';
+
+const schemaOf = (id: string) => MODELS.find((model) => model.id === id)?.parameters as unknown as ModelSchema;
+const control = (id: string, name: string, values: Values = {}) =>
+  controlsOf(schemaOf(id), values).find((each) => each.name === name);
+
+describe('the form of a model', () => {
+  it.each(MODELS.map(({ id }) => id))('has every parameter of %s but the constant ones', (id) => {
+    const { properties } = schemaOf(id);
+    const wanted = Object.keys(properties).filter((name) => properties[name]?.const === undefined);
+    expect(
+      controlsOf(schemaOf(id), {})
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(wanted.toSorted());
+  });
+
+  it('begins with the prompt and draws each parameter by its schema', () => {
+    expect(controlsOf(schemaOf('gpt-image-2'), {})[0]).toMatchObject({
+      name: 'prompt',
+      kind: 'prompt',
+      required: true,
+    });
+    expect(control('gpt-image-2', 'aspect_ratio')).toMatchObject({ kind: 'ratio', extra: false });
+    expect(control('gpt-image-2', 'reference_images')).toMatchObject({ kind: 'images' });
+    expect(control('gpt-image-2', 'metadata')).toMatchObject({ kind: 'pairs', extra: true });
+    expect(control('sora-2', 'duration')).toMatchObject({ kind: 'number' });
+  });
+
+  it('requires one image and disables the other, with the reason, when the mode says so', () => {
+    const values = { reference_mode: 'first_frame' };
+    expect(control('seedance-2', 'first_frame_image_url', values)).toMatchObject({ required: true, disabled: null });
+    expect(control('seedance-2', 'reference_image_url', values)?.disabled).toMatch(/first_frame/);
+    expect(control('seedance-2', 'reference_image_url')?.disabled).toBeNull();
+    expect(missing(schemaOf('seedance-2'), { ...values, prompt: 'a cat' })).toMatchObject({
+      name: 'first_frame_image_url',
+    });
+  });
+});
+
+describe('the request', () => {
+  it('carries only what differs from the defaults', () => {
+    const values = { prompt: 'a cat', resolution: '1K', n: 3, metadata: {}, reference_images: [] };
+    expect(requestOf('gpt-image-2', schemaOf('gpt-image-2'), values)).toEqual({
+      model: 'gpt-image-2',
+      prompt: 'a cat',
+      n: 3,
+    });
+  });
+
+  it('can carry the defaults too', () => {
+    expect(requestOf('gpt-image-2', schemaOf('gpt-image-2'), { prompt: 'a cat' }, true)).toMatchObject({
+      n: 1,
+      resolution: '1K',
+    });
+  });
+
+  it('has the names of GraphQL, and leaves what is inside a field alone', () => {
+    expect(toCamelCase({ aspect_ratio: '1:1', metadata: { my_key: 'x' } })).toEqual({
+      aspectRatio: '1:1',
+      metadata: { my_key: 'x' },
+    });
+  });
+});
+
+describe('another model', () => {
+  it('keeps what it allows, maps the letter case and says what it resets', () => {
+    const values = { prompt: 'a cat', resolution: '1080P', duration: 3, aspect_ratio: '16:9' };
+    const { values: kept, notes } = switchModel(values, schemaOf('seedance-2'), 'seedance-2');
+    expect(kept).toEqual({ prompt: 'a cat', resolution: '1080p', aspect_ratio: '16:9' });
+    expect(notes).toEqual(['duration 3 → 5: seedance-2 has no 3']);
+  });
+});

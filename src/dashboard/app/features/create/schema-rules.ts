@@ -1,0 +1,173 @@
+/** The JSON Schema of a parameter, as far as models use it. */
+export interface ParameterSchema {
+  type?: string;
+  description?: string;
+  const?: unknown;
+  enum?: string[];
+  default?: string | number;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  format?: string;
+  maxItems?: number;
+  items?: ParameterSchema;
+  not?: object;
+}
+
+export interface ModelSchema {
+  properties: Record<string, ParameterSchema>;
+  required?: string[];
+  if?: { properties: Record<string, { const?: unknown; enum?: unknown[] }> };
+  then?: Branch;
+  else?: Branch;
+}
+
+interface Branch {
+  properties?: Record<string, ParameterSchema | true>;
+  required?: string[];
+}
+
+export type Values = Record<string, unknown>;
+
+export type ControlKind = 'prompt' | 'text' | 'ratio' | 'choice' | 'number' | 'image' | 'images' | 'pairs' | 'json';
+
+export interface Control {
+  name: string;
+  label: string;
+  kind: ControlKind;
+  schema: ParameterSchema;
+  required: boolean;
+  /** Why the field makes no sense beside the other values; null: it does. */
+  disabled: string | null;
+  /** Behind "More options". */
+  extra: boolean;
+}
+
+/** A string that may be longer than this is written in an area that grows. */
+const LONG_TEXT = 500;
+
+const ORDER: ControlKind[] = ['prompt', 'image', 'images', 'ratio', 'choice', 'number', 'text', 'pairs', 'json'];
+
+/** The controls of a model, drawn from its schema alone. */
+export function controlsOf(schema: ModelSchema, values: Values): Control[] {
+  const { required, disabled } = rulesFor(schema, values);
+  let isPastPairs = false;
+  const controls = Object.entries(schema.properties).flatMap(([name, field]): Control[] => {
+    if (field.const !== undefined) return [];
+    const kind = kindOf(field);
+    const off = disabled.get(name) ?? null;
+    isPastPairs ||= kind === 'pairs';
+    const isPlain = field.default === undefined && !required.has(name) && kind !== 'image' && kind !== 'images';
+    const needs = {
+      required: required.has(name),
+      disabled: off,
+      extra: isPastPairs || isPlain || (off !== null && !isImage(kind)),
+    };
+    return [{ name, label: labelOf(name), kind, schema: field, ...needs }];
+  });
+  return controls.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'images';
+
+function kindOf(field: ParameterSchema): ControlKind {
+  if (field.enum) return looksLikeRatios(field.enum) ? 'ratio' : 'choice';
+  if (field.type === 'integer') return 'number';
+  if (field.format === 'image') return 'image';
+  if (field.type === 'array' && field.items?.format === 'image') return 'images';
+  if (field.type === 'object') return 'pairs';
+  if (field.type === 'string') return (field.maxLength ?? 0) > LONG_TEXT ? 'prompt' : 'text';
+  return 'json';
+}
+
+const looksLikeRatios = (values: readonly string[]): boolean => values.some((value) => /^\d+:\d+$/.test(value));
+
+/** `reference_images` is shown as `Reference images`, `n` as `Images`. */
+function labelOf(name: string): string {
+  if (name === 'n') return 'Images';
+  const words = name.replace(/_url$/, '').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function rulesFor(schema: ModelSchema, values: Values): { required: Set<string>; disabled: Map<string, string> } {
+  const required = new Set((schema.required ?? []).filter((name) => name !== 'model'));
+  const disabled = new Map<string, string>();
+  const branch = schema.if && (holds(schema, values) ? schema.then : schema.else);
+  for (const name of branch?.required ?? []) required.add(name);
+  for (const [name, field] of Object.entries(branch?.properties ?? {})) {
+    if (field !== true && field.not) disabled.set(name, field.description ?? 'Not with the other values.');
+  }
+  return { required, disabled };
+}
+
+const holds = (schema: ModelSchema, values: Values): boolean =>
+  Object.entries(schema.if?.properties ?? {}).every(([name, rule]) => {
+    const value = values[name] ?? schema.properties[name]?.default;
+    return rule.enum ? rule.enum.includes(value) : value === rule.const;
+  });
+
+/** The request: what differs from the defaults, with `everything` also what does not. */
+export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
+  const request: Values = { model };
+  for (const { name, schema: field, disabled } of controlsOf(schema, values)) {
+    const value = values[name] ?? (everything ? field.default : undefined);
+    if (disabled !== null || isEmpty(value) || (!everything && value === field.default)) continue;
+    request[name] = value;
+  }
+  return request;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isPairs(value) && Object.keys(value).length === 0);
+
+export const isPairs = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is still missing, in words; null: the request can be sent. */
+export function missing(schema: ModelSchema, values: Values): { name: string; text: string } | null {
+  for (const { name, label, required, schema: field } of controlsOf(schema, values)) {
+    const value = values[name];
+    const isBlank = isEmpty(value) || (typeof value === 'string' && value.trim() === '');
+    if (required && field.default === undefined && isBlank) return { name, text: `${label} is required.` };
+  }
+  return null;
+}
+
+/** Carries values over to another model: keeps what it allows, maps another letter case, resets the rest. */
+export function switchModel(values: Values, to: ModelSchema, model: string): { values: Values; notes: string[] } {
+  const kept: Values = {};
+  const notes: string[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (isEmpty(value)) continue;
+    const field = to.properties[name];
+    const fitting = field && fit(value, field);
+    if (fitting !== undefined) kept[name] = fitting;
+    else
+      notes.push(
+        `${name} ${typeof value === 'object' ? '' : `${String(value)} `}→ ${field?.default ?? 'none'}: ${model} has no ${field ? String(value) : name}`,
+      );
+  }
+  return { values: kept, notes };
+}
+
+function fit(value: unknown, field: ParameterSchema): unknown {
+  if (field.enum) return field.enum.find((each) => each.toLowerCase() === String(value).toLowerCase());
+  if (field.type === 'integer') {
+    const number = Number(value);
+    return number >= (field.minimum ?? 0) && number <= (field.maximum ?? Infinity) ? number : undefined;
+  }
+  if (field.type === 'array') return Array.isArray(value) ? value.slice(0, field.maxItems) : undefined;
+  return value;
+}
+
+/** Field names as GraphQL spells them. What is inside a field stays. */
+export const toCamelCase = (request: Values): Values =>
+  Object.fromEntries(
+    Object.entries(request).map(([name, value]) => [
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );

@@ -1,0 +1,132 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { day } from '../../format/time.ts';
+import styles from './gallery.module.css';
+import { justifiedRows, neighbour, type Row } from './justified-rows.ts';
+import { GalleryTile } from './gallery-tile.tsx';
+import type { Gallery, Shot } from './use-gallery.ts';
+
+const GAP = 8;
+const HEADING = 44;
+/** Rows drawn beyond the screen. */
+const OVERSCAN = 3;
+
+type Line = { day: string } | { row: Row<Shot> };
+
+interface Props {
+  gallery: Gallery;
+  rowHeight: number;
+  onOpen(shot: Shot): void;
+  onTask(taskId: string, output: number): void;
+  onUse: ((fileId: string) => void) | null;
+}
+
+/** Rows of pictures under their days. One tile is in the tab order; arrows move on from it. */
+export function GalleryGrid({ gallery, rowHeight, onOpen, onTask, onUse }: Props) {
+  const { shots, hasMore, isLoading, error, more } = gallery;
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [current, setCurrent] = useState<string | null>(null);
+  useLayoutEffect(() => {
+    if (!place.current) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
+
+  const lines = useMemo(
+    () => (width > 0 ? linesOf(shots, width, Math.min(rowHeight, width)) : []),
+    [shots, width, rowHeight],
+  );
+  const rows = useMemo(() => lines.flatMap((line) => ('row' in line ? [line.row] : [])), [lines]);
+  const virtualizer = useWindowVirtualizer({
+    count: lines.length,
+    estimateSize: (index) => heightOf(lines[index]),
+    overscan: OVERSCAN,
+    scrollMargin: place.current?.offsetTop ?? 0,
+  });
+  useEffect(() => virtualizer.measure(), [lines, virtualizer]);
+  const visible = virtualizer.getVirtualItems();
+  const last = visible.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && !isLoading && !error && last >= lines.length - 3) more();
+  });
+
+  const focus = (shot: Shot | null | undefined) => {
+    if (!shot) return;
+    setCurrent(shot.output.id);
+    virtualizer.scrollToIndex(
+      lines.findIndex((line) => 'row' in line && line.row.items.some(({ item }) => item === shot)),
+      { align: 'auto' },
+    );
+    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(`[data-file="${shot.output.id}"]`)?.focus());
+  };
+
+  function onKeyDown(event: KeyboardEvent) {
+    const at = shots.findIndex(({ output }) => output.id === (event.target as HTMLElement).dataset.file);
+    const shot = shots[at];
+    if (!shot || event.ctrlKey || event.metaKey || event.altKey) return;
+    const moves: Record<string, () => Shot | null | undefined> = {
+      ArrowRight: () => shots[at + 1],
+      ArrowLeft: () => shots[at - 1],
+      ArrowDown: () => neighbour(rows, shot, 1),
+      ArrowUp: () => neighbour(rows, shot, -1),
+      Home: () => shots[0],
+      End: () => shots.at(-1),
+    };
+    const acts: Record<string, () => void> = {
+      t: () => onTask(shot.taskId, shot.output.index + 1),
+      ...(onUse && { u: () => onUse(shot.output.id) }),
+    };
+    const move = moves[event.key];
+    const act = acts[event.key];
+    if (!move && !act) return;
+    event.preventDefault();
+    if (move) focus(move());
+    act?.();
+  }
+
+  const inTabOrder = current ?? shots[0]?.output.id;
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- its tiles have the focus
+    <div ref={place} className={styles.grid} style={{ height: virtualizer.getTotalSize() }} onKeyDown={onKeyDown}>
+      {visible.map(({ index, start }) => {
+        const line = lines[index];
+        if (!line) return null;
+        const style = { transform: `translateY(${start - virtualizer.options.scrollMargin}px)` };
+        return 'day' in line ? (
+          <h2 key={line.day} className={styles.day} style={style}>
+            {line.day}
+          </h2>
+        ) : (
+          <div
+            key={line.row.items[0]?.item.output.id}
+            className={styles.row}
+            style={{ ...style, height: line.row.height }}
+          >
+            {line.row.items.map(({ item, width: tileWidth }) => (
+              <GalleryTile
+                key={item.output.id}
+                shot={item}
+                width={tileWidth}
+                tabIndex={item.output.id === inTabOrder ? 0 : -1}
+                onOpen={() => (setCurrent(item.output.id), onOpen(item))}
+                onFocus={() => setCurrent(item.output.id)}
+              />
+            ))}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+const heightOf = (line: Line | undefined): number => (!line || 'day' in line ? HEADING : line.row.height + GAP);
+
+function linesOf(shots: readonly Shot[], width: number, height: number): Line[] {
+  const today = day(Date.now() / 1_000);
+  return [...Map.groupBy(shots, ({ createdAt }) => day(createdAt))].flatMap(([date, ofDay]): Line[] => [
+    { day: date === today ? 'Today' : date },
+    ...justifiedRows(ofDay, { width, height, gap: GAP }).map((row) => ({ row })),
+  ]);
+}

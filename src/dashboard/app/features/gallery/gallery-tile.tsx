@@ -1,0 +1,53 @@
+import { fileUrl } from '../../live/link-keeper.ts';
+import { prefersReducedMotion } from '../../look/theme.ts';
+import { TilePicture } from '../../parts/tile-picture.tsx';
+import styles from './gallery.module.css';
+import type { Shot } from './use-gallery.ts';
+
+interface Props {
+  shot: Shot;
+  width: number;
+  tabIndex: number;
+  onOpen(): void;
+  onFocus(): void;
+}
+
+/** A film plays without sound under the pointer and in focus, unless motion is reduced. */
+const play = (tile: HTMLElement, on: boolean): void => {
+  const film = tile.querySelector('video');
+  if (!film || prefersReducedMotion()) return;
+  if (on) void film.play().catch(() => undefined);
+  else film.pause();
+};
+
+export function GalleryTile({ shot, width, tabIndex, onOpen, onFocus }: Props) {
+  const { output, prompt, of } = shot;
+  return (
+    <button
+      type="button"
+      className={styles.tile}
+      style={{ width }}
+      tabIndex={tabIndex}
+      data-file={output.id}
+      onClick={onOpen}
+      onFocus={(event) => {
+        onFocus();
+        play(event.currentTarget, true);
+      }}
+      onBlur={(event) => play(event.currentTarget, false)}
+      onMouseEnter={(event) => play(event.currentTarget, true)}
+      onMouseLeave={(event) => play(event.currentTarget, false)}
+    >
+      <TilePicture
+        src={fileUrl(output)}
+        alt={`${prompt.slice(0, 120)}${of > 1 ? `, output ${output.index + 1} of ${of}` : ''}`}
+        isFilm={output.type === 'VIDEO'}
+        seconds={output.duration}
+        {...(of > 1 && { index: output.index + 1 })}
+      />
+      <span className={styles.caption} aria-hidden>
+        <bdi>{prompt}</bdi>
+      </span>
+    </button>
+  );
+}

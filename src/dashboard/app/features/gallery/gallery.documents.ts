@@ -1,0 +1,22 @@
+import { graphql } from '../../api/graphql.ts';
+import { TaskRowFields } from '../../live/task.documents.ts';
+
+export const GalleryPage = graphql(
+  `
+    query GalleryPage($filter: TaskFilter, $after: String) {
+      tasks(filter: $filter, after: $after, first: 50) {
+        edges {
+          node {
+            ...TaskRowFields
+            input
+          }
+        }
+        pageInfo {
+          endCursor
+          hasNextPage
+        }
+      }
+    }
+  `,
+  [TaskRowFields],
+);

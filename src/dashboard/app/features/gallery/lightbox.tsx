@@ -1,0 +1,106 @@
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { ChevronLeft, ChevronRight, Download, Info, ListTodo, X } from 'lucide-react';
+import { useState } from 'react';
+import { useShortcuts } from '../../keys/shortcuts.ts';
+import { fileUrl } from '../../live/link-keeper.ts';
+import { Button, buttonClass } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { IconButton } from '../../parts/icon-button.tsx';
+import { Viewer } from '../../viewer/viewer.tsx';
+import styles from './gallery.module.css';
+import type { Shot } from './use-gallery.ts';
+
+interface Props {
+  shot: Shot | null;
+  isLoading: boolean;
+  onStep(by: 1 | -1): void;
+  onEnd(last: boolean): void;
+  onClose(): void;
+  onTask(taskId: string, output: number): void;
+  onUse: ((fileId: string) => void) | null;
+}
+
+/** One picture over the gallery. Esc leads back to its tile. */
+export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onTask, onUse }: Props) {
+  const [info, setInfo] = useState(true);
+  const toTask = () => shot && onTask(shot.taskId, shot.output.index + 1);
+  useShortcuts({
+    arrowright: () => onStep(1),
+    arrowleft: () => onStep(-1),
+    home: () => onEnd(false),
+    end: () => onEnd(true),
+    i: () => setInfo(!info),
+    t: toTask,
+    ...(shot && onUse && { u: () => onUse(shot.output.id) }),
+  });
+  const url = shot && fileUrl(shot.output);
+  return (
+    <BaseDialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className={styles.dim} />
+        <BaseDialog.Popup className={styles.lightbox} aria-label="Picture">
+          {shot ? (
+            <>
+              <Viewer
+                key={shot.output.id}
+                fileId={shot.output.id}
+                src={url}
+                alt={shot.prompt.slice(0, 120)}
+                isFilm={shot.output.type === 'VIDEO'}
+                width={shot.output.width}
+                height={shot.output.height}
+              >
+                <IconButton label="Previous" shortcut="←" onClick={() => onStep(-1)}>
+                  <ChevronLeft />
+                </IconButton>
+                <IconButton label="Next" shortcut="→" onClick={() => onStep(1)}>
+                  <ChevronRight />
+                </IconButton>
+                <IconButton label="Prompt" shortcut="i" aria-pressed={info} onClick={() => setInfo(!info)}>
+                  <Info />
+                </IconButton>
+                {url && (
+                  <a
+                    className={buttonClass({ variant: 'quiet', icon: true })}
+                    href={url}
+                    download
+                    aria-label="Download"
+                    title="Download"
+                  >
+                    <Download />
+                  </a>
+                )}
+                <IconButton label="Close" shortcut="Esc" onClick={onClose}>
+                  <X />
+                </IconButton>
+              </Viewer>
+              {info && (
+                <div className={styles.info}>
+                  <p>
+                    <bdi>{shot.prompt}</bdi> <CopyButton small text={shot.prompt} label="Copy prompt" />
+                  </p>
+                  <span className={styles.sub}>
+                    {shot.model} · {shot.output.width} × {shot.output.height}
+                  </span>
+                  <span className={styles.infoActions}>
+                    {onUse && shot.output.type === 'IMAGE' && (
+                      <Button onClick={() => onUse(shot.output.id)}>Use as reference</Button>
+                    )}
+                    <Button onClick={toTask}>
+                      <ListTodo aria-hidden /> Task
+                    </Button>
+                  </span>
+                </div>
+              )}
+            </>
+          ) : (
+            <div className={styles.missing}>
+              <p>{isLoading ? 'Loading…' : 'This picture is not among the newest ones, or its file is deleted.'}</p>
+              <Button onClick={onClose}>Back to the gallery</Button>
+            </div>
+          )}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}

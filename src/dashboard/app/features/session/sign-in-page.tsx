@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'react';
+import { asCallError } from '../../api/errors.ts';
+import { startSession } from '../../api/session.ts';
+import { Lamp } from '../../parts/lamp.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+import styles from './sign-in.module.css';
+
+interface Props {
+  /** The one-time code of the printed link. */
+  code: string | null;
+  onDone(): void;
+}
+
+export function SignInPage({ code, onDone }: Props) {
+  const [spending, setSpending] = useState(code !== null);
+  const [spent, setSpent] = useState<string | null>(null);
+
+  useEffect(() => {
+    if (code === null) return;
+    // Before anything else: a code in the address would stay in the history.
+    history.replaceState(history.state, '', location.pathname + location.search);
+    startSession({ code }, false).then(onDone, (error: unknown) => {
+      setSpending(false);
+      const { code: why, message } = asCallError(error);
+      setSpent(why === 'no_response' ? message : 'This link was used already, or is older than 10 minutes.');
+    });
+  }, [code, onDone]);
+
+  return (
+    <main className={styles.screen}>
+      <div className={styles.card}>
+        <h1 className={styles.brand}>
+          <Lamp lit={spending} size={26} /> Darkroom
+        </h1>
+        {spending ? (
+          <p role="status">Signing in…</p>
+        ) : (
+          <>
+            {spent && <p role="alert">{spent} Sign in with an API key.</p>}
+            <SignInForm onDone={onDone} />
+            <p className={styles.help}>
+              The key was printed at the first start. <code>npm run darkroom -- keys create</code> makes another,{' '}
+              <code>npm run darkroom -- open</code> a link that signs in.
+            </p>
+          </>
+        )}
+      </div>
+    </main>
+  );
+}

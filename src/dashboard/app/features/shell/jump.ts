@@ -1,0 +1,7 @@
+/** The screen of an id; null if the text is no id that has one. */
+export function targetOf(text: string): string | null {
+  if (/^task_[0-9a-z]{26}$/.test(text)) return `/tasks/${text}`;
+  const output = /^file_(?<task>[0-9a-z]{26})_(?<index>\d+)$/.exec(text)?.groups;
+  if (output) return `/tasks/task_${output['task']}?output=${Number(output['index']) + 1}`;
+  return null;
+}

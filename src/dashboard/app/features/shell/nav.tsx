@@ -1,0 +1,49 @@
+import { Link } from '@tanstack/react-router';
+import { LockKeyhole } from 'lucide-react';
+import type { Scope } from '../../api/session.ts';
+import { GROUPS, type Place, PLACES } from './places.ts';
+import styles from './shell.module.css';
+
+interface Props {
+  scopes: readonly Scope[];
+  active: number;
+}
+
+/** The menu at the side. An entry that the key lacks the scope for carries a lock. */
+export function Nav({ scopes, active }: Props) {
+  return (
+    <>
+      {Object.entries(GROUPS).map(([group, heading]) => {
+        const places = PLACES.filter((place) => place.group === group);
+        if (places.length === 0) return null;
+        return (
+          <div key={group} role="group" aria-label={heading ?? 'Work'}>
+            {heading && <p className={styles.group}>{heading}</p>}
+            {places.map((place) => (
+              <NavLink
+                key={place.to}
+                place={place}
+                locked={isLocked(place, scopes)}
+                active={place.to === '/tasks' ? active : 0}
+              />
+            ))}
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+export const isLocked = ({ scope }: Place, scopes: readonly Scope[]): boolean =>
+  scope !== undefined && !scopes.includes(scope);
+
+function NavLink({ place: { to, label, Icon }, locked, active }: { place: Place; locked: boolean; active: number }) {
+  return (
+    <Link to={to} className={styles.link} title={label}>
+      <Icon aria-hidden />
+      <span>{label}</span>
+      {active > 0 && <span className={styles.aside}>{active}</span>}
+      {locked && <LockKeyhole className={styles.lock} aria-label="needs another scope" />}
+    </Link>
+  );
+}

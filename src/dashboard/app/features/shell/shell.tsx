@@ -1,0 +1,99 @@
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Ellipsis, Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { endSession, onSignIn, type Session, signIn } from '../../api/session.ts';
+import { MOD, useShortcuts } from '../../keys/shortcuts.ts';
+import { startTaskFeed } from '../../live/task-feed.ts';
+import { activeTasks, clearTasks, onActiveTasks } from '../../live/task-store.ts';
+import { Lamp } from '../../parts/lamp.tsx';
+import { MenuButton } from '../../parts/menu-button.tsx';
+import { Toaster } from '../../parts/toaster.tsx';
+import { KeyMenu } from './key-menu.tsx';
+import { LiveBadge } from './live-badge.tsx';
+import { Nav } from './nav.tsx';
+import { PLACES } from './places.ts';
+import styles from './shell.module.css';
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette: part }) => ({ default: part })));
+const ShortcutHelp = lazy(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: part }) => ({ default: part })));
+
+/** How many entries the tab bar of a narrow screen has, beside "More". */
+const TABS = 3;
+
+/** What surrounds every screen: menu, search, connection, and the live feed itself. */
+export function Shell({ session }: { session: Session }) {
+  const navigate = useNavigate();
+  const active = useSyncExternalStore(onActiveTasks, activeTasks);
+  const { state } = useSyncExternalStore(onSignIn, signIn);
+  const [shown, setShown] = useState<'palette' | 'keys' | null>(null);
+  const { scopes, id: keyId } = session.api_key;
+  const readsTasks = scopes.includes('tasks:read');
+
+  useEffect(() => {
+    if (state !== 'in' || !readsTasks) return undefined;
+    return startTaskFeed();
+  }, [state, keyId, readsTasks]);
+  useEffect(() => clearTasks, [keyId]);
+
+  const go = (to: string) => {
+    setShown(null);
+    void navigate({ to });
+  };
+  useShortcuts({
+    'mod+k': () => setShown('palette'),
+    '?': () => setShown('keys'),
+    ...Object.fromEntries(PLACES.map(({ key, to }) => [`g ${key}`, () => go(to)])),
+  });
+
+  const signOut = () => void endSession().finally(() => navigate({ to: '/sign-in' }));
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#main">
+        Skip to content
+      </a>
+      <nav className={styles.side} aria-label="Main">
+        <Link to="/create" className={styles.brand}>
+          <Lamp lit={active > 0} /> <span>Darkroom</span>
+        </Link>
+        <Nav scopes={scopes} active={active} />
+      </nav>
+      <header className={styles.head}>
+        <Link to="/create" className={`${styles.brand} ${styles.headBrand}`} aria-label="Darkroom">
+          <Lamp lit={active > 0} />
+        </Link>
+        <button type="button" className={styles.search} onClick={() => setShown('palette')}>
+          <Search aria-hidden /> <span>Search or jump</span> <kbd>{MOD}K</kbd>
+        </button>
+        <span className={styles.space} />
+        {readsTasks && <LiveBadge />}
+        <KeyMenu apiKey={session.api_key} onShortcuts={() => setShown('keys')} onSignOut={signOut} />
+      </header>
+      <main className={styles.main} id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <nav className={styles.tabs} aria-label="Main, short">
+        {PLACES.slice(0, TABS).map(({ to, label, Icon }) => (
+          <Link key={to} to={to}>
+            <Icon aria-hidden /> {label}
+          </Link>
+        ))}
+        {PLACES.length > TABS && (
+          <MenuButton
+            label="More screens"
+            trigger={
+              <>
+                <Ellipsis aria-hidden /> More
+              </>
+            }
+            items={PLACES.slice(TABS).map(({ to, label, Icon }) => ({ label, icon: <Icon />, onSelect: () => go(to) }))}
+          />
+        )}
+      </nav>
+      <Suspense>
+        {shown === 'palette' && <Palette onClose={() => setShown(null)} onGo={go} />}
+        {shown === 'keys' && <ShortcutHelp open onClose={() => setShown(null)} />}
+      </Suspense>
+      <Toaster />
+    </div>
+  );
+}

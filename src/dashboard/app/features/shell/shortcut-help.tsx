@@ -1,0 +1,36 @@
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { MOD } from '../../keys/shortcuts.ts';
+import { PLACES } from './places.ts';
+import styles from './palette.module.css';
+
+const KEYS: [string, string][] = [
+  [`${MOD}K`, 'Search or jump'],
+  [`${MOD}Enter`, 'Generate'],
+  ['?', 'These shortcuts'],
+  ['j  k', 'Next, previous'],
+  ['r', 'Run again'],
+  ['e', 'Edit as new'],
+  ['c', 'Cancel'],
+  ['d', 'Download'],
+  ['[  ]', 'Previous, next output'],
+  ['+  −  0  1', 'Zoom in, out, fit, full size'],
+];
+
+export function ShortcutHelp({ open, onClose }: { open: boolean; onClose(): void }) {
+  const keys = [...KEYS, ...PLACES.map(({ key, label }): [string, string] => [`g ${key}`, `Go to ${label}`])];
+  return (
+    <Dialog open={open} title="Keyboard shortcuts" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+      <dl className={styles.keys}>
+        {keys.map(([key, what]) => (
+          <div key={what}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,162 @@
+import { useEffect } from 'react';
+import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-react';
+import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { useQuery } from '../../live/use-query.ts';
+import { useTask } from '../../live/use-task.ts';
+import { useShortcuts } from '../../keys/shortcuts.ts';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Id } from '../../parts/id.tsx';
+import { MenuButton } from '../../parts/menu-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { StatusChip } from '../../parts/status-chip.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { type TaskTab, TaskTabs } from './task-tabs.tsx';
+import { type Detail, TaskDetail } from './task.documents.ts';
+import { TaskSummary } from './task-summary.tsx';
+import { TaskViewer } from './task-viewer.tsx';
+import styles from './task.module.css';
+import { useTaskActions } from './use-task-actions.ts';
+
+export interface TaskPageProps {
+  taskId: string;
+  /** From 1. */
+  output: number;
+  tab: TaskTab;
+  may: { cancel: boolean; create: boolean };
+  onOutput(output: number): void;
+  onTab(tab: TaskTab): void;
+  onOpenTask(taskId: string): void;
+  onCreateFrom(search: { from: string; ref?: string }): void;
+  onDeleted(): void;
+}
+
+/** One task: what it made, how it came about, all that is known of it. */
+export function TaskPage(props: TaskPageProps) {
+  const { taskId } = props;
+  const row = useTask(taskId);
+  const { data, error, reload } = useQuery(TaskDetail, { taskId });
+  const detail = data?.task ?? null;
+  // The feed tells that the task moved; what the feed does not carry is read again then.
+  const step = row && `${row.status}${isFinal(row)}`;
+  useEffect(() => {
+    if (step) void reload();
+  }, [step, reload]);
+
+  const now: TaskRow | null = row ?? null;
+  if (error?.code === 'task_not_found') {
+    return (
+      <Page title="Task">
+        <EmptyState title="No task of yours has this id">
+          It was deleted, its time is over, or it belongs to another key.
+        </EmptyState>
+      </Page>
+    );
+  }
+  if (error && !detail) {
+    return (
+      <Page title="Task">
+        <ErrorPanel error={error} onRetry={() => void reload()} />
+      </Page>
+    );
+  }
+  if (!now || !detail) {
+    return (
+      <Page title="Task">
+        <div className={styles.layout}>
+          <Skeleton height={520} />
+          <Skeleton height={520} />
+        </div>
+      </Page>
+    );
+  }
+  return <Loaded {...props} row={now} detail={detail} />;
+}
+
+function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detail: Detail }) {
+  const { may, output, onOutput, onCreateFrom } = props;
+  const actions = useTaskActions(row.taskId, props);
+  const ended = isFinal(row);
+  const shown = row.outputs[Math.min(output, row.outputs.length) - 1];
+  const step = (by: number) =>
+    row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
+  const edit = () => onCreateFrom({ from: row.taskId });
+  const vary = shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, ref: shown.id }) : null;
+  useShortcuts({
+    '[': () => step(-1),
+    ']': () => step(1),
+    e: edit,
+    ...(vary && { v: vary }),
+    ...(ended ? { r: () => void actions.again() } : { c: () => void actions.cancel() }),
+  });
+  return (
+    <Page
+      title={
+        <span className={styles.title}>
+          <StatusChip status={row.status} progress={row.progress} errorCode={row.error?.code} />
+          <Id id={row.taskId} />
+        </span>
+      }
+      sub={
+        <>
+          {row.model} · <TimeAgo at={row.createdAt} />
+        </>
+      }
+      actions={
+        <>
+          {!ended && may.cancel && (
+            <Button
+              variant="danger"
+              busy={actions.busy === 'cancel' && 'Cancelling…'}
+              onClick={() => void actions.cancel()}
+            >
+              <CircleX aria-hidden /> Cancel <kbd>c</kbd>
+            </Button>
+          )}
+          {ended && may.create && (
+            <Button busy={actions.busy === 'again' && 'Sending…'} onClick={() => void actions.again()}>
+              <RotateCcw aria-hidden /> Run again <kbd>r</kbd>
+            </Button>
+          )}
+          {may.create && (
+            <Button onClick={edit}>
+              <Pencil aria-hidden /> Edit as new <kbd>e</kbd>
+            </Button>
+          )}
+          {may.create && vary && (
+            <Button onClick={vary}>
+              <Shuffle aria-hidden /> Vary <kbd>v</kbd>
+            </Button>
+          )}
+          {may.cancel && ended && (
+            <MenuButton
+              icon
+              label="More actions"
+              variant="quiet"
+              trigger={<Ellipsis />}
+              items={[
+                {
+                  label: 'Delete with its files',
+                  icon: <Trash2 />,
+                  danger: true,
+                  onSelect: () => void actions.remove(),
+                },
+              ]}
+            />
+          )}
+        </>
+      }
+    >
+      <div className={styles.layout}>
+        <TaskViewer row={row} prompt={promptOf(detail)} output={output} onOutput={onOutput} />
+        <TaskSummary row={row} detail={detail} />
+      </div>
+      <TaskTabs row={row} detail={detail} tab={props.tab} onTab={props.onTab} />
+    </Page>
+  );
+}
+
+export const promptOf = (detail: Pick<Detail, 'input'>): string =>
+  String((detail.input as { prompt?: unknown }).prompt ?? '');

@@ -1,0 +1,112 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { money } from '../../format/numbers.ts';
+import { day, duration } from '../../format/time.ts';
+import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Id } from '../../parts/id.tsx';
+import type { Detail } from './task.documents.ts';
+import styles from './task.module.css';
+import { Timeline } from './timeline.tsx';
+
+/** Prompt, what was chosen, when it happened. */
+export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
+  const { prompt, ...input } = detail.input as Record<string, unknown>;
+  const metadata = Object.entries(detail.metadata as Record<string, string>);
+  const { usage } = detail;
+  const children = detail.children.edges.map(({ node }) => node);
+  return (
+    <div className={styles.summary}>
+      <section className={styles.box} aria-label="Prompt">
+        <div className={styles.boxHead}>
+          <h2>Prompt</h2>
+          <CopyButton text={String(prompt ?? '')} label="Copy prompt" small />
+        </div>
+        <p className={styles.prompt}>
+          <bdi>{String(prompt ?? '')}</bdi>
+        </p>
+        <dl className={styles.facts}>
+          <dt>model</dt>
+          <dd>{row.model}</dd>
+          {Object.entries(input).map(([name, value]) => (
+            <Fact key={name} name={name} value={value} />
+          ))}
+          {detail.approximations?.map(({ param, requested, used }) => (
+            <FactRow key={param} name={param}>
+              {requested} → {used}, the nearest the provider has
+            </FactRow>
+          ))}
+        </dl>
+      </section>
+      <section className={styles.box} aria-label="Timeline">
+        <h2>Timeline</h2>
+        <Timeline row={row} moments={detail.timeline} />
+      </section>
+      <section className={styles.box} aria-label="Facts">
+        <h2>Facts</h2>
+        <dl className={styles.facts}>
+          {isFinal(row) && row.startedAt > 0 && (
+            <FactRow name="ran">{duration(row.completedAt - row.startedAt)}</FactRow>
+          )}
+          {usage && (
+            <FactRow name="cost">
+              {usage.cost.basis === 'UNPRICED'
+                ? 'no price is set'
+                : `${money(usage.cost.amountMicros, usage.cost.currency)}${usage.cost.basis === 'ASSUMED' ? ', assumed' : ''}`}
+            </FactRow>
+          )}
+          {usage?.provider && <FactRow name="provider">{usage.provider}</FactRow>}
+          <FactRow name="source">{detail.source.toLowerCase()}</FactRow>
+          {detail.priority === 'LOW' && <FactRow name="priority">low</FactRow>}
+          {row.filesUntil > 0 && <FactRow name="files until">{day(row.filesUntil)}</FactRow>}
+          {detail.expiresAt > 0 && <FactRow name="record until">{day(detail.expiresAt)}</FactRow>}
+          {metadata.map(([name, value]) => (
+            <FactRow key={name} name={`metadata.${name}`}>
+              <bdi>{value}</bdi>
+            </FactRow>
+          ))}
+          {detail.parentTaskId && (
+            <FactRow name={detail.relation?.toLowerCase() ?? 'made from'}>
+              <Link to="/tasks/$taskId" params={{ taskId: detail.parentTaskId }}>
+                of
+              </Link>{' '}
+              <Id id={detail.parentTaskId} />
+            </FactRow>
+          )}
+          {children.map(({ taskId, relation }) => (
+            <FactRow key={taskId} name={relation?.toLowerCase() ?? 'next'}>
+              <Link to="/tasks/$taskId" params={{ taskId }}>
+                Task
+              </Link>{' '}
+              <Id id={taskId} />
+            </FactRow>
+          ))}
+        </dl>
+      </section>
+    </div>
+  );
+}
+
+function FactRow({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: unknown }) {
+  const shown = Array.isArray(value)
+    ? value.map(String)
+    : [typeof value === 'object' ? JSON.stringify(value) : String(value)];
+  return (
+    <FactRow name={name}>
+      {shown.map((each) => (
+        <div key={each}>
+          <bdi>{each}</bdi>
+        </div>
+      ))}
+    </FactRow>
+  );
+}

@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { mutate } from '../../api/client.ts';
+import { asCallError } from '../../api/errors.ts';
+import { CancelTask, DeleteTask, RetryTask } from '../../live/task-actions.documents.ts';
+import { dropTask, putTasks } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { report } from '../../parts/toasts.ts';
+
+interface After {
+  onOpenTask(taskId: string): void;
+  onDeleted(): void;
+}
+
+/** What can be done with a task. One action at a time. */
+export function useTaskActions(taskId: string, { onOpenTask, onDeleted }: After) {
+  const [busy, setBusy] = useState<'cancel' | 'again' | 'remove' | null>(null);
+
+  async function act(name: NonNullable<typeof busy>, work: () => Promise<void>): Promise<void> {
+    if (busy) return;
+    setBusy(name);
+    await work().catch((error: unknown) => report(asCallError(error).message, true));
+    setBusy(null);
+  }
+
+  return {
+    busy,
+    cancel: () =>
+      act('cancel', async () => {
+        const { cancelTask } = await mutate(CancelTask, { taskId });
+        putTasks([toRow(cancelTask)]);
+      }),
+    again: () =>
+      act('again', async () => {
+        const { retryTask } = await mutate(RetryTask, { taskId, key: null });
+        putTasks([toRow(retryTask)]);
+        onOpenTask(retryTask.taskId);
+      }),
+    remove: () =>
+      act('remove', async () => {
+        await mutate(DeleteTask, { taskId });
+        dropTask(taskId);
+        report('The task and its files are deleted.');
+        onDeleted();
+      }),
+  };
+}

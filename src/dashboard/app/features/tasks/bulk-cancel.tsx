@@ -1,0 +1,139 @@
+import { useEffect, useRef, useState } from 'react';
+import { mutate, run } from '../../api/client.ts';
+import { asCallError } from '../../api/errors.ts';
+import { plural } from '../../format/numbers.ts';
+import { filterOf, type TaskSearch } from '../../live/task-filter.ts';
+import { taskRow } from '../../live/task-store.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { TextInput } from '../../parts/text-input.tsx';
+import { CancelTasks, TaskIds } from './tasks.documents.ts';
+import styles from './tasks.module.css';
+
+/** Ids of a call. */
+const CHUNK = 100;
+/** From this many tasks the number is typed. */
+const TYPED_FROM = 51;
+/** More are not frozen at once. */
+const MAX_TASKS = 10_000;
+
+interface Props {
+  search: TaskSearch;
+  /** The tasks that were chosen; null: all that match the filters. */
+  taskIds: string[] | null;
+  onClose(): void;
+}
+
+/** Cancels what was there when the dialog opened. Later tasks stay. */
+export function BulkCancel({ search, taskIds, onClose }: Props) {
+  const [frozen, setFrozen] = useState<string[] | null>(taskIds);
+  const [typed, setTyped] = useState('');
+  const [done, setDone] = useState<{ asked: number; cancelled: number; already: number } | null>(null);
+  const [state, setState] = useState<'asking' | 'working' | 'ended'>('asking');
+  const [fault, setFault] = useState<string | null>(null);
+  const stopped = useRef(false);
+
+  useEffect(() => {
+    if (taskIds) return;
+    freeze(search).then(setFrozen, (error: unknown) => setFault(asCallError(error).message));
+    // The filters of the moment at which the dialog opened.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
+
+  async function cancel(ids: readonly string[]) {
+    setState('working');
+    const sum = { asked: 0, cancelled: 0, already: 0 };
+    try {
+      for (let at = 0; at < ids.length && !stopped.current; at += CHUNK) {
+        const chunk = ids.slice(at, at + CHUNK);
+        const { cancelTasks } = await mutate(CancelTasks, { taskIds: chunk });
+        sum.asked += chunk.length;
+        sum.cancelled += cancelTasks.filter(({ outcome }) => outcome === 'CANCELLED').length;
+        sum.already = sum.asked - sum.cancelled;
+        setDone({ ...sum });
+      }
+    } catch (error) {
+      setFault(asCallError(error).message);
+    }
+    setState('ended');
+  }
+
+  const count = frozen?.length ?? 0;
+  const needsTyping = count >= TYPED_FROM;
+  const prompts = (frozen ?? []).slice(0, 5).flatMap((id) => taskRow(id)?.prompt ?? []);
+  const of = [search.status, search.kind, search.model && `of ${search.model}`].filter(Boolean).join(' ');
+  return (
+    <Dialog
+      open
+      title={frozen ? `Cancel ${plural(count, 'task')}?` : 'Counting the tasks…'}
+      text={
+        taskIds || !frozen
+          ? undefined
+          : `All that are ${of || 'unfinished'} now. Tasks that are created from now on stay.`
+      }
+      {...(state !== 'working' && { onClose })}
+      actions={
+        <>
+          {state === 'asking' && <Button onClick={onClose}>Keep them</Button>}
+          {state === 'asking' && (
+            <Button
+              variant="danger"
+              disabled={!frozen || count === 0 || (needsTyping && typed !== String(count))}
+              onClick={() => frozen && void cancel(frozen)}
+            >
+              Cancel {plural(count, 'task')}
+            </Button>
+          )}
+          {state === 'working' && <Button onClick={() => (stopped.current = true)}>Stop</Button>}
+          {state === 'ended' && <Button onClick={onClose}>Close</Button>}
+        </>
+      }
+    >
+      {prompts.length > 0 && state === 'asking' && (
+        <ul className={styles.prompts}>
+          {prompts.map((prompt, index) => (
+            <li key={index}>
+              <bdi>{prompt}</bdi>
+            </li>
+          ))}
+          {count > prompts.length && <li>and {plural(count - prompts.length, 'more', 'more')}</li>}
+        </ul>
+      )}
+      {needsTyping && state === 'asking' && (
+        <Field label={`Type ${count} to confirm`}>
+          {(ids) => (
+            <TextInput
+              {...ids}
+              inputMode="numeric"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value.trim())}
+            />
+          )}
+        </Field>
+      )}
+      {done && <ProgressBar percent={Math.round((done.asked / Math.max(1, count)) * 100)} label="Cancelled so far" />}
+      {done && (
+        <p role="status">
+          {plural(done.cancelled, 'task')} cancelled, {done.already} had already ended
+          {stopped.current && done.asked < count ? `, ${count - done.asked} left alone` : ''}.
+        </p>
+      )}
+      {fault && <p role="alert">{fault}</p>}
+    </Dialog>
+  );
+}
+
+async function freeze(search: TaskSearch): Promise<string[]> {
+  const ids: string[] = [];
+  let after: string | null = null;
+  do {
+    const { tasks }: Awaited<ReturnType<typeof page>> = await page(search, after);
+    ids.push(...tasks.edges.map(({ node }) => node.taskId));
+    after = tasks.pageInfo.hasNextPage ? tasks.pageInfo.endCursor : null;
+  } while (after && ids.length < MAX_TASKS);
+  return ids;
+}
+
+const page = (search: TaskSearch, after: string | null) => run(TaskIds, { filter: filterOf(search), after });

@@ -1,0 +1,84 @@
+import { Link } from '@tanstack/react-router';
+import { useSyncExternalStore } from 'react';
+import { failureWords } from '../../api/error-words.ts';
+import { nowS, onTick } from '../../format/clock.ts';
+import { duration } from '../../format/time.ts';
+import { fileUrl } from '../../live/link-keeper.ts';
+import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { useTask } from '../../live/use-task.ts';
+import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { StatusChip } from '../../parts/status-chip.tsx';
+import { TilePicture } from '../../parts/tile-picture.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import styles from './tasks.module.css';
+
+interface Props {
+  taskId: string;
+  selected: boolean;
+  selectable: boolean;
+  onToggle(range: boolean): void;
+  onOpen(): void;
+}
+
+/** A row. It listens to its own task, so that a change draws one row. */
+export function TaskLine({ taskId, selected, selectable, onToggle }: Props) {
+  const row = useTask(taskId);
+  if (!row) return <span className={styles.gone}>Deleted</span>;
+  const cover = row.outputs[0];
+  const text = row.prompt ?? '';
+  return (
+    <>
+      {selectable && (
+        <span role="gridcell" className={styles.check}>
+          <input
+            type="checkbox"
+            aria-label={`Select ${text.slice(0, 40)}`}
+            checked={selected}
+            onChange={() => undefined}
+            onClick={(event) => onToggle(event.shiftKey)}
+          />
+        </span>
+      )}
+      <span role="gridcell" className={styles.thumb}>
+        {cover && <TilePicture src={fileUrl(cover)} alt="" isFilm={cover.type === 'VIDEO'} />}
+      </span>
+      <span role="gridcell" className={styles.text}>
+        <Link to="/tasks/$taskId" params={{ taskId }} className={styles.link}>
+          <bdi>{text || taskId}</bdi>
+        </Link>
+        {row.error && row.error.code !== 'TASK_CANCELLED' && (
+          <span className={styles.why}>{failureWords(row.error.code).title}</span>
+        )}
+      </span>
+      <span role="gridcell" className={styles.state}>
+        <StatusChip status={row.status} progress={row.progress} errorCode={row.error?.code} />
+        {row.status === 'RUNNING' && <ProgressBar percent={row.progress} label="Progress" />}
+      </span>
+      <span role="gridcell" className={styles.model}>
+        {row.model}
+      </span>
+      <span role="gridcell" className={styles.took}>
+        <Took row={row} />
+      </span>
+      <span role="gridcell" className={styles.age}>
+        <TimeAgo at={row.createdAt} />
+      </span>
+    </>
+  );
+}
+
+/** How long it ran; of an unfinished one how long it has run or waited, counted by the clock. */
+function Took({ row }: { row: TaskRow }) {
+  if (isFinal(row)) return <>{row.startedAt > 0 ? duration(row.completedAt - row.startedAt) : '–'}</>;
+  return <Ticking from={row.startedAt || row.createdAt} waits={row.status === 'QUEUED'} />;
+}
+
+function Ticking({ from, waits }: { from: number; waits: boolean }) {
+  const now = useSyncExternalStore(onTick, nowS);
+  return (
+    <>
+      {waits && 'waits '}
+      {duration(Math.max(0, now - from))}
+    </>
+  );
+}

@@ -1,0 +1,125 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { useShortcuts } from '../../keys/shortcuts.ts';
+import { Button } from '../../parts/button.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { TaskLine } from './task-line.tsx';
+import styles from './tasks.module.css';
+import type { TaskList } from './use-task-list.ts';
+
+/** Rows drawn beyond the screen. */
+const OVERSCAN = 8;
+const NEAR_END = 10;
+
+interface Props {
+  list: TaskList;
+  selected: ReadonlySet<string>;
+  selectable: boolean;
+  onSelect(selected: ReadonlySet<string>): void;
+  onOpen(taskId: string): void;
+}
+
+const rowHeight = (): number =>
+  Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-height'), 10) || 56;
+
+/** A virtual list: only the rows in sight are in the page. */
+export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Props) {
+  const { ids, hasMore, isLoading, error, more } = list;
+  const place = useRef<HTMLDivElement>(null);
+  const anchor = useRef<string | null>(null);
+  const virtualizer = useWindowVirtualizer({
+    count: ids.length,
+    estimateSize: rowHeight,
+    overscan: OVERSCAN,
+    scrollMargin: place.current?.offsetTop ?? 0,
+    getItemKey: (index) => ids[index] ?? index,
+  });
+  const rows = virtualizer.getVirtualItems();
+  const last = rows.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && !isLoading && !error && last >= ids.length - NEAR_END) more();
+  });
+
+  const focusRow = (index: number) => {
+    virtualizer.scrollToIndex(index, { align: 'auto' });
+    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+  };
+  const focused = () => Number(document.activeElement?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1);
+  const step = (by: number) => focusRow(Math.min(ids.length - 1, Math.max(0, focused() + by)));
+  const toggle = (id: string, range: boolean) => {
+    const next = new Set(selected);
+    const [from, to] = [ids.indexOf(anchor.current ?? id), ids.indexOf(id)];
+    if (range && from >= 0) for (const each of ids.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(each);
+    else if (!next.delete(id)) next.add(id);
+    anchor.current = id;
+    onSelect(next);
+  };
+  useShortcuts({
+    j: () => step(1),
+    k: () => step(-1),
+    ...(selectable && {
+      x: () => ids[focused()] && toggle(ids[focused()] as string, false),
+      X: () => ids[focused()] && toggle(ids[focused()] as string, true),
+    }),
+  });
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    step(by);
+  };
+
+  if (ids.length === 0) {
+    return (
+      <div className={styles.table} aria-busy>
+        {Array.from({ length: 8 }, (_, index) => (
+          <Skeleton key={index} height={rowHeight() - 1} />
+        ))}
+      </div>
+    );
+  }
+  return (
+    <>
+      {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its rows have the focus */}
+      <div
+        ref={place}
+        className={styles.table}
+        role="grid"
+        aria-label="Tasks"
+        aria-rowcount={hasMore ? -1 : ids.length}
+        onKeyDown={onKeyDown}
+        style={{ height: virtualizer.getTotalSize() }}
+      >
+        {rows.map(({ index, key, start }) => {
+          const id = ids[index];
+          return (
+            id && (
+              <div
+                key={key}
+                className={styles.row}
+                role="row"
+                aria-rowindex={index + 1}
+                data-index={index}
+                style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
+              >
+                <TaskLine
+                  taskId={id}
+                  selected={selected.has(id)}
+                  selectable={selectable}
+                  onToggle={(range) => toggle(id, range)}
+                  onOpen={() => onOpen(id)}
+                />
+              </div>
+            )
+          );
+        })}
+      </div>
+      {error && (
+        <p className={styles.end}>
+          {error.message} <Button onClick={more}>Retry</Button>
+        </p>
+      )}
+      {isLoading && <p className={styles.end}>Loading…</p>}
+    </>
+  );
+}

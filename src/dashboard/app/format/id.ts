@@ -1,0 +1,5 @@
+/** An id cut in the middle: kind, six characters, the last four. */
+export function shortId(id: string): string {
+  const cut = id.indexOf('_') + 1;
+  return id.length <= cut + 12 ? id : `${id.slice(0, cut + 6)}…${id.slice(-4)}`;
+}

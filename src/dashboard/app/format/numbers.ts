@@ -1,0 +1,36 @@
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** Decimal units, one place: `1.4 MB`. */
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (value >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1_000;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** Grouped; from 10,000 on short, so that it fits a chip. The exact figure belongs into the title. */
+export const count = (value: number): string =>
+  new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
+    value,
+  );
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Micro-units (1,000,000 are 1) with the code of the currency. */
+export const money = (micros: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 4,
+  }).format(micros / 1_000_000);
+
+/** Characters as the API counts them. */
+export const codePoints = (text: string): number => [...text].length;
+
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;

@@ -1,0 +1,66 @@
+import { look } from '../look/theme.ts';
+
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY = 86_400;
+
+/** `0.9 s`, `14 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`. */
+export function duration(seconds: number): string {
+  if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`;
+  if (seconds < MINUTE) return `${Math.round(seconds)} s`;
+  if (seconds < HOUR) return pair(seconds, [MINUTE, 'min'], [1, 's']);
+  if (seconds < DAY) return pair(seconds, [HOUR, 'h'], [MINUTE, 'min']);
+  return pair(seconds, [DAY, 'd'], [HOUR, 'h']);
+}
+
+type Unit = [seconds: number, name: string];
+
+function pair(seconds: number, [large, largeName]: Unit, [small, smallName]: Unit): string {
+  const rest = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)} ${largeName}${rest > 0 ? ` ${rest} ${smallName}` : ''}`;
+}
+
+/** `just now`, `4 min ago`, `2 h ago`, `3 days ago`; from 7 days the date. */
+export function ago(at: number, now: number): string {
+  const age = now - at;
+  if (age < 5) return 'just now';
+  if (age < MINUTE) return `${Math.floor(age)} s ago`;
+  if (age < HOUR) return `${Math.floor(age / MINUTE)} min ago`;
+  if (age < DAY) return `${Math.floor(age / HOUR)} h ago`;
+  if (age < 2 * DAY) return 'yesterday';
+  if (age < 7 * DAY) return `${Math.floor(age / DAY)} days ago`;
+  return day(at);
+}
+
+const zone = () => (look().clock === 'utc' ? 'UTC' : undefined);
+
+/** `29 Nov 2026`, in the words of the browser's locale. */
+export const day = (at: number): string =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: zone() }).format(at * 1_000);
+
+/** Date, time and zone, to the second. */
+export const moment = (at: number): string =>
+  new Intl.DateTimeFormat(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+    timeZone: zone(),
+  }).format(at * 1_000);
+
+/** `14:03:11` */
+export const clockTime = (at: number): string =>
+  new Intl.DateTimeFormat(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hour12: false,
+    timeZone: zone(),
+  }).format(at * 1_000);
+
+/** `14:03:11.204` */
+export const clockTimeMs = (atMs: number): string =>
+  `${clockTime(Math.floor(atMs / 1_000))}.${String(Math.floor(atMs % 1_000)).padStart(3, '0')}`;

@@ -1,0 +1,55 @@
+import { useEffect, useRef } from 'react';
+import { look } from '../look/theme.ts';
+
+/** What a screen does for a key, such as `c`, `g t`, `?` or `mod+k`. `mod` is ⌘ on a Mac and Ctrl elsewhere. */
+export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+/** A second key follows the first within this time. */
+const SEQUENCE_MS = 1_000;
+
+const stack: Shortcuts[] = [];
+let first: { key: string; at: number } | null = null;
+
+const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    target.tagName === 'TEXTAREA' ||
+    target.tagName === 'SELECT' ||
+    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'range', 'button'].includes(target.type)));
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || event.altKey) return;
+  const mod = event.metaKey || event.ctrlKey;
+  const key = event.key.length === 1 && !mod ? event.key : event.key.toLowerCase();
+  if (!mod && (isField(event.target) || (look().singleKeys === 'off' && key.length === 1))) return;
+  const name = mod ? `mod+${key}` : key;
+  const sequence = first && performance.now() - first.at < SEQUENCE_MS ? `${first.key} ${name}` : null;
+  first = { key: name, at: performance.now() };
+  for (const shortcuts of stack.toReversed()) {
+    const act = (sequence === null ? undefined : shortcuts[sequence]) ?? shortcuts[name];
+    if (!act) continue;
+    event.preventDefault();
+    first = null;
+    act(event);
+    return;
+  }
+}
+
+/** The keys of what is on the screen. Those of the newest part come first. */
+export function useShortcuts(shortcuts: Shortcuts): void {
+  const latest = useRef(shortcuts);
+  useEffect(() => {
+    latest.current = shortcuts;
+  });
+  useEffect(() => {
+    if (stack.length === 0) addEventListener('keydown', onKeyDown);
+    const entry: Shortcuts = new Proxy({}, { get: (_, key) => latest.current[String(key)] });
+    stack.push(entry);
+    return () => {
+      stack.splice(stack.indexOf(entry), 1);
+      if (stack.length === 0) removeEventListener('keydown', onKeyDown);
+    };
+  }, []);
+}
+
+export const MOD = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl+';

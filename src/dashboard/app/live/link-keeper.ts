@@ -1,0 +1,21 @@
+/** A link is kept until this many seconds before its end: else each read would load the picture again. */
+const MARGIN_S = 60;
+const MAX_LINKS = 20_000;
+
+const kept = new Map<string, { url: string; expiresAt: number }>();
+
+/** The link of a file on this origin. The service may name itself by another host than the browser uses. */
+export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: number | null }): string | null {
+  const now = Date.now() / 1_000;
+  const known = kept.get(file.id);
+  if (known && known.expiresAt - MARGIN_S > now) return known.url;
+  if (file.url === null) return null;
+  const { pathname, search } = new URL(file.url, location.origin);
+  const url = pathname + search;
+  if (kept.size >= MAX_LINKS) kept.delete(kept.keys().next().value ?? '');
+  kept.set(file.id, { url, expiresAt: file.urlExpiresAt ?? now });
+  return url;
+}
+
+/** After a file failed to load: its next link is a new one. */
+export const forgetLink = (fileId: string): void => void kept.delete(fileId);

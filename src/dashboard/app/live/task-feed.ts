@@ -1,0 +1,134 @@
+import { run } from '../api/client.ts';
+import { lostSession } from '../api/session.ts';
+import { pauseBeforeRetry, setConnection } from './connection.ts';
+import { type Ended, subscribe } from './socket.ts';
+import { putTasks, type TaskRow } from './task-store.ts';
+import { NewestTasks, TasksUpdated, toRow } from './task.documents.ts';
+
+/** News gathers for this long, so that a frame is written once however much happens. */
+const GATHER_MS = 80;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+const POLL_MS = 5_000;
+/** A page that nobody sees gives its socket back after this time. */
+const HIDDEN_MS = 300_000;
+const REFUSED_BEFORE_POLLING = 3;
+/** Close codes of the service: signed out, and too many sockets of this key. */
+const SIGNED_OUT = 4403;
+const TOO_MANY = 4429;
+const GOING_AWAY = 1001;
+
+const pending = new Map<string, TaskRow>();
+const newTaskListeners = new Set<(added: TaskRow[]) => void>();
+let newestEnd = 0;
+let stopFeed: (() => void) | null = null;
+let gathering: ReturnType<typeof setTimeout> | null = null;
+
+/** Calls with tasks that the page did not know: those that somebody just created. */
+export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
+  newTaskListeners.add(listener);
+  return () => newTaskListeners.delete(listener);
+}
+
+/** Follows all tasks of the key until the returned function is called. Loses nothing over reconnects. */
+export function startTaskFeed(): () => void {
+  const abort = new AbortController();
+  void follow(abort.signal);
+  return () => {
+    abort.abort();
+    stopFeed?.();
+    newestEnd = 0;
+    pending.clear();
+  };
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let refused = 0;
+  while (!signal.aborted) {
+    await whileHidden(signal);
+    setConnection({ state: 'connecting' });
+    const { closeCode, wasOpen } = await session(signal);
+    if (signal.aborted) return;
+    if (closeCode === SIGNED_OUT) return lostSession();
+    if (wasOpen) {
+      pauseMs = FIRST_PAUSE_MS;
+      refused = 0;
+    } else refused++;
+    if (closeCode === GOING_AWAY && wasOpen) continue;
+    if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
+      await poll(signal);
+      refused = 0;
+      continue;
+    }
+    await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));
+    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+  }
+}
+
+/** One subscription, from its start to its end. */
+function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
+  return new Promise((resolve) => {
+    let wasOpen = false;
+    const finish = (why: Ended) => {
+      document.removeEventListener('visibilitychange', onVisibility);
+      clearTimeout(hiddenTimer);
+      stopFeed = null;
+      resolve({ ...why, wasOpen });
+    };
+    const stop = subscribe(TasksUpdated, newestEnd > 0 ? { since: newestEnd - 1 } : {}, {
+      open: () => {
+        wasOpen = true;
+        // Without an end seen so far, an interruption is made up for from a minute before now: clocks differ.
+        newestEnd ||= Math.floor(Date.now() / 1_000) - 60;
+        setConnection({ state: 'live' });
+      },
+      next: ({ tasksUpdated }) => gather(toRow(tasksUpdated)),
+      ended: finish,
+    });
+    let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+    const onVisibility = () => {
+      clearTimeout(hiddenTimer);
+      if (document.hidden) hiddenTimer = setTimeout(() => stopFeed?.(), HIDDEN_MS);
+    };
+    document.addEventListener('visibilitychange', onVisibility);
+    stopFeed = () => {
+      stop();
+      finish({ closeCode: GOING_AWAY });
+    };
+    if (signal.aborted) stopFeed();
+  });
+}
+
+/** Where no socket is to be had: reads the newest tasks until it is worth trying again. */
+async function poll(signal: AbortSignal): Promise<void> {
+  setConnection({ state: 'polling' });
+  for (let round = 0; round < 12 && !signal.aborted; round++) {
+    const page = await run(NewestTasks, {}).catch(() => null);
+    for (const { node } of page?.tasks.edges ?? []) gather(toRow(node));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function whileHidden(signal: AbortSignal): Promise<void> {
+  if (!document.hidden || newestEnd === 0) return;
+  setConnection({ state: 'paused' });
+  await new Promise<void>((resolve) => {
+    document.addEventListener('visibilitychange', () => resolve(), { once: true, signal });
+    signal.addEventListener('abort', () => resolve());
+  });
+}
+
+function gather(row: TaskRow): void {
+  pending.set(row.taskId, row);
+  newestEnd = Math.max(newestEnd, row.completedAt);
+  gathering ??= setTimeout(() => (document.hidden ? write() : requestAnimationFrame(write)), GATHER_MS);
+}
+
+function write(): void {
+  gathering = null;
+  const news = [...pending.values()];
+  pending.clear();
+  const added = putTasks(news);
+  if (added.length > 0) for (const listener of newTaskListeners) listener(added);
+}

@@ -1,0 +1,23 @@
+import { filterOf, matches } from './task-filter.ts';
+import type { TaskRow } from './task-store.ts';
+
+const row = { status: 'RUNNING', kind: 'IMAGE', model: 'gpt-image-2', createdAt: 100 } as TaskRow;
+
+describe('the filter of a list', () => {
+  it('comes from the address, without what is misspelt there', () => {
+    expect(filterOf({ status: 'running', kind: 'image', model: 'sora-2', from: '5' })).toEqual({
+      status: 'RUNNING',
+      kind: 'IMAGE',
+      model: 'sora-2',
+      createdAfter: 5,
+    });
+    expect(filterOf({ status: 'lost', kind: 'sound', from: 'monday' })).toEqual({});
+  });
+
+  it('decides as the service does whether a new task belongs into the list', () => {
+    expect(matches(row, {})).toBe(true);
+    expect(matches(row, filterOf({ status: 'running', from: '99', to: '101' }))).toBe(true);
+    expect(matches(row, filterOf({ status: 'queued' }))).toBe(false);
+    expect(matches(row, filterOf({ from: '100' }))).toBe(false);
+  });
+});

@@ -1,0 +1,49 @@
+import { activeTasks, clearTasks, onTask, putTasks, taskRow, type TaskRow } from './task-store.ts';
+
+const row = (change: Partial<TaskRow>): TaskRow => ({
+  taskId: 'task_a',
+  status: 'QUEUED',
+  progress: 0,
+  kind: 'IMAGE',
+  model: 'gpt-image-2',
+  createdAt: 1,
+  startedAt: 0,
+  completedAt: 0,
+  error: null,
+  outputs: [],
+  filesUntil: 0,
+  prompt: null,
+  ...change,
+});
+
+beforeEach(clearTasks);
+
+describe('the store of tasks', () => {
+  it('never goes back when a slow read crosses the feed', () => {
+    putTasks([row({ status: 'RUNNING', progress: 60 })]);
+    putTasks([row({ status: 'QUEUED' }), row({ status: 'RUNNING', progress: 40 })]);
+    expect(taskRow('task_a')).toMatchObject({ status: 'RUNNING', progress: 60 });
+  });
+
+  it('counts the unfinished tasks', () => {
+    putTasks([row({}), row({ taskId: 'task_b', status: 'RUNNING' })]);
+    expect(activeTasks()).toBe(2);
+    putTasks([row({ status: 'SUCCEEDED' })]);
+    expect(activeTasks()).toBe(1);
+  });
+
+  it('calls only the listeners of the task that changed, and returns the new ones', () => {
+    const calls: string[] = [];
+    onTask('task_a', () => calls.push('a'));
+    onTask('task_b', () => calls.push('b'));
+    expect(putTasks([row({})])).toHaveLength(1);
+    expect(putTasks([row({ status: 'RUNNING' })])).toHaveLength(0);
+    expect(calls).toEqual(['a', 'a']);
+  });
+
+  it('keeps the prompt when the feed does not carry it', () => {
+    putTasks([row({ prompt: 'A lighthouse' })]);
+    putTasks([row({ status: 'RUNNING' })]);
+    expect(taskRow('task_a')?.prompt).toBe('A lighthouse');
+  });
+});

@@ -1,0 +1,109 @@
+/** A task as the lists show it. Lists hold ids; the rows live here, so that a change touches one row. */
+export interface TaskRow {
+  taskId: string;
+  status: 'QUEUED' | 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+  progress: number;
+  kind: 'IMAGE' | 'VIDEO';
+  model: string;
+  createdAt: number;
+  startedAt: number;
+  completedAt: number;
+  error: { code: string; message: string; retryable: boolean; param: string | null } | null;
+  outputs: Output[];
+  /** Unix seconds; the files are deleted at this time. */
+  filesUntil: number;
+  /** The first characters of the prompt; null while not known. */
+  prompt: string | null;
+}
+
+export interface Output {
+  id: string;
+  index: number;
+  type: 'IMAGE' | 'VIDEO';
+  width: number;
+  height: number;
+  duration: number | null;
+  contentType: string;
+  sizeBytes: number;
+  url: string | null;
+  urlExpiresAt: number | null;
+}
+
+/** Finished rows beyond this are forgotten, oldest first, unless something shows them. */
+const MAX_ROWS = 20_000;
+const STAGES = { QUEUED: 0, RUNNING: 1, SUCCEEDED: 2, FAILED: 2 };
+
+const rows = new Map<string, TaskRow>();
+const listeners = new Map<string, Set<() => void>>();
+const activeListeners = new Set<() => void>();
+let active = 0;
+
+export const taskRow = (id: string): TaskRow | undefined => rows.get(id);
+
+/** How many tasks of the key are known to be unfinished. */
+export const activeTasks = (): number => active;
+
+export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => STAGES[row.status] === 2;
+
+export function onTask(id: string, listener: () => void): () => void {
+  const set = listeners.get(id) ?? new Set();
+  listeners.set(id, set.add(listener));
+  return () => {
+    set.delete(listener);
+    if (set.size === 0) listeners.delete(id);
+  };
+}
+
+export function onActiveTasks(listener: () => void): () => void {
+  activeListeners.add(listener);
+  return () => activeListeners.delete(listener);
+}
+
+/** A read and the feed may cross: a task only goes forward. */
+export function isOlder(
+  next: Pick<TaskRow, 'status' | 'progress'>,
+  known: Pick<TaskRow, 'status' | 'progress'>,
+): boolean {
+  const step = STAGES[next.status] - STAGES[known.status];
+  return step < 0 || (step === 0 && next.progress < known.progress);
+}
+
+/** Writes what is news. Returns the rows that were not known before. */
+export function putTasks(news: readonly TaskRow[]): TaskRow[] {
+  const added: TaskRow[] = [];
+  const changed: string[] = [];
+  for (const row of news) {
+    const known = rows.get(row.taskId);
+    if (known && isOlder(row, known)) continue;
+    if (!known) added.push(row);
+    rows.set(row.taskId, { ...row, prompt: row.prompt ?? known?.prompt ?? null });
+    active += Number(!isFinal(row)) - Number(known !== undefined && !isFinal(known));
+    changed.push(row.taskId);
+  }
+  for (const id of changed) for (const listener of listeners.get(id) ?? []) listener();
+  if (changed.length > 0) for (const listener of activeListeners) listener();
+  forget();
+  return added;
+}
+
+export function dropTask(id: string): void {
+  const row = rows.get(id);
+  if (!row) return;
+  rows.delete(id);
+  if (!isFinal(row)) active--;
+  for (const listener of listeners.get(id) ?? []) listener();
+}
+
+/** At the end of a session nothing of its key may stay. */
+export function clearTasks(): void {
+  rows.clear();
+  active = 0;
+  for (const listener of activeListeners) listener();
+}
+
+function forget(): void {
+  for (const [id, row] of rows) {
+    if (rows.size <= MAX_ROWS) return;
+    if (isFinal(row) && !listeners.has(id)) rows.delete(id);
+  }
+}

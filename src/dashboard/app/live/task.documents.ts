@@ -1,0 +1,68 @@
+import { graphql, type ResultOf } from '../api/graphql.ts';
+import type { TaskRow } from './task-store.ts';
+
+export const TaskRowFields = graphql(`
+  fragment TaskRowFields on Task {
+    taskId
+    status
+    progress
+    kind
+    model
+    createdAt
+    startedAt
+    completedAt
+    error {
+      code
+      message
+      retryable
+      param
+    }
+    result {
+      expiresAt
+      outputs {
+        id
+        index
+        type
+        width
+        height
+        duration
+        contentType
+        sizeBytes
+        url
+        urlExpiresAt
+      }
+    }
+  }
+`);
+
+export const TasksUpdated = graphql(
+  `
+    subscription TasksUpdated($since: Long) {
+      tasksUpdated(since: $since) {
+        ...TaskRowFields
+      }
+    }
+  `,
+  [TaskRowFields],
+);
+
+/** The newest tasks: read while the socket is refused. */
+export const NewestTasks = graphql(
+  `
+    query NewestTasks {
+      tasks(first: 50) {
+        edges {
+          node {
+            ...TaskRowFields
+          }
+        }
+      }
+    }
+  `,
+  [TaskRowFields],
+);
+
+export function toRow(task: ResultOf<typeof TaskRowFields>, prompt: string | null = null): TaskRow {
+  const { result, ...rest } = task;
+  return { ...rest, outputs: result?.outputs ?? [], filesUntil: result?.expiresAt ?? 0, prompt };
+}

@@ -1,0 +1,34 @@
+import type { TypedDocumentNode } from '@urql/core';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { run } from '../api/client.ts';
+import { asCallError, type CallError } from '../api/errors.ts';
+
+export interface Reading<Result> {
+  data: Result | null;
+  error: CallError | null;
+  isLoading: boolean;
+  reload(): Promise<void>;
+}
+
+/** Reads when the variables change. What was read before stays while the new answer is on its way. */
+export function useQuery<Result, Given extends Record<string, unknown>>(
+  document: TypedDocumentNode<Result, Given>,
+  variables: Given | null,
+): Reading<Result> {
+  const [state, setState] = useState<Omit<Reading<Result>, 'reload'>>({ data: null, error: null, isLoading: true });
+  const latest = useRef(0);
+  const key = JSON.stringify(variables);
+  const reload = useCallback(async () => {
+    if (key === 'null') return;
+    const mine = ++latest.current;
+    setState((before) => ({ ...before, isLoading: true }));
+    try {
+      const data = await run(document, JSON.parse(key) as Given);
+      if (mine === latest.current) setState({ data, error: null, isLoading: false });
+    } catch (error) {
+      if (mine === latest.current) setState((before) => ({ ...before, error: asCallError(error), isLoading: false }));
+    }
+  }, [document, key]);
+  useEffect(() => void reload(), [reload]);
+  return { ...state, reload };
+}

@@ -1,0 +1,32 @@
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import type { ReactNode } from 'react';
+import { cx } from './class-names.ts';
+import styles from './dialog.module.css';
+
+interface Props {
+  open: boolean;
+  title: string;
+  text?: ReactNode;
+  wide?: boolean;
+  actions?: ReactNode;
+  children?: ReactNode;
+  /** Without it, Esc and a press outside do not close. */
+  onClose?: () => void;
+}
+
+/** A modal dialog. It keeps the focus inside, and gives it back at the end. */
+export function Dialog({ open, title, text, wide, actions, children, onClose }: Props) {
+  return (
+    <BaseDialog.Root open={open} onOpenChange={(next) => !next && onClose?.()} disablePointerDismissal={!onClose}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className={styles.dim} />
+        <BaseDialog.Popup className={cx(styles.popup, wide && styles.wide)}>
+          <BaseDialog.Title>{title}</BaseDialog.Title>
+          {text && <BaseDialog.Description className={styles.text}>{text}</BaseDialog.Description>}
+          {children && <div className={styles.body}>{children}</div>}
+          {actions && <div className={styles.actions}>{actions}</div>}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}

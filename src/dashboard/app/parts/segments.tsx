@@ -1,0 +1,32 @@
+import { type ReactNode, useId } from 'react';
+import styles from './control.module.css';
+
+interface Props<Value extends string> {
+  label: string;
+  value: Value | null;
+  options: readonly { value: Value; label: ReactNode; title?: string }[];
+  onChange(value: Value): void;
+  disabled?: boolean;
+}
+
+/** A choice of a few values, all in sight. */
+export function Segments<Value extends string>({ label, value, options, onChange, disabled }: Props<Value>) {
+  const name = useId();
+  return (
+    <div className={styles.segments} role="radiogroup" aria-label={label}>
+      {options.map((option) => (
+        <label key={option.value} title={option.title}>
+          <input
+            type="radio"
+            name={name}
+            value={option.value}
+            checked={option.value === value}
+            disabled={disabled}
+            onChange={() => onChange(option.value)}
+          />
+          {option.label}
+        </label>
+      ))}
+    </div>
+  );
+}

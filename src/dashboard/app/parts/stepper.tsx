@@ -1,0 +1,51 @@
+import { Minus, Plus } from 'lucide-react';
+import type { ControlIds } from './field.tsx';
+import styles from './control.module.css';
+import { IconButton } from './icon-button.tsx';
+import { TextInput } from './text-input.tsx';
+
+/** Up to this many values a slider stands beside the number. */
+const MAX_SLIDER_VALUES = 20;
+
+interface Props {
+  label: string;
+  ids: ControlIds;
+  value: number;
+  min: number;
+  max: number;
+  unit?: string | undefined;
+  onChange(value: number): void;
+}
+
+export function Stepper({ label, ids, value, min, max, unit, onChange }: Props) {
+  const set = (next: number) => onChange(Math.min(max, Math.max(min, Math.round(next) || min)));
+  return (
+    <div className={styles.stepper}>
+      <IconButton variant={undefined} label={`Less: ${label}`} disabled={value <= min} onClick={() => set(value - 1)}>
+        <Minus />
+      </IconButton>
+      <TextInput
+        {...ids}
+        type="number"
+        min={min}
+        max={max}
+        value={value}
+        onChange={(event) => set(event.target.valueAsNumber)}
+      />
+      <IconButton variant={undefined} label={`More: ${label}`} disabled={value >= max} onClick={() => set(value + 1)}>
+        <Plus />
+      </IconButton>
+      {unit && <span className={styles.unit}>{unit}</span>}
+      {max - min < MAX_SLIDER_VALUES && (
+        <input
+          type="range"
+          aria-label={label}
+          min={min}
+          max={max}
+          value={value}
+          onChange={(event) => set(event.target.valueAsNumber)}
+        />
+      )}
+    </div>
+  );
+}

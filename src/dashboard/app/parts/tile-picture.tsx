@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { duration } from '../format/time.ts';
+import { cx } from './class-names.ts';
+import styles from './tile-picture.module.css';
+
+interface Props {
+  src: string | null;
+  alt: string;
+  isFilm: boolean;
+  /** Seconds of a film. */
+  seconds?: number | null;
+  /** Watched live: it develops once. */
+  develop?: boolean;
+  /** Number on the edge, as on film. */
+  index?: number;
+}
+
+/** A picture or the still of a film in a tile. */
+export function TilePicture({ src, alt, isFilm, seconds, develop, index }: Props) {
+  const [failed, setFailed] = useState(false);
+  return (
+    <span className={cx(styles.frame)} style={{ width: '100%', height: '100%' }}>
+      {src === null || failed ? (
+        <span className={styles.gone}>{src === null ? 'Deleted' : 'Not loaded'}</span>
+      ) : isFilm ? (
+        <video
+          className={cx(develop && styles.develop)}
+          src={src}
+          aria-label={alt}
+          muted
+          loop
+          playsInline
+          preload="metadata"
+        />
+      ) : (
+        <img
+          className={cx(develop && styles.develop)}
+          src={src}
+          alt={alt}
+          loading="lazy"
+          decoding="async"
+          onError={() => setFailed(true)}
+        />
+      )}
+      {(isFilm || index !== undefined) && (
+        <span className={styles.mark}>{isFilm ? `▶ ${duration(seconds ?? 0)}` : index}</span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,15 @@
+// Runs before the first paint, so that the page never flashes in the other theme.
+(() => {
+  let saved = {};
+  try {
+    saved = JSON.parse(localStorage.getItem('darkroom.look') ?? '{}') ?? {};
+  } catch {
+    // Storage is blocked or damaged: the theme of the system holds.
+  }
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const theme = saved.theme === 'paper' || saved.theme === 'safelight' ? saved.theme : dark ? 'safelight' : 'paper';
+  document.documentElement.dataset.theme = theme;
+  if (saved.density === 'compact' || saved.density === 'comfortable')
+    document.documentElement.dataset.density = saved.density;
+  if (saved.motion === 'reduced') document.documentElement.dataset.motion = 'reduced';
+})();

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { pick } from './search.ts';
+import { signedInRoute } from './signed-in.tsx';
+
+/** The lightbox is a child, so that the gallery stays where it was below it. */
+export const galleryRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: 'gallery',
+  validateSearch: pick('kind', 'model', 'from', 'to', 'size'),
+  component: lazyRouteComponent(() => import('./gallery-screen.tsx'), 'GalleryScreen'),
+});
+
+export const pictureRoute = createRoute({
+  getParentRoute: () => galleryRoute,
+  path: '$fileId',
+  component: () => null,
+});

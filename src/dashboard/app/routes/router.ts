@@ -1,0 +1,32 @@
+import { createRouter } from '@tanstack/react-router';
+import { createScreenRoute, homeRoute } from './create.tsx';
+import { galleryRoute, pictureRoute } from './gallery.tsx';
+import { rootRoute } from './root.tsx';
+import { parseSearch, stringifySearch } from './search.ts';
+import { signInRoute } from './sign-in.tsx';
+import { signedInRoute } from './signed-in.tsx';
+import { taskRoute } from './task.tsx';
+import { tasksRoute } from './tasks.tsx';
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    signInRoute,
+    signedInRoute.addChildren([
+      homeRoute,
+      createScreenRoute,
+      tasksRoute,
+      taskRoute,
+      galleryRoute.addChildren([pictureRoute]),
+    ]),
+  ]),
+  basepath: '/app',
+  scrollRestoration: true,
+  parseSearch,
+  stringifySearch,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,48 @@
+import { createRoute, redirect, useNavigate, useRouter } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { onSignIn, restore, signIn } from '../api/session.ts';
+import { Shell } from '../features/shell/shell.tsx';
+import { rootRoute } from './root.tsx';
+
+const SignInDialog = lazy(() =>
+  import('../features/session/sign-in-dialog.tsx').then(({ SignInDialog: part }) => ({ default: part })),
+);
+
+/** The parent of every screen that needs a session. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed-in',
+  beforeLoad: async ({ location }) => {
+    const known = signIn();
+    const session = known.state === 'in' || known.state === 'lost' ? known.session : await restore();
+    if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } });
+  },
+  component: SignedIn,
+});
+
+/** What the key of this session may do, read again at each sign-in. */
+export function useSession() {
+  const now = useSyncExternalStore(onSignIn, signIn);
+  return now.state === 'in' || now.state === 'lost' ? now.session : null;
+}
+
+function SignedIn() {
+  const session = useSession();
+  const { state } = useSyncExternalStore(onSignIn, signIn);
+  const navigate = useNavigate();
+  const router = useRouter();
+  useEffect(() => {
+    if (state === 'out') void navigate({ to: '/sign-in' });
+  }, [state, navigate]);
+  if (!session) return null;
+  return (
+    <>
+      <Shell session={session} />
+      {state === 'lost' && (
+        <Suspense>
+          <SignInDialog onDone={() => void router.invalidate()} />
+        </Suspense>
+      )}
+    </>
+  );
+}

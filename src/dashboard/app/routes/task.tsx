@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { pick } from './search.ts';
+import { signedInRoute } from './signed-in.tsx';
+
+export const taskRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: 'tasks/$taskId',
+  validateSearch: pick('tab', 'output'),
+  component: lazyRouteComponent(() => import('./task-screen.tsx'), 'TaskScreen'),
+});

@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { pick } from './search.ts';
+import { signedInRoute } from './signed-in.tsx';
+
+export const tasksRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: 'tasks',
+  validateSearch: pick('status', 'kind', 'model', 'from', 'to'),
+  component: lazyRouteComponent(() => import('./tasks-screen.tsx'), 'TasksScreen'),
+});
