@@ -1,4 +1,5 @@
 import { counter, Tally } from '../platform/measuring/declare.ts';
+import { OperatorCounts } from '../platform/measuring/operator-counts.ts';
 
 const lookups = new Tally(
   'darkroom_auth_lookups_total',
@@ -10,6 +11,9 @@ const lookups = new Tally(
 export const rateRefusals = counter('darkroom_rate_refusals_total', 'Requests over the rate limit of their API key.', [
   'bucket',
 ]);
+
+/** The same by API key, for operators. */
+export const refusalsByKey = new OperatorCounts();
 
 export const rateLeases = counter(
   'darkroom_rate_leases_total',

@@ -4,7 +4,16 @@ import { AuthModule } from '../auth/auth.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { WebhooksModule } from '../webhooks/webhooks.module.ts';
+import { ActivityReporter } from './activity/activity-reporter.service.ts';
+import { RecentActivity } from './activity/recent-activity.service.ts';
 import { AuditEventsResolver } from './audit-events.resolver.ts';
+import { KeyQueuesController } from './keys/key-queues.controller.ts';
+import { KeyQueuesResolver } from './keys/key-queues.resolver.ts';
+import { KeyQueues } from './keys/key-queues.service.ts';
+import { LogLevelsController } from './log-levels/log-levels.controller.ts';
+import { LogLevelsRow } from './log-levels/log-levels.entity.ts';
+import { LogLevelsResolver } from './log-levels/log-levels.resolver.ts';
+import { LogLevelsService } from './log-levels/log-levels.service.ts';
 import { OperationsUpdates } from './operations-updates.service.ts';
 import { OperationsResolver } from './operations.resolver.ts';
 import { OverviewController } from './overview/overview.controller.ts';
@@ -27,10 +36,14 @@ import { ProvidersResolver } from './providers/providers.resolver.ts';
 import { OperatorProviders } from './providers/providers.service.ts';
 import { CircuitResets } from './sql/circuit-resets.ts';
 import { ProcessRows } from './sql/process-rows.ts';
+import { ReadMigrations } from './sql/read-migrations.ts';
 import { OperatorTasksController } from './tasks/operator-tasks.controller.ts';
 import { OperatorTasksResolver } from './tasks/operator-tasks.resolver.ts';
 import { OperatorTasks } from './tasks/operator-tasks.service.ts';
 import { WatchedTasksResolver } from './tasks/watched-tasks.resolver.ts';
+import { OperatorWebhooksController } from './webhooks/operator-webhooks.controller.ts';
+import { OperatorWebhooksResolver } from './webhooks/operator-webhooks.resolver.ts';
+import { OperatorWebhooks } from './webhooks/operator-webhooks.service.ts';
 import { ReplaysController } from './webhooks/replays.controller.ts';
 import { ReplaysResolver } from './webhooks/replays.resolver.ts';
 import { OperatorReplays } from './webhooks/replays.service.ts';
@@ -42,10 +55,13 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     GenerationModule,
     TasksModule,
     WebhooksModule,
-    TypeOrmModule.forFeature([CircuitReset, ProcessRow]),
+    TypeOrmModule.forFeature([CircuitReset, LogLevelsRow, ProcessRow]),
   ],
   controllers: [
+    KeyQueuesController,
+    LogLevelsController,
     OperatorTasksController,
+    OperatorWebhooksController,
     OverviewController,
     PausesController,
     ProcessesController,
@@ -53,15 +69,22 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     ReplaysController,
   ],
   providers: [
+    ActivityReporter,
     AuditEventsResolver,
     CircuitResets,
     FollowCircuitResets,
+    KeyQueues,
+    KeyQueuesResolver,
+    LogLevelsResolver,
+    LogLevelsService,
     OperationsResolver,
     OperationsUpdates,
     OperatorProviders,
     OperatorReplays,
     OperatorTasks,
     OperatorTasksResolver,
+    OperatorWebhooks,
+    OperatorWebhooksResolver,
     OverviewResolver,
     OverviewService,
     PausesResolver,
@@ -73,6 +96,8 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     ProcessGauges,
     ProcessRows,
     ProvidersResolver,
+    ReadMigrations,
+    RecentActivity,
     ReplaysResolver,
     WatchedTasksResolver,
   ],

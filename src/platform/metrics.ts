@@ -9,6 +9,13 @@ import { declaredMetrics } from './measuring/declare.ts';
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** One series at the time of the reading. A histogram has several a label set, whose names end in `_bucket`, `_sum` and `_count`. */
+export interface Sample {
+  name: string;
+  labels: Partial<Record<string, string | number>>;
+  value: number;
+}
+
 /** Sets the value of one series. */
 export type SetSeries<Label extends string> = (labels: Record<Label, string>, value: number) => void;
 
@@ -24,6 +31,16 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     for (const metric of declaredMetrics) this.registry.registerMetric(metric);
+  }
+
+  /** Reads the series of one metric, for those who show it elsewhere. */
+  async samples(name: string): Promise<Sample[]> {
+    const { values } = (await this.registry.getSingleMetric(name)?.get()) ?? { values: [] };
+    return values.map((each) => ({
+      name: 'metricName' in each && typeof each.metricName === 'string' ? each.metricName : name,
+      labels: each.labels,
+      value: each.value,
+    }));
   }
 
   /** @param read the value at the time of the scrape; null: the value is unknown, and the metric is absent */

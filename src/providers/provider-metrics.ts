@@ -1,5 +1,6 @@
 import { WORK_BUCKETS } from '../platform/measuring/buckets.ts';
 import { counter, histogram } from '../platform/measuring/declare.ts';
+import { OperatorCounts } from '../platform/measuring/operator-counts.ts';
 import { PROVIDER_NAMES, type ProviderName } from './bindings/binding.ts';
 import { ProviderError, UnsupportedRequest } from './provider.ts';
 
@@ -22,6 +23,9 @@ const placeWait = histogram(
   ['provider'],
 );
 
+/** Runs at providers by model, provider and, of a failure, its code; separated by spaces. */
+export const runsByProvider = new OperatorCounts();
+
 /** Runs of this process that are at their provider. */
 export const inFlight = new Map<ProviderName, number>(PROVIDER_NAMES.map((name) => [name, 0]));
 
@@ -41,6 +45,13 @@ export function submitted(provider: string, spent: 'nothing' | 'accepted' | 'unk
 /** @param error neither of both: the binding is at its concurrency limit */
 export function bindingPassedOver(provider: string, error: unknown): void {
   passedOver.inc({ provider, reason: reasonOf(error) });
+}
+
+/** @param error null: the provider has made what was asked for */
+export function runEnded(model: string, provider: string, error: unknown): void {
+  if (error === null) runsByProvider.add(`${model} ${provider}`);
+  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return; // it was not called
+  runsByProvider.add(`${model} ${provider} ${error.code}`);
 }
 
 function reasonOf(error: unknown): string {

@@ -3,6 +3,7 @@ import type { MediaKind } from '../models/media-kind.ts';
 import { WORK_BUCKETS } from '../platform/measuring/buckets.ts';
 import { closedLabel } from '../platform/measuring/closed-label.ts';
 import { counter, histogram, Tally } from '../platform/measuring/declare.ts';
+import { OperatorCounts } from '../platform/measuring/operator-counts.ts';
 import type { ClaimedTask } from './queue/lease.ts';
 import type { ShownTask } from './task.entity.ts';
 import type { Moment } from './timeline/moment.ts';
@@ -18,6 +19,9 @@ const ended = counter(
   'Tasks that this process ended, by the provider that served them, if one did, and the code of a failure.',
   ['model', 'provider', 'status', 'error_code'],
 );
+
+/** Failed tasks by API key, for operators. A cancel is no failure. */
+export const failuresByKey = new OperatorCounts();
 
 const queueWait = histogram(
   'darkroom_task_queue_wait_seconds',
@@ -79,7 +83,8 @@ export function tasksClaimed(tasks: readonly ClaimedTask[]): void {
 const isOfLostWorker = (timeline: readonly Moment[] | null): boolean =>
   timeline?.at(-1)?.[1] === 'taken_over' && timeline.at(-2)?.[1] === 'worker_lost';
 
-export function taskEnded({ model, status, error, usage, created_at, completed_at }: ShownTask): void {
+export function taskEnded({ api_key_id, model, status, error, usage, created_at, completed_at }: ShownTask): void {
+  if (error && error.code !== 'task_cancelled') failuresByKey.add(api_key_id);
   const provider = usage?.provider ?? null; // written by a worker: the name of one of our adapters
   ended.inc({
     model: modelOf(model),

@@ -32,6 +32,8 @@ import { FinishAndClaim } from './sql/finish-and-claim.ts';
 import { InsertEvents } from './sql/insert-events.ts';
 import { ResendEvents } from './sql/resend-events.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
+import { WatchEndpoints } from './sql/watch-endpoints.ts';
+import { WatchWebhooks } from './operate/watch-webhooks.service.ts';
 import { WebhookGauges } from './webhook-gauges.ts';
 
 /** Sends an event to the endpoints of an API key when one of its tasks ends. */
@@ -65,8 +67,10 @@ import { WebhookGauges } from './webhook-gauges.ts';
     ReplayEvents,
     ReplayWorker,
     UntakenDispatches,
+    WatchEndpoints,
+    WatchWebhooks,
     WebhookReplays,
   ],
-  exports: [EventRecorder, UntakenDispatches, WebhookReplays],
+  exports: [EventRecorder, UntakenDispatches, WatchWebhooks, WebhookReplays],
 })
 export class WebhooksModule {}

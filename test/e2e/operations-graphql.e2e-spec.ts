@@ -100,10 +100,10 @@ describe('the GraphQL of operators', () => {
     expect(await act(`resumeProcess(id: "${id}") { drainRequested }`)).toEqual({ drainRequested: false });
     expect(await act(`closeCircuit(place: 1) { circuitOpenIn }`)).toEqual({ circuitOpenIn: [] });
     const audit = await ask(
-      `{ operations { auditEvents(first: 1, action: PROCESS_DRAINED, targetId: "${id}") { edges { node { action ip requestId } } } } }`,
+      `{ operations { auditEvents(first: 1, action: PROCESS_DRAIN_REQUESTED, targetId: "${id}") { edges { node { action ip requestId } } } } }`,
     );
     expect(audit.operations.auditEvents.edges).toMatchObject([
-      { node: { action: 'PROCESS_DRAINED', ip: '127.0.0.1', requestId: expect.stringMatching(/^req_/) } },
+      { node: { action: 'PROCESS_DRAIN_REQUESTED', ip: '127.0.0.1', requestId: expect.stringMatching(/^req_/) } },
     ]);
   });
 

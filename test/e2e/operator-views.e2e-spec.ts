@@ -1,7 +1,9 @@
+import { OBJECTIVES } from '../../src/operations/activity/objectives.ts';
 import { ProviderRegistry } from '../../src/providers/registry.ts';
 import { ProviderError } from '../../src/providers/provider.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { aHang, type ErrorBody } from '../support/clients/api.ts';
+import { aCat, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Place {
@@ -65,5 +67,65 @@ describe('what operators see', () => {
       const unknown = await service.api.call<ErrorBody>('POST', `/v1/operations/providers/${place}/close_circuit`);
       expect([unknown.status, unknown.body.error.code]).toEqual([404, 'place_not_found']);
     }
+  });
+
+  it('what happened in the last hour: rates, objectives, providers, keys', async () => {
+    const { id, key } = await anotherKey(service.api, { limits: { reads_per_minute: 2 } });
+    const limited = new Api(service.baseUrl, key);
+    await limited.create({ ...aCat, prompt: '#fail:provider_unavailable' }, { prefer: 'wait=30' });
+    await limited.create(aCat, { prefer: 'wait=30' });
+    for (let nth = 0; nth < 3; nth += 1) await limited.get('/v1/models');
+
+    interface Overview {
+      rates: { created: number; ended: number };
+      objectives: { name: string; events: number; bad: number; state: string; objective: number }[];
+      [field: string]: unknown;
+    }
+    const overview = await eventually(
+      'the process to publish what it has counted',
+      async () => {
+        const { body } = await service.api.get<Overview>('/v1/operations');
+        return body.rates.ended >= 2 && body;
+      },
+      20_000,
+    );
+    expect(overview.rates.created).toBeGreaterThanOrEqual(2);
+    expect(overview.objectives.map(({ name }) => name)).toEqual(OBJECTIVES.map(({ name }) => name));
+    const requests = overview.objectives[0]!;
+    expect(requests).toMatchObject({ objective: 0.999, bad: 0, burn_rate: 0 });
+    expect(requests.events).toBeGreaterThan(5);
+    expect(overview).toMatchObject({
+      places: { total: 50 },
+      storage: 'disk',
+      bus: { kind: 'postgres', connected: true },
+      known_migration: overview.migration,
+      log_levels: { log_level: null },
+    });
+    const { max, used } = overview.database_connections as Record<string, number>;
+    expect(max).toBeGreaterThan(0);
+    expect(used).toBeLessThanOrEqual(max!);
+
+    const [place] = (
+      await service.api.get<{ data: { models: { model: string }[]; error_share: number }[] }>(
+        '/v1/operations/providers',
+      )
+    ).body.data;
+    expect(place!.error_share).toBeGreaterThan(0);
+    expect(place!.error_share).toBeLessThan(1);
+    expect(place).toMatchObject({ credential_present: true });
+    expect(place!.models.find(({ model }) => model === aCat.model)).toMatchObject({
+      position: 1,
+      failed_last_hour: 1,
+      last_error_code: 'provider_unavailable',
+    });
+    const keys = await service.api.get<{ data: { api_key_id: string }[] }>('/v1/operations/keys');
+    expect(keys.body.data.find(({ api_key_id }) => api_key_id === id)).toMatchObject({
+      queued: 0,
+      oldest_waiting_s: null,
+      reads_per_minute: 2,
+      refused_last_hour: 1,
+      failed_last_hour: 1,
+      name: 'another',
+    });
   });
 });

@@ -98,13 +98,21 @@ describe('the record of the processes', () => {
       const { body } = await service.api.get<ProcessBody>(`/v1/operations/processes/${id}`);
       return body.state === 'drained' && body.busy === 0;
     });
+    await eventually('the audit event of the end', async () => {
+      const { body } = await service.api.get<{ data: object[] }>(
+        '/v1/operations/audit_events?action=process.drained&target_id=' + id,
+      );
+      return body.data.length === 1 && (body.data[0] as { actor_type: string }).actor_type === 'service';
+    });
     await worker.kill('SIGKILL');
     const { rows: ended } = await database.query('select status, attempt from tasks where id = $1', [film.task_id]);
     expect(ended).toEqual([{ status: 'succeeded', attempt: 1 }]);
     expect((await service.api.get(`/v1/tasks/${next.task_id}`)).body.status).toBe('queued');
     await service.api.cancel(next.task_id);
 
-    const audit = await service.api.get<{ data: object[] }>('/v1/operations/audit_events?action=process.drained');
+    const audit = await service.api.get<{ data: object[] }>(
+      '/v1/operations/audit_events?action=process.drain_requested',
+    );
     expect(audit.body.data).toMatchObject([
       { target_type: 'process', target_id: id, before: { drain_requested: false }, after: { drain_requested: true } },
     ]);

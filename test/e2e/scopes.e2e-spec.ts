@@ -17,6 +17,9 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'POST /v1/operations/tasks/{task_id}/release': 'operations:manage',
   'POST /v1/operations/tasks/{task_id}/fail': 'operations:manage',
   'POST /v1/operations/webhooks/replay': 'operations:manage',
+  'GET /v1/operations/webhooks': 'operations:read',
+  'GET /v1/operations/log_levels': 'operations:read',
+  'PUT /v1/operations/log_levels': 'operations:manage',
   'GET /v1/operations/webhooks/replays': 'operations:read',
   'GET /v1/operations/webhooks/replays/{id}': 'operations:read',
   'POST /v1/operations/webhooks/replays/{id}/cancel': 'operations:manage',
@@ -144,6 +147,7 @@ const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'mutation failOperatorTasks': ['operations:manage', '(filter: {}, code: INTERNAL_ERROR) { changed }'],
   'mutation closeCircuit': ['operations:manage', '(place: 0) { place }'],
   'mutation replayWebhooks': ['operations:manage', '(input: { since: 1, until: 0 }) { id }'],
+  'mutation setLogLevels': ['operations:manage', '(input: { logLevel: null }) { object }'],
   'mutation cancelWebhookReplay': ['operations:manage', '(id: "unknown") { id }'],
   'query webhookEndpoints': ['webhooks:manage', '{ id }'],
   'query webhookDeliveries': ['webhooks:manage', '(endpointId: "unknown") { edges { cursor } }'],
@@ -272,7 +276,7 @@ async function ask(api: Api, route: string) {
   const reply = await fetch(new URL(path.replaceAll(/\{\w+\}/g, 'unknown'), api.baseUrl), {
     method,
     headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' },
-    ...(['POST', 'PATCH'].includes(method) && { body: '{}' }),
+    ...(['POST', 'PUT', 'PATCH'].includes(method) && { body: '{}' }),
     signal: abort.signal,
   });
   const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream');

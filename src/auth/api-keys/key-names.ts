@@ -3,15 +3,18 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
 import { ApiKey } from './api-key.entity.ts';
 
-/** Names of API keys, for lists that operators read. */
+/** What operators see of an API key. */
+export type KeyFacts = Pick<ApiKey, 'id' | 'name' | 'limits' | 'last_used_at'>;
+
+/** Names and limits of API keys, for lists that operators read. */
 @Injectable()
 export class KeyNames {
   constructor(@InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>) {}
 
   /** @returns by id; deleted keys are missing */
-  async of(ids: string[]): Promise<Map<string, Pick<ApiKey, 'id' | 'name' | 'last_used_at'>>> {
+  async of(ids: string[]): Promise<Map<string, KeyFacts>> {
     const rows = await this.apiKeys.find({
-      select: { id: true, name: true, last_used_at: true },
+      select: { id: true, name: true, limits: true, last_used_at: true },
       where: { id: In(ids) },
     });
     return new Map(rows.map((row) => [row.id, row]));

@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   'api_key.updated',
   'api_key.rotated',
   'api_key.revoked',
+  'process.drain_requested',
   'process.drained',
   'process.resumed',
   'pause.created',
@@ -16,10 +17,19 @@ export const AUDIT_ACTIONS = [
   'circuit.reset',
   'webhook_replay.created',
   'webhook_replay.cancelled',
+  'log_levels.set',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-export const AUDIT_TARGETS = ['api_key', 'process', 'pause', 'tasks', 'provider_place', 'webhook_replay'] as const;
+export const AUDIT_TARGETS = [
+  'api_key',
+  'process',
+  'pause',
+  'tasks',
+  'provider_place',
+  'webhook_replay',
+  'log_levels',
+] as const;
 export type AuditTarget = (typeof AUDIT_TARGETS)[number];
 
 /** One act: who did what to whom. Written in the transaction of the act, and never changed. */

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import { rateLeases, rateRefusals } from '../auth-metrics.ts';
+import { rateLeases, rateRefusals, refusalsByKey } from '../auth-metrics.ts';
 import type { Caller } from '../caller.ts';
 import { leaseRatePoints } from '../sql/lease-rate-points.ts';
 import { type RateBucket, RateWindow, WINDOW_S } from './rate-window.ts';
@@ -63,6 +63,7 @@ export class RateLimits {
     };
     if (isAdmitted) return headers;
     rateRefusals.inc({ bucket });
+    refusalsByKey.add(window.apiKeyId);
     const rejection = new ApiError('rate_limit_exceeded', {
       message: `Your key may make ${limit} ${bucket} requests per minute. Try again in ${resetS} s.`,
       headers: { ...headers, 'retry-after': String(resetS) },

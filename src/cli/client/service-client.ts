@@ -26,7 +26,7 @@ export class ServiceClient {
    * @throws Error with the service's code and message, or the network failure, after five attempts
    */
   async call<Answer>(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PUT',
     path: string,
     body?: object,
     headers: Record<string, string> = {},

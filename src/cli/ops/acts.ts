@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { moment, past, wholeNumber } from '../options.ts';
 import { clientOf, type Connection, opsAct, type Row, show } from './connection.ts';
-import { PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.ts';
+import { LEVEL_FIELDS, PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.ts';
 
 const PATH = '/v1/operations';
 
@@ -63,12 +63,30 @@ export function addActs(ops: Command): void {
     .option('--key-id <id>', 'only those of this API key, key_…')
     .option('--all', 'also those that were delivered')
     .action(replay);
+  opsAct(ops, 'set-log-levels', 'Set the log levels of all processes; without options those of the configuration.')
+    .option('--level <level>', 'in place of LOG_LEVEL')
+    .option('--contexts <list>', 'in place of those in LOG_LEVELS, such as webhooks=debug,bus=warn')
+    .action(setLogLevels);
   opsAct(ops, 'cancel-replay', 'Stop a webhook replay.')
     .argument('<id>', 'replay_…')
     .action(async (id: string, options: Connection) => {
       const path = `${PATH}/webhooks/replays/${encodeURIComponent(id)}/cancel`;
       show(await clientOf(options).call<Row>('POST', path), REPLAY_FIELDS, options);
     });
+}
+
+interface LevelOptions extends Connection {
+  level?: string;
+  contexts?: string;
+}
+
+/** Without options the levels of the configuration are in force again. */
+async function setLogLevels({ level, contexts, ...connection }: LevelOptions): Promise<void> {
+  const log_levels = Object.fromEntries(
+    (contexts ?? '').split(',').flatMap((each) => (each ? [each.split('=', 2)] : [])),
+  );
+  const body = { log_level: level ?? null, log_levels };
+  show(await clientOf(connection).call<Row>('PUT', `${PATH}/log_levels`, body), LEVEL_FIELDS, connection);
 }
 
 function addProcessAct(ops: Command, name: 'drain' | 'resume', description: string): void {

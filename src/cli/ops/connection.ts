@@ -34,10 +34,17 @@ export function show(answer: Row | Row[], fields: readonly string[], { json }: C
 function text(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'number' && isTime(name)) return new Date(value * 1000).toISOString().slice(0, 19);
-  if (typeof value === 'number' && !Number.isInteger(value)) return value.toFixed(1);
+  if (typeof value === 'number' && !Number.isInteger(value)) return value.toFixed(value < 1 ? 3 : 1);
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((each) => nameOf(each)).join(',');
+  if (typeof value === 'object') return mapText(value);
   return String(value);
 }
+
+/** As LOG_LEVELS is written. */
+const mapText = (value: object): string =>
+  Object.entries(value)
+    .map(([name, each]) => `${name}=${String(each)}`)
+    .join(',') || '-';
 
 const isTime = (name: string): boolean => /_at$|^until$|^since$/.test(name);
 

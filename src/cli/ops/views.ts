@@ -23,6 +23,7 @@ export const TASK_FIELDS = [
 ];
 export const PAUSE_FIELDS = ['id', 'kind', 'model', 'provider', 'place', 'tasks', 'until', 'reason'];
 export const REPLAY_FIELDS = ['id', 'status', 'events', 'since', 'until', 'queued', 'total'];
+export const LEVEL_FIELDS = ['log_level', 'log_levels', 'changed_at', 'changed_by'];
 const PLACE_FIELDS = [
   'place',
   'provider',
@@ -30,11 +31,32 @@ const PLACE_FIELDS = [
   'credential',
   'in_flight',
   'concurrency',
+  'error_share',
   'circuit_open_in',
   'pauses',
   'models',
 ];
-const KEY_FIELDS = ['api_key_id', 'name', 'queued', 'running', 'max_running', 'weight', 'last_used_at'];
+const KEY_FIELDS = [
+  'api_key_id',
+  'name',
+  'queued',
+  'oldest_waiting_s',
+  'running',
+  'max_running',
+  'refused_last_hour',
+  'failed_last_hour',
+  'last_used_at',
+];
+const ENDPOINT_FIELDS = [
+  'id',
+  'host',
+  'status',
+  'failing_since',
+  'undelivered',
+  'last_attempted_at',
+  'last_status_code',
+  'last_error',
+];
 
 const PATH = '/v1/operations';
 
@@ -57,6 +79,10 @@ const LISTS: ListCommand[] = [
 export function addViews(ops: Command): void {
   opsAct(ops, 'status', 'Show queues, processes and rates.').action(showStatus);
   for (const list of LISTS) addList(ops, list);
+  opsAct(ops, 'webhooks', 'Show the webhooks of all keys, and the endpoints that fail.').action(showWebhooks);
+  opsAct(ops, 'log-levels', 'Show the log levels that an operator has set.').action(async (options: Connection) => {
+    show(await clientOf(options).call<Row>('GET', `${PATH}/log_levels`), LEVEL_FIELDS, options);
+  });
   opsAct(ops, 'tasks', 'List unfinished tasks of all keys, oldest first.')
     .option('--state <state>', 'waiting, parked, paused, running or stuck')
     .option('--worker-id <id>', 'only those that this process runs')
@@ -77,19 +103,44 @@ function addList(ops: Command, { name, description, fields, path = `/${name}` }:
 }
 
 async function showStatus(options: Connection): Promise<void> {
-  const status = await clientOf(options).call<Row & { queue: Row[]; rates: Row; processes: Row }>('GET', PATH);
+  const status = await clientOf(options).call<Row & { queue: Row[]; rates: Row; processes: Row; objectives: Row[] }>(
+    'GET',
+    PATH,
+  );
   if (options.json) return show(status, [], options);
   show(
     { version: status.version, pauses: status.pauses, ...status.processes },
     ['version', 'pauses', ...Object.keys(status.processes)],
     options,
   );
+  console.log(`\nObjectives, last hour:`);
+  show(status.objectives, ['name', 'objective', 'events', 'bad', 'burn_rate', 'state'], options);
   console.log(
     `\nLast five minutes: ${Object.entries(status.rates)
       .map(([name, n]) => `${n} ${name}`)
       .join(', ')}.\n`,
   );
   show(status.queue, ['model', 'waiting', 'parked', 'paused', 'running', 'oldest_waiting_s'], options);
+}
+
+interface Webhooks extends Row {
+  endpoints: Row;
+  dispatches: Row;
+  oldest_due_s: number | null;
+  attempts: Row[];
+  troubled: Row[];
+}
+
+async function showWebhooks(options: Connection): Promise<void> {
+  const webhooks = await clientOf(options).call<Webhooks>('GET', `${PATH}/webhooks`);
+  if (options.json) return show(webhooks, [], options);
+  const { endpoints, dispatches, oldest_due_s, attempts, troubled } = webhooks;
+  const counts = { ...endpoints, ...dispatches, oldest_due_s };
+  show(counts, Object.keys(counts), options);
+  console.log('\nAttempts of the last hour:');
+  show(attempts, ['outcome', 'error', 'count'], options);
+  console.log('\nEndpoints that fail, or that the service has disabled:');
+  show(troubled, ENDPOINT_FIELDS, options);
 }
 
 interface TaskOptions extends Connection {

@@ -9,7 +9,7 @@ import {
 } from '../../providers/provider.ts';
 import { isUnreadable } from '../../providers/jobs/find-job.ts';
 import { prepareRequest } from '../../providers/prepare-request.ts';
-import { bindingPassedOver, whileInFlight } from '../../providers/provider-metrics.ts';
+import { bindingPassedOver, runEnded, whileInFlight } from '../../providers/provider-metrics.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
@@ -164,10 +164,13 @@ export class ServeGeneration {
       await run.recordApproximations();
       await run.partialImagesStored();
       lease.moments.note('storing', binding.name);
-      return { kept: await inStage('store', task.kind, () => keep(outputs)), usage: run.usage };
+      const kept = await inStage('store', task.kind, () => keep(outputs));
+      runEnded(task.model, binding.name, null);
+      return { kept, usage: run.usage };
     } catch (error) {
       run.stages.failed(error);
       if (isSynchronous(binding, task)) lease.isCalling = false; // the call ended with the run
+      if (!lease.signal.aborted) runEnded(task.model, binding.name, error);
       if (lease.signal.aborted) await this.cancelUpstream(binding, request, run.upstreamId, lease);
       else if (error instanceof ProviderError && error.billing === 'none') {
         lease.isCalling = false;

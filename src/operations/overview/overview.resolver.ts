@@ -1,6 +1,6 @@
 import { ResolveField, Resolver } from '@nestjs/graphql';
 import { OperationsView } from '../operations.view.ts';
-import { KeyQueueView, OperationsOverviewView } from './overview.view.ts';
+import { OperationsOverviewView } from './overview.view.ts';
 import { OverviewService } from './overview.service.ts';
 
 @Resolver(() => OperationsView)
@@ -10,12 +10,5 @@ export class OverviewResolver {
   @ResolveField(() => OperationsOverviewView, { description: 'How the service is doing.' })
   overview(): Promise<OperationsOverviewView> {
     return this.service.overview();
-  }
-
-  @ResolveField(() => [KeyQueueView], {
-    description: 'The API keys with unfinished tasks: those with most of them first, 100 at most.',
-  })
-  keys(): Promise<KeyQueueView[]> {
-    return this.service.keys();
   }
 }

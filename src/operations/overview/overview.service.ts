@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { KeyNames } from '../../auth/api-keys/key-names.ts';
 import { MIGRATIONS } from '../../platform/database/migrations.ts';
+import { Config } from '../../platform/config.ts';
 import { Readiness } from '../../platform/readiness.ts';
 import { Sampled } from '../../platform/sampled.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { HOUR_S } from '../../platform/time.ts';
 import { VERSION } from '../../platform/version.ts';
 import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
+import { RecentActivity } from '../activity/recent-activity.service.ts';
+import { LogLevelsService } from '../log-levels/log-levels.service.ts';
 import { PROCESS_STATES } from '../processes/process-state.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
-import type { KeyQueueView, OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
+import { ReadMigrations } from '../sql/read-migrations.ts';
+import { toObjectiveView } from './objective.view.ts';
+import type { OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
 
 const RATES_S = 300;
-const MAX_KEYS = 100;
 /** It counts all unfinished tasks, so many operators share one. */
 const SAMPLE_MS = 1_000;
 
@@ -26,42 +29,53 @@ export class OverviewService {
     private readonly processes: ProcessesService,
     private readonly pauses: Pauses,
     private readonly readiness: Readiness,
-    private readonly names: KeyNames,
+    private readonly activity: RecentActivity,
+    private readonly levels: LogLevelsService,
+    private readonly migrations: ReadMigrations,
+    private readonly config: Config,
   ) {}
 
   async overview(): Promise<OperationsOverviewView> {
     return this.samples.get();
   }
 
-  /** The hundred keys with most unfinished tasks. */
-  async keys(): Promise<KeyQueueView[]> {
-    const rows = await this.load.keys(MAX_KEYS);
-    const names = await this.names.of(rows.map(({ api_key_id }) => api_key_id));
-    return rows.map((row) => {
-      const { name = null, last_used_at: lastUsedAt = null } = names.get(row.api_key_id) ?? {};
-      return { ...row, name, last_used_at: lastUsedAt && unixSeconds(lastUsedAt) };
-    });
-  }
-
   private async read(): Promise<OperationsOverviewView> {
-    const [queue, rates, processes, { checks }] = await Promise.all([
+    const [queues, outcomes, rates, processes, { checks }, activity, levels, migration] = await Promise.all([
       this.load.queues(),
+      this.load.outcomes(HOUR_S),
       this.load.rates(RATES_S),
       this.processes.list(),
       this.readiness.report(),
+      this.activity.get(),
+      this.levels.read(),
+      this.migrations.last(),
     ]);
+    const claiming = processes.filter(({ state }) => state === 'live' || state === 'late');
+    const seen = processes.filter(({ state }) => state !== 'lost');
     const countOf = (state: string) => processes.filter((each) => each.state === state).length;
     const states = Object.fromEntries(PROCESS_STATES.map((state) => [state, countOf(state)]));
     return {
       object: 'operations',
       version: VERSION,
-      migration: MIGRATIONS.at(-1)!.name,
+      migration,
+      known_migration: MIGRATIONS.at(-1)!.name,
       checks,
       processes: states as unknown as ProcessCountsView,
-      queue,
-      rates,
+      queue: queues.map((queue) => {
+        const { succeeded = 0, failed = 0 } = outcomes.find(({ model }) => model === queue.model) ?? {};
+        return { ...queue, succeeded_last_hour: succeeded, failed_last_hour: failed };
+      }),
+      rates: { ...rates, created: activity.created, ended: activity.ended },
+      places: { total: sum(claiming.map(({ slots }) => slots)), busy: sum(seen.map(({ busy }) => busy)) },
+      objectives: activity.objectives.map(toObjectiveView),
+      storage: this.config.storageUrl ? 's3' : 'disk',
+      bus: { kind: this.config.eventsUrl === null ? 'postgres' : 'redis', ...activity.bus },
+      database_connections: activity.pool,
       pauses: this.pauses.count,
+      log_levels: levels,
       sampled_at: Math.floor(Date.now() / 1000),
     };
   }
 }
+
+const sum = (numbers: number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -1,5 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { LogLevelsView } from '../log-levels/log-levels.view.ts';
+import { ProcessConnectionsView } from '../processes/process.view.ts';
+import { ObjectiveView } from './objective.view.ts';
 
 @ObjectType('ModelQueue', { description: 'The unfinished tasks of a model.' })
 export class ModelQueueView {
@@ -12,17 +15,9 @@ export class ModelQueueView {
     nullable: true,
   })
   oldest_waiting_s: number | null;
-}
-
-@ObjectType('KeyQueue', { description: 'The unfinished tasks of an API key against its limit.' })
-export class KeyQueueView {
-  @ApiField.string('the API key') api_key_id: string;
-  @ApiField.string('its name; null when it was deleted', { nullable: true }) name: string | null;
-  @ApiField.integer('queued tasks') queued: number;
-  @ApiField.integer('running tasks') running: number;
-  @ApiField.integer('most tasks at once; 0: no limit') max_running: number;
-  @ApiField.integer('its share of the starts') weight: number;
-  @ApiField.long('unix seconds; null: never', { nullable: true }) last_used_at: number | null;
+  @ApiField.integer('tasks that succeeded in the last hour') succeeded_last_hour: number;
+  @ApiField.integer('tasks that failed in the last hour, other than by a cancel or for their content')
+  failed_last_hour: number;
 }
 
 @ObjectType('ProcessCounts', { description: 'How many processes are in each state.' })
@@ -36,9 +31,24 @@ export class ProcessCountsView {
 
 @ObjectType('TaskRates', { description: 'What became of tasks in the last five minutes.' })
 export class TaskRatesView {
+  @ApiField.integer('tasks that were created') created: number;
   @ApiField.integer('tasks that started') started: number;
   @ApiField.integer('tasks that succeeded') succeeded: number;
   @ApiField.integer('tasks that failed, other than by a cancel or for their content') failed: number;
+  @ApiField.integer('tasks that ended in any way') ended: number;
+}
+
+@ObjectType('TaskPlaces', { description: 'How many tasks the processes may run at once.' })
+export class TaskPlacesView {
+  @ApiField.integer('most tasks at once, without those that only poll') total: number;
+  @ApiField.integer('tasks that run, with those that only poll') busy: number;
+}
+
+@ObjectType('OperationsBus', { description: 'How news gets from one process to the others.' })
+export class BusView {
+  @ApiField.string('postgres or redis') kind: string;
+  @ApiField.boolean('whether it reaches every process') connected: boolean;
+  @ApiField.integer('news that waits to be sent') outbox: number;
 }
 
 @ObjectType('OperationsOverview', { description: 'What an operator sees first.' })
@@ -46,11 +56,19 @@ export class OperationsOverviewView {
   @ApiField.constant('operations') object: 'operations';
   @ApiField.string('version of the process that answers') version: string;
   @ApiField.string('the last migration of the database') migration: string;
+  @ApiField.string('the last migration that the process that answers knows') known_migration: string;
   @ApiField.json('the readiness checks of the process that answers, as in `/readyz`') checks: Record<string, string>;
   @ApiField.object(() => ProcessCountsView, 'processes by state') processes: ProcessCountsView;
   @ApiField.list(() => ModelQueueView, 'unfinished tasks by model; models without any are left out')
   queue: ModelQueueView[];
   @ApiField.object(() => TaskRatesView, 'the last five minutes') rates: TaskRatesView;
+  @ApiField.object(() => TaskPlacesView, 'of the processes that claim tasks') places: TaskPlacesView;
+  @ApiField.list(() => ObjectiveView, 'the service level objectives in the last hour') objectives: ObjectiveView[];
+  @ApiField.string('where files are: disk or s3') storage: string;
+  @ApiField.object(() => BusView, 'the bus of events') bus: BusView;
+  @ApiField.object(() => ProcessConnectionsView, 'connections to the database, of all processes together')
+  database_connections: ProcessConnectionsView;
   @ApiField.integer('pauses in force') pauses: number;
+  @ApiField.object(() => LogLevelsView, 'what an operator has set') log_levels: LogLevelsView;
   @ApiField.long('unix seconds') sampled_at: number;
 }

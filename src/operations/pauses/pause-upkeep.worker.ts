@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Interval } from '../../platform/interval.ts';
-import { outsideOfRequests } from '../../platform/logging/request-context.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
 import { FollowPauses } from '../../tasks/pauses/follow-pauses.ts';
 import { PausesService } from './pauses.service.ts';
@@ -15,8 +14,7 @@ const EVERY_S = 4;
 @Injectable()
 export class PauseUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('pauses');
-  private readonly interval = new Interval(() => this.runOnTime());
-  private running: Promise<void> = Promise.resolve();
+  private readonly interval = new Interval(() => this.run());
   private isStopped = false;
 
   constructor(
@@ -28,33 +26,23 @@ export class PauseUpkeep implements OnApplicationBootstrap, OnApplicationShutdow
 
   onApplicationBootstrap(): void {
     if (this.config.role === 'api') return;
-    this.pauses.onChange(() => outsideOfRequests(() => void this.runNow()));
+    this.pauses.onChange(() => void this.interval.runNow());
     this.interval.start(EVERY_S);
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.isStopped = true;
     await this.interval.stop();
-    await this.running;
   }
 
-  private runNow(): Promise<void> {
-    this.running = this.running.then(() => this.run());
-    return this.running;
-  }
-
-  private async runOnTime(): Promise<number> {
-    await this.runNow();
-    return EVERY_S;
-  }
-
-  private async run(): Promise<void> {
-    if (this.isStopped) return;
+  /** @returns seconds until the next run */
+  private async run(): Promise<number> {
     try {
       await this.service.endDue();
       await this.tasks.follow(() => this.isStopped);
     } catch (err) {
       this.logger.warn({ event: 'pauses.upkeep_failed', err });
     }
+    return EVERY_S;
   }
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { ProcessActivity } from '../activity/activity.ts';
 
 /** A circuit breaker as one process sees it. */
 export interface ProcessCircuit {
@@ -31,4 +32,6 @@ export class ProcessRow {
   /** Least seconds that a lease had left at the last renewal; null: none was renewed yet. */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
+  /** Empty for a process of the last release, and until the first is published. */
+  @Column('jsonb') activity: Partial<ProcessActivity>;
 }

@@ -1,11 +1,15 @@
 import { ObjectType } from '@nestjs/graphql';
+import type { LogLevel } from '../../platform/logging/log-levels.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { unixSeconds } from '../../platform/time.ts';
+import { LogLevelChoice } from '../log-levels/log-levels.view.ts';
 import type { SeenProcess } from '../sql/process-rows.ts';
 import { PROCESS_STATES, type ProcessState } from './process-state.ts';
 
 const StateChoice = defineChoice('ProcessState', PROCESS_STATES, 'How a process is doing.');
+const NULLABLE = { nullable: true };
+
 const RoleChoice = defineChoice('ProcessRole', ['all', 'api', 'worker'], 'What a process runs.');
 
 @ObjectType('ProcessCircuit', { description: 'The circuit breaker of one place of a provider, in one process.' })
@@ -14,6 +18,14 @@ export class ProcessCircuitView {
   @ApiField.string('name of the provider') provider: string;
   @ApiField.boolean('whether this process calls it no more for the moment') open: boolean;
   @ApiField.integer('failures in a row') failures: number;
+}
+
+@ObjectType('ProcessConnections', { description: 'The pool of connections to the database of one process.' })
+export class ProcessConnectionsView {
+  @ApiField.integer('connections in use') used: number;
+  @ApiField.integer('open connections that are free') idle: number;
+  @ApiField.integer('callers that wait for one') waiting: number;
+  @ApiField.integer('most connections') max: number;
 }
 
 @ObjectType('Process', { description: 'A running process of the service.' })
@@ -33,6 +45,16 @@ export class ProcessView {
   @ApiField.number('least seconds that a lease had left at the last renewal; null before the first', { nullable: true })
   lease_margin_s: number | null;
   @ApiField.list(() => ProcessCircuitView, 'the circuit breakers of its calls') circuits: ProcessCircuitView[];
+  @ApiField.object(
+    () => ProcessConnectionsView,
+    'its connections to the database; null until it publishes them',
+    NULLABLE,
+  )
+  database_connections: ProcessConnectionsView | null;
+  @ApiField.boolean('whether news of the others reaches it at once; null until it says so', NULLABLE)
+  bus_connected: boolean | null;
+  @ApiField.oneOf(LogLevelChoice, 'the log level in force; null until it says so', NULLABLE) log_level: LogLevel | null;
+  @ApiField.map('the log levels in force by context') log_levels: Record<string, LogLevel>;
 }
 
 export const toProcessView = (row: SeenProcess): ProcessView => ({
@@ -49,4 +71,8 @@ export const toProcessView = (row: SeenProcess): ProcessView => ({
   drain_requested: row.drain_requested,
   lease_margin_s: row.lease_margin_s,
   circuits: row.circuits,
+  database_connections: row.activity.pool ?? null,
+  bus_connected: row.activity.bus?.connected ?? null,
+  log_level: row.activity.log?.logLevel ?? null,
+  log_levels: row.activity.log?.logLevels ?? {},
 });

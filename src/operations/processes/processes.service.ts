@@ -46,18 +46,23 @@ export class ProcessesService {
       }
       if (before.drain_requested === on) return;
       await record({
-        action: on ? 'process.drained' : 'process.resumed',
+        action: on ? 'process.drain_requested' : 'process.resumed',
         target: { type: 'process', id },
         before: { drain_requested: before.drain_requested },
         after: { drain_requested: on },
       });
     });
-    for (const listener of this.listeners) listener(id);
-    this.bus.publish(PROCESS_TOPIC, id);
+    this.announce(id);
     return this.find(id);
   }
 
-  /** @param listener called when an operator has changed the row of a process: by this process, or by another one */
+  /** Call after the commit of what an operator asks of a process, or of all. */
+  announce(id: string): void {
+    this.changed(id);
+    this.bus.publish(PROCESS_TOPIC, id);
+  }
+
+  /** @param listener called when an operator asks something of a process: by this process, or by another one */
   onChange(listener: (id: string) => void): void {
     if (this.listeners.length === 0) this.bus.subscribe(PROCESS_TOPIC, (ids) => ids.forEach((id) => this.changed(id)));
     this.listeners.push(listener);

@@ -12,9 +12,8 @@ const EVERY_S = 4;
 @Injectable()
 export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');
-  private readonly interval = new Interval(() => this.runOnTime());
+  private readonly interval = new Interval(() => this.run());
   private seen: Map<string, number> | null = null;
-  private running: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly rows: CircuitResets,
@@ -23,43 +22,33 @@ export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicatio
   ) {}
 
   onApplicationBootstrap(): void {
-    this.bus.subscribe(TOPIC, () => void this.runNow());
+    this.bus.subscribe(TOPIC, () => void this.interval.runNow());
     this.interval.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.interval.stop();
-    await this.running;
   }
 
   /** Call after the commit of a reset. */
   async changed(): Promise<void> {
     this.bus.publish(TOPIC, '');
-    await this.runNow();
+    await this.interval.runNow();
   }
 
-  private runNow(): Promise<void> {
-    this.running = this.running.then(() => this.run());
-    return this.running;
-  }
-
-  private async runOnTime(): Promise<number> {
-    await this.runNow();
-    return EVERY_S;
-  }
-
-  private async run(): Promise<void> {
+  /** @returns seconds until the next run */
+  private async run(): Promise<number> {
     try {
       const { places } = this.providers;
       const resets = await this.rows.read(places.map(({ endpoint }) => endpoint));
       const { seen } = this;
       this.seen = resets;
-      if (!seen) return; // the circuits of a process that starts are closed
-      for (const { endpoint, circuit } of places) {
-        if ((resets.get(endpoint) ?? 0) > (seen.get(endpoint) ?? 0)) circuit.reset();
-      }
+      // The circuits of a process that starts are closed.
+      const reset = places.filter(({ endpoint }) => seen && (resets.get(endpoint) ?? 0) > (seen.get(endpoint) ?? 0));
+      for (const { circuit } of reset) circuit.reset();
     } catch (err) {
       this.logger.warn({ event: 'circuit.reset_failed', err });
     }
+    return EVERY_S;
   }
 }

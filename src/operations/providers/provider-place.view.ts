@@ -1,10 +1,18 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 
+const NULLABLE = { nullable: true };
+
 @ObjectType('PlaceModel', { description: 'A model that a place of a provider serves.' })
 export class PlaceModelView {
   @ApiField.string('id of the model') model: string;
+  @ApiField.integer('order in which the bindings of the model are tried, from 1') position: number;
   @ApiField.string("the provider's own name for it") upstream_model: string;
+  @ApiField.integer('tasks of it that succeeded at the provider in the last hour') succeeded_last_hour: number;
+  @ApiField.integer('tasks of it that failed there in the last hour, other than by a cancel or for their content')
+  failed_last_hour: number;
+  @ApiField.string('code of the last of these failures', NULLABLE) last_error_code: string | null;
+  @ApiField.long('unix seconds', NULLABLE) last_error_at: number | null;
 }
 
 @ObjectType('PlaceUser', { description: 'An API key with tasks in flight at a place.' })
@@ -13,18 +21,28 @@ export class PlaceUserView {
   @ApiField.integer('its tasks in flight') tasks: number;
 }
 
+@ObjectType('PassedOver', { description: 'How often a provider did not serve a task, so that the next one was tried.' })
+export class PassedOverView {
+  @ApiField.string('full, circuit_open, unsupported, or the code of the error') reason: string;
+  @ApiField.integer('in the last hour') count: number;
+}
+
 @ObjectType('ProviderPlace', { description: 'An address and credential of a provider, which models share.' })
 export class ProviderPlaceView {
   @ApiField.integer('number of the place, from 1, in the order of the bindings') place: number;
   @ApiField.constant('provider_place') object: 'provider_place';
   @ApiField.string('name of the provider') provider: string;
-  @ApiField.string('host that is called; null without one', { nullable: true }) host: string | null;
-  @ApiField.string('name of the variable that holds its key; null without one', { nullable: true })
-  credential: string | null;
+  @ApiField.string('host that is called; null without one', NULLABLE) host: string | null;
+  @ApiField.string('name of the variable that holds its key; null without one', NULLABLE) credential: string | null;
+  @ApiField.boolean('whether that variable has a value; true without one') credential_present: boolean;
   @ApiField.list(() => PlaceModelView, 'the models that it serves') models: PlaceModelView[];
-  @ApiField.integer('most tasks in flight; null: no limit', { nullable: true }) concurrency: number | null;
+  @ApiField.integer('most tasks in flight; null: no limit', NULLABLE) concurrency: number | null;
   @ApiField.integer('tasks in flight, over all processes') in_flight: number;
   @ApiField.list(() => PlaceUserView, 'whose they are: the ten keys with most of them') users: PlaceUserView[];
   @ApiField.list('string', 'the processes that do not call it for the moment') circuit_open_in: string[];
+  @ApiField.number('failures as a part of what the provider served in the last hour; null: it served nothing', NULLABLE)
+  error_share: number | null;
+  @ApiField.list(() => PassedOverView, 'why the provider did not serve tasks in the last hour')
+  passed_over: PassedOverView[];
   @ApiField.list('string', 'the pauses that keep tasks from it') pauses: string[];
 }

@@ -6,6 +6,8 @@ import { MODELS } from '../../models/catalog.ts';
 import { type ProviderPlace, ProviderRegistry } from '../../providers/registry.ts';
 import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
+import type { ProviderRuns } from '../activity/activity.ts';
+import { RecentActivity } from '../activity/recent-activity.service.ts';
 import { hostOf } from '../host-of.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
 import { noteReset } from '../sql/circuit-resets.ts';
@@ -22,12 +24,17 @@ export class OperatorProviders {
     private readonly load: TaskLoad,
     private readonly processes: ProcessesService,
     private readonly pauses: Pauses,
+    private readonly activity: RecentActivity,
     private readonly audit: AuditLog,
     private readonly resets: FollowCircuitResets,
   ) {}
 
   async list(): Promise<ProviderPlaceView[]> {
-    const [inFlight, processes] = await Promise.all([this.load.inFlight(), this.processes.list()]);
+    const [inFlight, processes, { runs, passed_over }] = await Promise.all([
+      this.load.inFlight(),
+      this.processes.list(),
+      this.activity.get(),
+    ]);
     const seen = processes.filter(({ state }) => state !== 'lost');
     return this.registry.places.map((place) => {
       const { number, name, credential, upstream } = place;
@@ -43,11 +50,16 @@ export class OperatorProviders {
         provider: name,
         host: hostOf(upstream.baseUrl),
         credential,
-        models: this.modelsOf(place),
+        credential_present: credential === null || upstream.apiKey !== null,
+        models: this.modelsOf(place, runs),
         concurrency: place.concurrency,
         in_flight: users.reduce((sum, { tasks }) => sum + tasks, 0),
         users: users.slice(0, MAX_USERS),
         circuit_open_in: seen.filter(({ circuits }) => isOpen(circuits)).map(({ id }) => id),
+        error_share: errorShareOf(runs.filter(({ provider }) => provider === name)),
+        passed_over: passed_over
+          .filter(({ provider }) => provider === name)
+          .map(({ reason, count }) => ({ reason, count })),
         pauses: this.pauses.holding(name, place.endpoint),
       };
     });
@@ -74,12 +86,29 @@ export class OperatorProviders {
     return { ...found, circuit_open_in: [] };
   }
 
-  private modelsOf({ endpoint }: ProviderPlace): PlaceModelView[] {
-    return MODELS.flatMap(({ id }) =>
-      this.registry
-        .bindingsOf(id)
+  private modelsOf({ endpoint }: ProviderPlace, runs: readonly ProviderRuns[]): PlaceModelView[] {
+    return MODELS.flatMap(({ id }) => {
+      const bindings = this.registry.bindingsOf(id).map((binding, at) => ({ ...binding, position: at + 1 }));
+      return bindings
         .filter((binding) => binding.endpoint === endpoint)
-        .map(({ upstream }) => ({ model: id, upstream_model: upstream.model })),
-    );
+        .map(({ name, upstream, position }) => {
+          const ran = runs.find(({ model, provider }) => model === id && provider === name);
+          return {
+            model: id,
+            position,
+            upstream_model: upstream.model,
+            succeeded_last_hour: ran?.succeeded ?? 0,
+            failed_last_hour: ran?.failed ?? 0,
+            last_error_code: ran?.last_error_code ?? null,
+            last_error_at: ran?.last_error_at ?? null,
+          };
+        });
+    });
   }
+}
+
+function errorShareOf(runs: readonly ProviderRuns[]): number | null {
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0);
+  const all = runs.reduce((sum, run) => sum + run.failed + run.succeeded, 0);
+  return all === 0 ? null : failed / all;
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { OperatorLevels } from '../../platform/logging/log-levels.ts';
+import type { ProcessActivity } from '../activity/activity.ts';
 import type { ProcessRow } from '../processes/process.entity.ts';
 import { FORGOTTEN_AFTER_S, LATE_AFTER_S, LOST_AFTER_S, type ProcessState } from '../processes/process-state.ts';
 
@@ -12,17 +14,23 @@ export const STATE = `case
       when last_seen_at < now() - interval '${LATE_AFTER_S} seconds' then 'late'
       else 'live' end`;
 
-/** A process whose row was deleted while it was frozen comes back with the drain request that it knew. */
+/**
+ * A process whose row was deleted while it was frozen comes back with the drain request that it knew. Also reads what operators ask of
+ * all processes, so that none needs a statement more.
+ */
 const BEAT: Statement = {
   name: 'operations.beat',
   text: `
     insert into processes (id, role, version, host, started_at, last_seen_at, slots, busy, drain_requested, draining,
-                           lease_margin_s, circuits)
-    values ($1, $2, $3, $4, now() - make_interval(secs => $5), now(), $6, $7, $8, $9, $10, $11::jsonb)
+                           lease_margin_s, circuits, activity)
+    values ($1, $2, $3, $4, now() - make_interval(secs => $5), now(), $6, $7, $8, $9, $10, $11::jsonb,
+            coalesce($12::jsonb, '{}'))
     on conflict (id) do update
       set role = excluded.role, last_seen_at = now(), slots = excluded.slots, busy = excluded.busy,
-          draining = excluded.draining, lease_margin_s = excluded.lease_margin_s, circuits = excluded.circuits
-    returning drain_requested`,
+          draining = excluded.draining, lease_margin_s = excluded.lease_margin_s, circuits = excluded.circuits,
+          activity = coalesce($12::jsonb, processes.activity)
+    returning drain_requested,
+      (select json_build_object('logLevel', log_level, 'logLevels', log_levels) from log_levels) as levels`,
 };
 
 const LEAVE: Statement = { name: 'operations.leave', text: 'delete from processes where id = $1' };
@@ -46,7 +54,18 @@ const FIND: Statement = {
 export type ProcessReport = Pick<
   ProcessRow,
   'id' | 'role' | 'version' | 'host' | 'slots' | 'busy' | 'drain_requested' | 'draining' | 'lease_margin_s' | 'circuits'
-> & { uptime_s: number };
+> & {
+  uptime_s: number;
+  /** null: as published last. */
+  activity: ProcessActivity | null;
+};
+
+/** What operators ask of a process. */
+export interface Asked {
+  drain_requested: boolean;
+  /** null: they have set none. */
+  levels: OperatorLevels | null;
+}
 
 export type SeenProcess = ProcessRow & { state: ProcessState };
 
@@ -55,13 +74,13 @@ export type SeenProcess = ProcessRow & { state: ProcessState };
 export class ProcessRows {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns whether an operator wants the process to drain */
-  async beat(report: ProcessReport): Promise<boolean> {
+  async beat(report: ProcessReport): Promise<Asked> {
     const { id, role, version, host, uptime_s, slots, busy, drain_requested, draining, lease_margin_s } = report;
     const who = [id, role, version, host, uptime_s];
     const does = [slots, busy, drain_requested, draining, lease_margin_s, JSON.stringify(report.circuits)];
-    const [row] = await this.sql.run<{ drain_requested: boolean }>(BEAT, [...who, ...does]);
-    return row!.drain_requested;
+    const activity = report.activity && JSON.stringify(report.activity);
+    const [row] = await this.sql.run<Asked>(BEAT, [...who, ...does, activity]);
+    return row!;
   }
 
   /** The process stops. */

@@ -23,6 +23,7 @@ import { Budgets1700000000022 } from './migrations/0022-budgets.ts';
 import { Processes1700000000023 } from './migrations/0023-processes.ts';
 import { Operations1700000000024 } from './migrations/0024-operations.ts';
 import { TraceParents1700000000026 } from './migrations/0026-trace-parents.ts';
+import { OperatorLevels1700000000027 } from './migrations/0027-operator-levels.ts';
 import { Sessions1700000000028 } from './migrations/0028-sessions.ts';
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
@@ -51,5 +52,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Processes1700000000023,
   Operations1700000000024,
   TraceParents1700000000026,
+  OperatorLevels1700000000027,
   Sessions1700000000028,
 ];

@@ -48,6 +48,15 @@ export interface LevelSettings {
   logLevels: Readonly<Record<string, LogLevel>>;
 }
 
+/** What an operator has set for all processes. It goes before the settings. */
+export interface OperatorLevels {
+  /** null: that of the settings. */
+  logLevel: LogLevel | null;
+  logLevels: Readonly<Record<string, LogLevel>>;
+}
+
+const NOTHING_SET: OperatorLevels = { logLevel: null, logLevels: {} };
+
 const severity = (level: LogLevel): number => (level === 'silent' ? -1 : LOG_LEVELS.indexOf(level));
 
 /** Decides which lines are logged. It can change while the process runs. */
@@ -55,21 +64,35 @@ export class LogLevels {
   private general = severity('info');
   private byContext = new Map<string, number>();
 
-  constructor(private settings: LevelSettings = { logLevel: 'info', logLevels: {} }) {
-    this.change(settings);
+  constructor(
+    private settings: LevelSettings = { logLevel: 'info', logLevels: {} },
+    private ofOperator: OperatorLevels = NOTHING_SET,
+  ) {
+    this.apply();
   }
 
+  /** The levels in force. */
   get current(): LevelSettings {
-    return this.settings;
+    const { logLevel, logLevels } = this.ofOperator;
+    return { logLevel: logLevel ?? this.settings.logLevel, logLevels: { ...this.settings.logLevels, ...logLevels } };
+  }
+
+  /** In force from the next line on, but for what an operator has set. */
+  change(settings: LevelSettings): void {
+    this.settings = settings;
+    this.apply();
   }
 
   /** In force from the next line on. */
-  change(settings: LevelSettings): void {
-    this.settings = settings;
-    this.general = severity(settings.logLevel);
-    this.byContext = new Map(
-      Object.entries(settings.logLevels).map(([context, level]) => [context, severity(level)] as const),
-    );
+  override(levels: OperatorLevels | null): void {
+    this.ofOperator = levels ?? NOTHING_SET;
+    this.apply();
+  }
+
+  private apply(): void {
+    const { logLevel, logLevels } = this.current;
+    this.general = severity(logLevel);
+    this.byContext = new Map(Object.entries(logLevels).map(([context, level]) => [context, severity(level)] as const));
   }
 
   allow(level: LineLevel, context: string | undefined): boolean {

@@ -1,16 +1,26 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError, loadLogLevels } from '../config.ts';
-import { logLevels } from './log-levels.ts';
+import { logLevels, type OperatorLevels } from './log-levels.ts';
 
 /** Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. */
 export function reloadLogLevels(env: NodeJS.ProcessEnv): void {
   const logger = new Logger('process');
   try {
     logLevels.change(loadLogLevels(env));
-    const { logLevel: log_level, logLevels: log_levels } = logLevels.current;
-    logger.log({ event: 'log_levels.changed', log_level, log_levels });
+    logCurrent(logger);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     logger.warn({ event: 'log_levels.refused', faults: error.faults });
   }
+}
+
+/** Puts the levels in force that an operator has set, before those of the environment. null: none are set. */
+export function overrideLogLevels(levels: OperatorLevels | null): void {
+  logLevels.override(levels);
+  logCurrent(new Logger('process'));
+}
+
+function logCurrent(logger: Logger): void {
+  const { logLevel: log_level, logLevels: log_levels } = logLevels.current;
+  logger.log({ event: 'log_levels.changed', log_level, log_levels });
 }

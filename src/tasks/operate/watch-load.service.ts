@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ReadPace } from '../sql/read-pace.ts';
+import { type Outcomes, ReadPace } from '../sql/read-pace.ts';
 import { type InFlight, type KeyQueue, type ModelQueue, WatchLoad } from '../sql/watch-load.ts';
 
 /** Of all models, over some minutes. */
@@ -27,6 +27,11 @@ export class TaskLoad {
 
   keys(limit: number): Promise<KeyQueue[]> {
     return this.rows.keys(limit);
+  }
+
+  /** How tasks ended, by model. @param seconds back from now, an hour at most */
+  outcomes(seconds: number): Promise<Outcomes[]> {
+    return this.pace.outcomes(seconds);
   }
 
   /** @param seconds back from now */

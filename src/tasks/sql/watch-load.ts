@@ -48,14 +48,20 @@ export interface KeyQueue {
   running: number;
   /** 0: no limit. */
   max_running: number;
-  weight: number;
+  /** Seconds for which its oldest queued task has waited; null: none is queued. */
+  oldest_waiting_s: number | null;
 }
 
 const KEYS: Statement = {
   name: 'tasks.watch_keys',
   text: `
-    select api_key_id, queued, running, max_running, weight from key_load
-    where queued > 0 or running > 0 order by queued + running desc, api_key_id limit $1`,
+    select l.*, extract(epoch from now() - t.created_at)::float8 as oldest_waiting_s
+    from (select api_key_id, queued, running, max_running from key_load
+          where queued > 0 or running > 0 order by queued + running desc, api_key_id limit $1) l
+      left join lateral (
+        select created_at from tasks
+        where api_key_id = l.api_key_id and status = 'queued' order by id limit 1) t on l.queued > 0
+    order by l.queued + l.running desc, l.api_key_id`,
 };
 
 /** Raw SQL because of the aggregates. An operator asks for them now and then, and each reads unfinished tasks only. */

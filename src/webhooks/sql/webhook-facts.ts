@@ -4,7 +4,7 @@ import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 /** Dispatches are counted up to this number: beyond it the exact one tells an operator nothing more. */
 export const MOST_COUNTED = 10_000;
 
-interface WebhookRow {
+export interface WebhookCounts {
   due: number;
   waiting: number;
   under_way: number;
@@ -19,7 +19,7 @@ const count = (condition: string): string =>
   `(select count(*)::float8 from (select from webhook_dispatches where ${condition} limit ${MOST_COUNTED}) d)`;
 
 /** The oldest due dispatch is found by one look into the index for each waiting endpoint. */
-export const WEBHOOK_FACT: Fact<WebhookRow> = {
+export const WEBHOOK_FACT: Fact<WebhookCounts> = {
   name: 'webhooks',
   text: `
     with recursive ${WAITING_ENDPOINTS}, first as (

@@ -1,0 +1,20 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access.ts';
+import { OperatorWebhooks } from './operator-webhooks.service.ts';
+import { OperatorWebhooksView } from './operator-webhooks.view.ts';
+
+@ApiTags('Operations')
+@Controller('v1/operations/webhooks')
+export class OperatorWebhooksController {
+  constructor(private readonly service: OperatorWebhooks) {}
+
+  @Get()
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'See how the webhooks of all API keys are doing', operationId: 'getOperatorWebhooks' })
+  @ApiOkResponse({ type: OperatorWebhooksView })
+  overview(): Promise<OperatorWebhooksView> {
+    return this.service.overview();
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Sampled } from '../../platform/sampled.ts';
+import { WatchWebhooks } from '../../webhooks/operate/watch-webhooks.service.ts';
+import { RecentActivity } from '../activity/recent-activity.service.ts';
+import { type OperatorWebhooksView, toTroubledEndpointView } from './operator-webhooks.view.ts';
+
+const MAX_TROUBLED = 100;
+/** It counts up to 10,000 events for each of 100 endpoints, so many operators share one. */
+const SAMPLE_MS = 1_000;
+
+/** The webhooks of all keys. */
+@Injectable()
+export class OperatorWebhooks {
+  private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);
+
+  constructor(
+    private readonly webhooks: WatchWebhooks,
+    private readonly activity: RecentActivity,
+  ) {}
+
+  async overview(): Promise<OperatorWebhooksView> {
+    return this.samples.get();
+  }
+
+  private async read(): Promise<OperatorWebhooksView> {
+    const [counts, troubled, { attempts }] = await Promise.all([
+      this.webhooks.counts(),
+      this.webhooks.troubled(MAX_TROUBLED),
+      this.activity.get(),
+    ]);
+    const { enabled, failing, disabled, due, waiting, under_way, oldest_due } = counts;
+    return {
+      object: 'operator_webhooks',
+      endpoints: { enabled, failing, disabled },
+      dispatches: { due, waiting, under_way },
+      oldest_due_s: oldest_due,
+      attempts,
+      troubled: troubled.map(toTroubledEndpointView),
+    };
+  }
+}
