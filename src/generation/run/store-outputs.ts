@@ -70,7 +70,7 @@ export class StoreOutputs {
     const output = await this.provenance.mark({ body, model, taskId: lease.id, contentType: media.contentType });
     const key = `${lease.id}/${lease.attempt}-${index}.${media.extension}`;
     await this.put(lease, key, () => this.storage.put(key, output, media.contentType));
-    const thumbnail = media.type === 'video' ? await this.storeThumbnail(output, `${key}.webp`) : null;
+    const thumbnail = media.type === 'video' ? await this.storeThumbnail(body, `${key}.webp`) : null;
     return {
       id: fileIdOf(lease.id, index),
       index,
