@@ -8,6 +8,7 @@ import type { RateBucket } from './rate-limits/rate-window.ts';
 export const PUBLIC = 'auth:public';
 export const SCOPE = 'auth:scope';
 export const BUCKET = 'auth:rate-bucket';
+export const COUNTED_BY_HANDLER = 'none';
 
 /** The route needs no API key. Every other route needs one. */
 export const Public = () => SetMetadata(PUBLIC, true);
@@ -20,6 +21,9 @@ export const Scope = (scope: ScopeName) => applyDecorators(SetMetadata(SCOPE, sc
 
 /** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
+
+/** The guard counts nothing: the handler counts each act in the request by itself. */
+export const CountsItself = () => SetMetadata(BUCKET, COUNTED_BY_HANDLER);
 
 /** Injects the caller that the guard authenticated. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext) =>

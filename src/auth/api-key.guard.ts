@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { BUCKET, PUBLIC, SCOPE } from './access.ts';
+import { BUCKET, COUNTED_BY_HANDLER, PUBLIC, SCOPE } from './access.ts';
 import { assertScope } from './assert-scope.ts';
 import { Authenticator } from './authenticator.ts';
 import type { Scope } from './caller.ts';
@@ -12,7 +12,7 @@ import type { RateBucket } from './rate-limits/rate-window.ts';
 /** What the decorators of a handler, or of its class, require. */
 interface Access {
   isPublic: boolean | ((request: GuardedRequest) => boolean);
-  bucket: RateBucket;
+  bucket: RateBucket | typeof COUNTED_BY_HANDLER;
   scope: Scope | undefined;
 }
 
@@ -40,7 +40,8 @@ export class ApiKeyGuard implements CanActivate {
     if (access.isPublic && access.isPublic(request)) return true;
     return andThen(this.authenticator.authenticateCredential(this.credentials.of(request)), (caller) => {
       request.caller = caller;
-      return andThen(this.rateLimits.count(caller, access.bucket), (headers) => {
+      const counted = access.bucket === COUNTED_BY_HANDLER ? null : this.rateLimits.count(caller, access.bucket);
+      return andThen(counted, (headers) => {
         const reply = headers && replyOf(context);
         if (reply) for (const name in headers) reply.header(name, headers[name]!);
         if (access.scope) assertScope(caller, access.scope);
@@ -54,7 +55,7 @@ export class ApiKeyGuard implements CanActivate {
     if (!access) {
       access = {
         isPublic: this.metadata<Access['isPublic']>(PUBLIC, context) ?? false,
-        bucket: this.metadata<RateBucket>(BUCKET, context) ?? 'read',
+        bucket: this.metadata<Access['bucket']>(BUCKET, context) ?? 'read',
         scope: this.metadata<Scope>(SCOPE, context),
       };
       this.accessByHandler.set(context.getHandler(), access);

@@ -70,6 +70,6 @@ import { ViewerResolver } from './viewer.resolver.ts';
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [ApiKeysService, AuditLog, Bootstrap, KeyBudgets, KeyNames, KeyWatch, OneTimeCodes],
+  exports: [ApiKeysService, AuditLog, Bootstrap, KeyBudgets, KeyNames, KeyWatch, OneTimeCodes, RateLimits],
 })
 export class AuthModule {}

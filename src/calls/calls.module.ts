@@ -9,12 +9,13 @@ import { CallsService } from './calls.service.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
 import { JoinCall } from './sql/join-call.ts';
+import { JoinCutCall } from './sql/join-cut-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
 
 /** Synchronous calls over the queue: waiting, hang-ups, and retries that join the task of an earlier attempt. */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Call])],
-  providers: [CallPurge, CallWaits, CallsService, JoinCall, JoinLeases, OpenCalls, PurgeCalls],
-  exports: [CallWaits, CallsService],
+  providers: [CallPurge, CallWaits, CallsService, JoinCall, JoinCutCall, JoinLeases, OpenCalls, PurgeCalls],
+  exports: [CallWaits, CallsService, OpenCalls],
 })
 export class CallsModule {}

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyReply } from 'fastify';
 import { Counter } from 'prom-client';
-import { IsNull, Repository } from 'typeorm';
+import { IsNull, Not, Repository } from 'typeorm';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { stopCounting } from '../platform/http/admission/load-bound.ts';
@@ -13,7 +13,8 @@ import { Call, newCallId } from './call.entity.ts';
 import { Delivery } from './delivery.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
-import { JoinCall, type JoinedCall } from './sql/join-call.ts';
+import { JOIN_LEASE_S, JoinCall, type JoinedCall } from './sql/join-call.ts';
+import { JoinCutCall } from './sql/join-cut-call.ts';
 
 export interface CallRequest {
   caller: Caller;
@@ -24,6 +25,8 @@ export interface CallRequest {
   fingerprint: string;
   /** Whether the response waits for the end of the task. */
   waits: boolean;
+  /** Joins any equal call that was cut: for clients that repeat a call without saying so. */
+  joinsCutCalls?: boolean;
 }
 
 /**
@@ -43,6 +46,11 @@ export interface StartedCall {
   delivery: Delivery | null;
 }
 
+/** An earlier attempt, and the number of this one. */
+type EarlierCall = JoinedCall & { retry: number };
+
+const LEASED = `now() + make_interval(secs => ${JOIN_LEASE_S})`;
+
 type FoundCall = Omit<StartedCall, 'stopping'>;
 
 /** A namespace of idempotency keys that no client can write: theirs are printable. */
@@ -61,6 +69,7 @@ export class CallsService {
     private readonly tasks: TasksService,
     private readonly open: OpenCalls,
     private readonly joins: JoinCall,
+    private readonly cutJoins: JoinCutCall,
     private readonly leases: JoinLeases,
     @InjectRepository(Call) private readonly rows: Repository<Call>,
     metrics: Metrics,
@@ -93,10 +102,15 @@ export class CallsService {
   }
 
   private async joinOrBegin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
-    const { caller, reply, fingerprint } = request;
+    const earlier = await this.earlierOf(request);
+    return earlier ? this.join(request, earlier, create) : this.begin(request, create);
+  }
+
+  private async earlierOf({ caller, reply, fingerprint, joinsCutCalls }: CallRequest): Promise<EarlierCall | null> {
+    if (joinsCutCalls) return this.cutJoins.join(caller.apiKeyId, fingerprint);
     const retry = retryCountOf(reply.request.headers['x-stainless-retry-count']);
-    const earlier = retry > 0 ? await this.joins.join(caller.apiKeyId, fingerprint, retry) : null;
-    return earlier ? this.join(request, earlier, retry, create) : this.begin(request, create);
+    const call = retry > 0 ? await this.joins.join(caller.apiKeyId, fingerprint, retry) : null;
+    return call && { ...call, retry };
   }
 
   /** The row is stored before the task: a process that dies in between leaves a call that a retry completes. */
@@ -106,7 +120,9 @@ export class CallsService {
     let delivery: Delivery | null = null;
     try {
       const { taskId } = await create(async () => {
-        await this.rows.insert({ id, api_key_id: caller.apiKeyId, path, fingerprint: Buffer.from(fingerprint, 'hex') });
+        const row = { id, api_key_id: caller.apiKeyId, path, fingerprint: Buffer.from(fingerprint, 'hex') };
+        await this.rows.insert({ ...row, ...(request.joinsCutCalls && { joined_until: () => LEASED }) });
+        if (request.joinsCutCalls) this.holdLease(id, 0, reply);
         delivery = this.observe(id, 0, reply);
         // A retry may have come before the row and have made its own task.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
@@ -123,18 +139,36 @@ export class CallsService {
 
   private async join(
     { reply, fingerprint }: CallRequest,
-    { id, task_id }: JoinedCall,
-    retry: number,
+    { id, task_id, retry }: EarlierCall,
     create: CreateTask,
   ): Promise<FoundCall> {
     const delivery = this.observe(id, retry, reply);
-    this.leases.hold(id, retry);
-    reply.raw.once('close', () => this.leases.release(id, retry));
+    this.holdLease(id, retry, reply);
     this.joined.inc();
     if (task_id !== null) return { taskId: task_id, isReplay: true, delivery };
     const { taskId } = await create(async () => ({ key: reservedKey(id), requestHash: fingerprint }));
     this.record('attached', this.rows.update({ id }, { task_id: taskId }));
     return { taskId, isReplay: true, delivery };
+  }
+
+  /**
+   * Whether the outcome of a call with this task has reached nobody, and nobody waits for it.
+   * @param fingerprint of `fingerprintOf`
+   */
+  isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {
+    return this.rows.existsBy({
+      api_key_id: apiKeyId,
+      fingerprint: Buffer.from(fingerprint, 'hex'),
+      task_id: taskId,
+      hung_up_at: Not(IsNull()),
+      delivered_at: IsNull(),
+      joined_until: IsNull(),
+    });
+  }
+
+  private holdLease(id: string, retry: number, reply: FastifyReply): void {
+    this.leases.hold(id, retry);
+    reply.raw.once('close', () => this.leases.release(id, retry));
   }
 
   /** @param retry 0 for the first attempt */

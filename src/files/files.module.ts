@@ -38,6 +38,6 @@ import { Upload } from './uploads/upload.entity.ts';
     StoredImages,
     UploadPurgeWorker,
   ],
-  exports: [BatchFiles, FilesService, GeneratedFiles, RequestImagesService, StoredImages],
+  exports: [BatchFiles, FileContents, FilesService, GeneratedFiles, RequestImagesService, StoredImages],
 })
 export class FilesModule {}

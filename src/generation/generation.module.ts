@@ -61,6 +61,14 @@ import { Thumbnails } from './run/thumbnails.ts';
     StoreOutputs,
     Thumbnails,
   ],
-  exports: [GenerationsService, PartialImages, PrepareGenerations, ProviderRegistry, RunningTasks, TaskClaimer],
+  exports: [
+    GenerationsService,
+    PartialImages,
+    PrepareGenerations,
+    ProviderRegistry,
+    RetriesService,
+    RunningTasks,
+    TaskClaimer,
+  ],
 })
 export class GenerationModule {}

@@ -128,14 +128,22 @@ export class TasksService {
     return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
   }
 
-  /** Cancels an unfinished task; a finished one stays unchanged. */
-  async cancel(apiKeyId: string, taskId: string): Promise<{ task: ShownTask; cancelled: boolean }> {
+  /**
+   * Cancels an unfinished task; a finished one stays unchanged.
+   * @param unclaimed leave the task alone if a worker has claimed it
+   */
+  async cancel(
+    apiKeyId: string,
+    taskId: string,
+    { unclaimed = false }: { unclaimed?: boolean } = {},
+  ): Promise<{ task: ShownTask; cancelled: boolean }> {
     const current = await this.find(apiKeyId, taskId);
     if (isFinal(current.status)) return { task: current, cancelled: false };
     const ended = await this.queue.end({
       api_key_id: apiKeyId,
       id: taskId,
       attempt: null,
+      unclaimed,
       outcome: { status: 'failed', error: taskError('task_cancelled') },
       resolution: current.input.resolution,
     });

@@ -16,5 +16,6 @@ import { UsageService } from './usage.service.ts';
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum])],
   controllers: [UsageController],
   providers: [KeySpending, ReadUsage, RollUp, RollUpWorker, UsageResolver, UsageService],
+  exports: [UsageService],
 })
 export class UsageModule {}

@@ -44,7 +44,7 @@ export class RetriesController {
     @Body() changes: RetryTaskInput,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const key = request.headers['idempotency-key'];
-    sendAcceptance(reply, await this.retries.retry(callerOf(request), taskId, changes, key));
+    const idempotencyKey = request.headers['idempotency-key'];
+    sendAcceptance(reply, await this.retries.retry(callerOf(request), taskId, changes, { idempotencyKey }));
   }
 }

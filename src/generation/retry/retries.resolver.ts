@@ -28,7 +28,9 @@ export class RetriesResolver {
     @Args('input', { type: () => RetryTaskInput, nullable: true, description: 'what to change' })
     input?: RetryTaskInput,
   ): Promise<TaskView> {
-    const accepted = await this.retries.retry(caller, taskId, input ?? {}, idempotencyKey ?? undefined);
+    const accepted = await this.retries.retry(caller, taskId, input ?? {}, {
+      idempotencyKey: idempotencyKey ?? undefined,
+    });
     return accepted.view();
   }
 }

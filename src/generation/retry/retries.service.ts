@@ -6,12 +6,22 @@ import { replaceImageUrls } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/idempotency.ts';
+import type { TaskSource } from '../../tasks/task-origin.ts';
 import { isFinal } from '../../tasks/task-status.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
 import { type Acceptance, replay } from '../accept/acceptance.ts';
 import { GenerationsService } from '../accept/generations.service.ts';
 import { repeatRequest } from './repeated-request.ts';
 import type { RetryTaskInput } from './retry-task.input.ts';
+
+export interface RetryOptions {
+  /** The header's value. */
+  idempotencyKey?: string | undefined;
+  /** In place of it, as for a creation. */
+  reserveKey?: () => Promise<ReservedKey>;
+  /** Absent: REST or GraphQL. */
+  source?: TaskSource;
+}
 
 /** Makes new tasks from the resolved input of final ones. */
 @Injectable()
@@ -23,7 +33,7 @@ export class RetriesService {
   ) {}
 
   /**
-   * @param idempotencyKey the header's value; a key that was used for another task, or for a creation, is refused
+   * @param options of the interface; an idempotency key that was used for another task, or for a creation, is refused
    * @throws ApiError task_not_found; task_unfinished; file_expired when an image of the first task is gone; and the errors
    *   of a creation, with the field in `input` as `param`
    */
@@ -31,12 +41,13 @@ export class RetriesService {
     caller: Caller,
     taskId: string,
     changes: RetryTaskInput,
-    idempotencyKey: string | undefined,
+    { idempotencyKey, ...options }: RetryOptions,
   ): Promise<Acceptance> {
     const key = readIdempotencyKey(idempotencyKey);
     const reserved = key === null ? null : { key, requestHash: hashOf(taskId, changes) };
+    const reserveKey = reserved ? async () => reserved : options.reserveKey;
     try {
-      return await this.create(caller, taskId, changes, reserved);
+      return await this.create(caller, taskId, changes, { ...options, ...(reserveKey && { reserveKey }) });
     } catch (error) {
       const first = reserved && (await this.firstAnswer(caller, reserved)); // the first task may be deleted meanwhile
       if (!first) throw error;
@@ -48,7 +59,7 @@ export class RetriesService {
     caller: Caller,
     taskId: string,
     { input: changes = {}, metadata, priority }: RetryTaskInput,
-    reserved: ReservedKey | null,
+    { source, reserveKey }: Pick<RetryOptions, 'source' | 'reserveKey'>,
   ): Promise<Acceptance> {
     const first = await this.tasks.find(caller.apiKeyId, taskId);
     if (!isFinal(first.status)) throw new ApiError('task_unfinished', { param: 'task_id' });
@@ -63,8 +74,8 @@ export class RetriesService {
     };
     try {
       return await this.generations.accept(caller, body, {
-        origin: { parent: first.id, relation: isChanged ? 'variation' : 'retry' },
-        ...(reserved && { reserveKey: async () => reserved }),
+        ...(reserveKey && { reserveKey }),
+        origin: { ...(source && { source }), parent: first.id, relation: isChanged ? 'variation' : 'retry' },
       });
     } catch (error) {
       throw error instanceof ApiError ? asChange(error, changes) : error;

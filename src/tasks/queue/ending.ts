@@ -18,6 +18,8 @@ export interface Ending {
   attempt: number | null;
   /** End the task only if the claim's lease has expired; set by the sweep when it reports a lost worker. */
   lapsed?: boolean;
+  /** End the task only if no worker has claimed it yet. */
+  unclaimed?: boolean;
   outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
   /** To add to the timeline of the task; absent: none. */
   moments?: Moment[];

@@ -26,13 +26,14 @@ const END: Statement = {
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(
-        id text, attempt int, lapsed boolean, status text, result json, error json, moments jsonb, ${CHARGE_COLUMNS}), ${lockWait('$3')}
+        id text, attempt int, lapsed boolean, unclaimed boolean, status text, result json, error json, moments jsonb, ${CHARGE_COLUMNS}), ${lockWait('$3')}
     ), held as (
       select t.id, t.status as was, w.status, w.result, w.error, w.moments, ${CHARGES}
       from tasks t join wanted w using (id) cross join ${CHARGED}
       where ${hidden('t.status')} in ('queued', 'running')
         and (w.attempt is null or (${hidden('t.status')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
+        and (w.unclaimed is not true or ${hidden('t.status')} = 'queued')
       order by t.id for update of t
     ), ended as (
       update tasks t
@@ -137,10 +138,11 @@ export class EndTasks {
 
 const toJson = (endings: Ending[], currency: string): string =>
   JSON.stringify(
-    endings.map(({ id, attempt, lapsed, outcome, moments, usage, resolution }) => ({
+    endings.map(({ id, attempt, lapsed, unclaimed, outcome, moments, usage, resolution }) => ({
       id,
       attempt,
       lapsed,
+      unclaimed,
       moments,
       ...outcome,
       ...chargeOf({ outcome, usage }, currency),
