@@ -22,6 +22,7 @@ export const ROOMS: Record<string, readonly string[]> = {
   webhooks: ['tasks', 'auth', 'platform', 'errors'],
   batches: ['webhooks', 'generation', 'files', 'tasks', 'auth', 'models', 'platform', 'errors'],
   openai: ['batches', 'calls', 'generation', 'files', 'tasks', 'auth', 'models', 'platform', 'errors'],
+  mcp: ['calls', 'generation', 'files', 'usage', 'tasks', 'auth', 'models', 'platform', 'errors'],
   operations: ['webhooks', 'generation', 'providers', 'tasks', 'auth', 'models', 'platform', 'errors'],
   dashboard: ['auth', 'platform', 'errors'],
   cli: [

@@ -7,6 +7,7 @@ import { GenerationModule } from './generation/generation.module.ts';
 import { ModelsModule } from './models/models.module.ts';
 import { GraphqlModule } from './platform/graphql/graphql.module.ts';
 import { HealthModule } from './health/health.module.ts';
+import { McpModule } from './mcp/mcp.module.ts';
 import { type BootContext, PlatformModule } from './platform/platform.module.ts';
 import { OpenaiModule } from './openai/openai.module.ts';
 import { OperationsModule } from './operations/operations.module.ts';
@@ -30,6 +31,7 @@ export class AppModule {
         GenerationModule,
         BatchesModule,
         OpenaiModule,
+        ...(context.config.mcp ? [McpModule] : []),
         UsageModule,
         WebhooksModule,
         OperationsModule,

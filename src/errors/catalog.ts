@@ -98,6 +98,11 @@ export const ERRORS = {
     type: 'permission_error',
     message: 'This link has no valid signature, or it has expired.',
   },
+  origin_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    message: 'Pages of this origin, or calls by this host name, are not allowed here.',
+  },
   file_quota_exceeded: {
     status: 403,
     type: 'permission_error',

@@ -16,6 +16,7 @@ import {
   url,
 } from './setting-types.ts';
 import { LOG_LEVELS } from './logging/log-levels.ts';
+import { MCP_SETTINGS } from './mcp-settings.ts';
 import { OBSERVATION_SETTINGS } from './observation-settings.ts';
 import { YEAR_S } from './time.ts';
 
@@ -164,6 +165,7 @@ export const SETTINGS = {
     ),
     keepsEmpty: true,
   },
+  ...MCP_SETTINGS,
 
   outboundAllowCidrs: setting('OUTBOUND_ALLOW_CIDRS', 'outbound', cidrs(), 'Private ranges that calls may reach.'),
   outboundAllowHttp: setting('OUTBOUND_ALLOW_HTTP', 'outbound', flag(false), 'Whether calls may use plain http.'),

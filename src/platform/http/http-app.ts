@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ErrorFilter } from '../../errors/error.filter.ts';
@@ -33,7 +34,7 @@ interface HttpAppOptions {
 }
 
 type EdgeConfig = Pick<Config, 'corsOrigins'> &
-  Partial<Pick<Config, 'logLevel' | 'logLevels' | 'logRequests' | 'role' | 'otelServiceName'>>;
+  Partial<Pick<Config, 'mcpAllowedOrigins' | 'logLevel' | 'logLevels' | 'logRequests' | 'role' | 'otelServiceName'>>;
 
 /**
  * Creates the Nest application on the HTTP edge. The caller still calls `init()` or `listen()`.
@@ -58,7 +59,8 @@ export async function createHttpApp(
   app.useGlobalFilters(new ErrorFilter());
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalGuards(new QueryParametersGuard()); // after those of the modules, such as authentication
-  if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
+  const { corsOrigins, mcpAllowedOrigins = [] } = config;
+  if (corsOrigins.length + mcpAllowedOrigins.length > 0) app.enableCors(corsOf(corsOrigins, mcpAllowedOrigins));
   return app;
 }
 
@@ -71,6 +73,17 @@ function openLog({
   logLevels.change({ logLevel, logLevels: byContext });
   const service = otelServiceName ?? 'darkroom';
   return new NestLogger(createLogger({ service, version: VERSION, role, process: PROCESS_ID }), logLevels);
+}
+
+type CorsAnswer = (error: null, options: object) => void;
+
+/** Pages of the second list may call the MCP server only. */
+function corsOf(everywhere: readonly string[], onlyMcp: readonly string[]) {
+  const general = corsOptions(everywhere);
+  const mcp = corsOptions([...everywhere, ...onlyMcp]);
+  const delegator = ({ url }: FastifyRequest, answer: CorsAnswer) =>
+    answer(null, /^\/mcp(?:\?|$)/.test(url) ? mcp : general);
+  return { delegator };
 }
 
 function corsOptions(origins: readonly string[]) {

@@ -19,6 +19,7 @@ export const LOG_CONTEXTS = [
   'generate',
   'graphql',
   'health',
+  'mcp',
   'operations',
   'outputs',
   'pace',

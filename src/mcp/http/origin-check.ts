@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isWellFormed } from '../../auth/api-keys/api-key-format.ts';
+import { bearerTokenOf } from '../../auth/bearer-token.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { toErrorBody } from '../../errors/error.filter.ts';
+import { Config } from '../../platform/config.ts';
+import { hasBody } from '../../platform/http/has-body.ts';
+
+const PATH = /^\/mcp(?:\?|$)/;
+const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1'];
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+/** Of JSON-RPC: an error that the protocol leaves to the server. */
+const REFUSED = -32_000;
+
+/**
+ * Protects against pages that reach this server through the browser of its user, also by a name that resolves to a loopback
+ * address (DNS rebinding). It runs before the body is read.
+ */
+@Injectable()
+export class OriginCheck {
+  private readonly origins: ReadonlySet<string>;
+  /** null: the service does not listen on a loopback address, where names are checked by nobody else. */
+  private readonly hosts: ReadonlySet<string> | null;
+
+  /** In the constructor, because lifecycle hooks run after routes were added. */
+  constructor(
+    adapter: HttpAdapterHost,
+    private readonly config: Config,
+  ) {
+    const publicUrl = new URL(config.publicUrl);
+    this.origins = new Set([publicUrl.origin, ...config.corsOrigins, ...config.mcpAllowedOrigins]);
+    this.hosts = LOOPBACK_HOSTS.includes(config.host) ? new Set([...LOOPBACK_NAMES, publicUrl.hostname]) : null;
+    if (config.role === 'worker') return; // it has no such route
+    adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
+      if (!PATH.test(request.url)) return done();
+      try {
+        if (this.answers(request, reply)) return undefined;
+      } catch (error) {
+        return done(error as Error);
+      }
+      return done();
+    });
+  }
+
+  /** @returns true if it has answered the request. @throws ApiError for a missing or malformed key */
+  private answers(request: FastifyRequest, reply: FastifyReply): boolean {
+    const { origin, host } = request.headers;
+    if (!this.isAllowed(origin) || !this.isOurs(host)) {
+      refuse(request, reply);
+      return true;
+    }
+    if (request.method === 'POST' && hasBody(request.raw.headers)) {
+      if (!isWellFormed(bearerTokenOf(request.headers.authorization))) throw new ApiError('invalid_api_key');
+    }
+    return false;
+  }
+
+  private isAllowed(origin: string | undefined): boolean {
+    return origin === undefined || this.origins.has(origin) || this.config.corsOrigins.includes('*');
+  }
+
+  private isOurs(host: string | undefined): boolean {
+    if (this.hosts === null || host === undefined) return true; // only HTTP/1.0 has no Host, and no browser speaks it
+    return this.hosts.has(URL.parse(`http://${host}`)?.hostname ?? '');
+  }
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply): void {
+  const error = new ApiError('origin_not_allowed');
+  const { message, ...data } = toErrorBody(error, request.id).error;
+  void reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ jsonrpc: '2.0', error: { code: REFUSED, message, data } }));
+}

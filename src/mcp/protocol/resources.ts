@@ -1,0 +1,97 @@
+import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import type { ListResourcesResult, ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
+import { assertScope } from '../../auth/assert-scope.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { type FileContent, FileContents, hasContent } from '../../files/file-contents.ts';
+import { filenameOf } from '../../files/file.view.ts';
+import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import { FileLinks } from '../../tasks/files/file-links.ts';
+import { isPresent } from '../../tasks/task.view.ts';
+import { TaskViews } from '../../tasks/task-views.ts';
+import { TasksService } from '../../tasks/tasks.service.ts';
+import type { Exchange } from '../tools/tool.ts';
+
+const TASK = 'darkroom://tasks/';
+const FILE = 'darkroom://files/';
+const LISTED_TASKS = 50;
+/** Base64 makes a third more of it, in memory. */
+const MAX_BLOB_BYTES = 20_000_000;
+
+export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
+  {
+    uriTemplate: `${TASK}{task_id}`,
+    name: 'task',
+    title: 'A task',
+    description: 'A task as GET /v1/tasks/{task_id} shows it.',
+    mimeType: 'application/json',
+  },
+  {
+    uriTemplate: `${FILE}{file_id}`,
+    name: 'file',
+    title: 'A file',
+    description: 'The bytes of an output or of an upload, up to 20 MB.',
+  },
+];
+
+/** Tasks and files of a key as resources. */
+@Injectable()
+export class Resources {
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly views: TaskViews,
+    private readonly files: FileContents,
+    private readonly links: FileLinks,
+    private readonly storage: Storage,
+  ) {}
+
+  /** The outputs of the newest tasks. @throws ApiError insufficient_scope */
+  async list({ caller }: Exchange): Promise<ListResourcesResult> {
+    assertScope(caller, 'tasks:read');
+    const filter = { status: 'succeeded' } as const;
+    const { tasks } = await this.tasks.list(caller.apiKeyId, filter, { limit: LISTED_TASKS, order: 'desc' });
+    const resources = tasks.flatMap((task) =>
+      (task.result ?? [])
+        .filter((output) => isPresent(task, output))
+        .map(({ id, content_type: mimeType, size_bytes: size }) => ({
+          uri: `${FILE}${id}`,
+          name: filenameOf(id, mimeType),
+          mimeType,
+          size,
+        })),
+    );
+    return { resources };
+  }
+
+  /** @throws ApiError task_not_found, file_not_found, file_expired, payload_too_large, insufficient_scope */
+  async read({ caller }: Exchange, uri: string): Promise<ReadResourceResult> {
+    assertScope(caller, 'tasks:read');
+    if (uri.startsWith(TASK)) {
+      const task = await this.tasks.find(caller.apiKeyId, uri.slice(TASK.length));
+      return { contents: [{ uri, mimeType: 'application/json', text: this.views.json(task) }] };
+    }
+    if (!uri.startsWith(FILE)) {
+      const message = `uri must begin with ${TASK} or ${FILE}.`;
+      throw new ApiError('invalid_value', { param: 'uri', message });
+    }
+    const id = uri.slice(FILE.length);
+    const file = await this.find(caller.apiKeyId, id);
+    const bytes = await this.storage.open(file.storageKey).then(buffer, throwMissing);
+    return { contents: [{ uri, mimeType: file.contentType, blob: bytes.toString('base64') }] };
+  }
+
+  private async find(apiKeyId: string, id: string): Promise<FileContent> {
+    const found = await this.files.find(id);
+    if (found?.apiKeyId !== apiKeyId) throw new ApiError('file_not_found', { param: 'uri' });
+    if (!hasContent(found)) throw new ApiError('file_expired', { param: 'uri' });
+    if (found.bytes <= MAX_BLOB_BYTES) return found;
+    const { url } = this.links.sign(id, unixSeconds(found.expiresAt));
+    const message = `The file has ${found.bytes} bytes; a resource has at most ${MAX_BLOB_BYTES}. Download it: ${url}`;
+    throw new ApiError('payload_too_large', { param: 'uri', message });
+  }
+}
+
+function throwMissing(error: unknown): never {
+  throw error instanceof StoredFileMissing ? new ApiError('file_expired', { param: 'uri' }) : error;
+}

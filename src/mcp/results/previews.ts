@@ -1,0 +1,82 @@
+import { buffer } from 'node:stream/consumers';
+import { Injectable, Logger } from '@nestjs/common';
+import sharp from 'sharp';
+import { Turns } from '../../platform/images/turns.ts';
+import { Storage } from '../../platform/storage/storage.ts';
+import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
+import { isPresent } from '../../tasks/task.view.ts';
+
+/** Of one preview. */
+const MAX_BYTES = 150_000;
+/** Base64 characters of all previews of a result. Claude Desktop cuts a result at 1,048,576 characters. */
+const MAX_CHARACTERS = 700_000;
+/** Pixels of the longest side, and the quality of the encoder: the first pair that fits is taken. */
+const ATTEMPTS = [
+  [768, 80],
+  [768, 60],
+  [768, 40],
+  [512, 50],
+  [384, 40],
+  [256, 30],
+] as const;
+const MAX_PIXELS = 100_000_000;
+const TIMEOUT_S = 30;
+
+export interface Preview {
+  data: string;
+  mimeType: 'image/jpeg';
+}
+
+/** Small pictures of outputs, for a model to look at. */
+@Injectable()
+export class Previews {
+  private readonly logger = new Logger('mcp');
+  /** A 4K picture takes some 100 MB while it is decoded. */
+  private readonly turns = new Turns();
+
+  constructor(private readonly storage: Storage) {}
+
+  /**
+   * One for each output that has a picture: an image, or a video with a thumbnail.
+   * @param signal aborts when nobody wants them any more
+   */
+  async of(task: ShownTask, signal: AbortSignal): Promise<Preview[]> {
+    const outputs = (task.result ?? []).filter((output) => isPresent(task, output) && pictureOf(output) !== null);
+    const maxBytes = Math.min(MAX_BYTES, Math.floor((MAX_CHARACTERS / outputs.length / 4) * 3) - 3);
+    const previews: Preview[] = [];
+    for (const output of outputs) {
+      const jpeg = await this.turns.take(task.api_key_id, signal, () => this.make(output, maxBytes));
+      if (jpeg) previews.push({ data: jpeg.toString('base64'), mimeType: 'image/jpeg' });
+    }
+    return previews;
+  }
+
+  /** @returns null if the file cannot be read; the result links it all the same */
+  private async make(output: StoredOutput, maxBytes: number): Promise<Buffer | null> {
+    try {
+      const file = await buffer(await this.storage.open(pictureOf(output)!));
+      for (const [side, quality] of ATTEMPTS) {
+        const jpeg = await encode(file, side, quality);
+        if (jpeg.length <= maxBytes) return jpeg;
+      }
+      return null;
+    } catch (err) {
+      this.logger.warn({ event: 'preview.failed', file_id: output.id, err });
+      return null;
+    }
+  }
+}
+
+/** Its place in storage. */
+const pictureOf = ({ type, storage_key: key, thumbnail_key: thumbnail }: StoredOutput): string | null =>
+  type === 'image' ? key : (thumbnail ?? null);
+
+function encode(file: Buffer, side: number, quality: number): Promise<Buffer> {
+  return sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
+    .timeout({ seconds: TIMEOUT_S })
+    .autoOrient()
+    .resize(side, side, { fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: '#ffffff' })
+    .jpeg({ quality })
+    .toBuffer();
+}

@@ -1,0 +1,54 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { CallsService } from '../../calls/calls.service.ts';
+import { TasksService } from '../../tasks/tasks.service.ts';
+import type { ToolCall } from '../tools/tool.ts';
+
+/** A client that repeats a broken call does so within seconds, and then joins its task. */
+const GRACE_MS = 10_000;
+
+interface StartedTask {
+  taskId: string;
+  /** Of the call, which a repeated one has too. */
+  fingerprint: string;
+}
+
+/**
+ * A closed stream is the protocol's cancellation. A task that no worker has claimed by then is cancelled; one that runs goes on,
+ * because it is paid for. What a process has noted is lost when it stops: the task then runs.
+ */
+@Injectable()
+export class AbandonedTasks implements OnApplicationShutdown {
+  private readonly logger = new Logger('mcp');
+  private readonly timers = new Set<NodeJS.Timeout>();
+
+  constructor(
+    private readonly calls: CallsService,
+    private readonly tasks: TasksService,
+  ) {}
+
+  /** Cancels the task later if the answer to this call never reaches its client. */
+  watch({ caller, reply }: ToolCall, started: StartedTask): void {
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) this.later(caller.apiKeyId, started);
+    });
+  }
+
+  onApplicationShutdown(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  private later(apiKeyId: string, started: StartedTask): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      this.cancel(apiKeyId, started).catch((err: unknown) => {
+        this.logger.warn({ event: 'abandoned_task.kept', task_id: started.taskId, err });
+      });
+    }, GRACE_MS).unref();
+    this.timers.add(timer);
+  }
+
+  private async cancel(apiKeyId: string, { taskId, fingerprint }: StartedTask): Promise<void> {
+    if (!(await this.calls.isAbandoned(apiKeyId, fingerprint, taskId))) return;
+    await this.tasks.cancel(apiKeyId, taskId, { unclaimed: true });
+  }
+}

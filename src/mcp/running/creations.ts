@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { CallsService, type CreateTask } from '../../calls/calls.service.ts';
+import { fingerprintOf } from '../../calls/fingerprint.ts';
+import { isFinal } from '../../tasks/task-status.ts';
+import { handleOf, progressText } from '../protocol/task-handle.ts';
+import { TaskResults } from '../results/task-results.ts';
+import type { PreviewChoice } from '../schemas/tool-arguments.ts';
+import type { ToolAnswer, ToolArguments, ToolCall } from '../tools/tool.ts';
+import { AbandonedTasks } from './abandoned-tasks.ts';
+import { TaskWaits } from './task-waits.ts';
+
+export const MCP_PATH = '/mcp';
+
+interface Creation {
+  tool: string;
+  /** As the client gave them: an equal call joins the task of one that was cut. */
+  given: ToolArguments;
+  waitS: number;
+  /** Seconds after which a client that takes a handle gets one. */
+  handleAfterS: number;
+  preview: PreviewChoice;
+}
+
+/** Creates a task for a tool, waits for it, and shows it. */
+@Injectable()
+export class Creations {
+  constructor(
+    private readonly calls: CallsService,
+    private readonly waits: TaskWaits,
+    private readonly abandoned: AbandonedTasks,
+    private readonly results: TaskResults,
+  ) {}
+
+  /** @throws ApiError those of the creation, and of a refused API key */
+  async run(
+    call: ToolCall,
+    { tool, given, waitS, handleAfterS, preview }: Creation,
+    create: CreateTask,
+  ): Promise<ToolAnswer> {
+    const { caller, reply, gone } = call;
+    const stopping = this.waits.admit(call);
+    const fingerprint = fingerprintOf(MCP_PATH, { tool, arguments: given });
+    const started = await this.calls.start(
+      { caller, reply, path: MCP_PATH, fingerprint, waits: false, joinsCutCalls: true },
+      create,
+    );
+    this.abandoned.watch(call, { taskId: started.taskId, fingerprint });
+    const seconds = call.takesHandles ? Math.min(waitS, handleAfterS) : waitS;
+    const task = await this.waits.untilFinal(call, started.taskId, { seconds, stopping, scope: 'generations:write' });
+    const isHandled = call.takesHandles && !isFinal(task.status);
+    const answer = isHandled
+      ? handleOf(task, progressText(task))
+      : await this.results.of(task, { preview, isCause: true, gone });
+    started.delivery?.outcomeFollows();
+    return answer;
+  }
+}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import type { Scope } from '../../auth/caller.ts';
+import { KeyWatch } from '../../auth/key-watch.ts';
+import { OpenCalls } from '../../calls/open-calls.ts';
+import { stopCounting } from '../../platform/http/admission/load-bound.ts';
+import { waitingOnPurpose } from '../../platform/http/http-metrics.ts';
+import { FollowTasks } from '../../tasks/live/follow.ts';
+import type { ShownTask } from '../../tasks/task.entity.ts';
+import { isFinal } from '../../tasks/task-status.ts';
+import { TasksService } from '../../tasks/tasks.service.ts';
+import type { ToolCall } from '../tools/tool.ts';
+
+/** The body of a request stays in memory while its call waits; larger ones go on counting as requests in flight. */
+const SMALL_BODY_BYTES = 64 * 1024;
+
+interface WaitOptions {
+  seconds: number;
+  /** Aborts when the call must be answered at once. */
+  stopping: AbortSignal;
+  scope: Scope;
+}
+
+/** Waits for tasks, woken by the feed. */
+@Injectable()
+export class TaskWaits {
+  constructor(
+    private readonly keys: KeyWatch,
+    private readonly open: OpenCalls,
+    private readonly live: FollowTasks,
+    private readonly tasks: TasksService,
+  ) {}
+
+  /**
+   * Call before anything is created, because too many waiting calls are refused.
+   * @returns aborts when the service stops
+   * @throws ApiError rate_limit_exceeded, service_unavailable
+   */
+  admit({ caller, reply }: ToolCall): AbortSignal {
+    return this.open.admit(caller.apiKeyId, reply);
+  }
+
+  /**
+   * Waits for the end of a task and reports its progress.
+   * @returns the task, also when it is unfinished after that time, or when the client has gone
+   * @throws ApiError task_not_found; those of a refused API key
+   */
+  async untilFinal(call: ToolCall, taskId: string, { seconds, stopping, scope }: WaitOptions): Promise<ShownTask> {
+    if (seconds === 0) return this.tasks.find(call.caller.apiKeyId, taskId);
+    if (Number(call.request.headers['content-length'] ?? Infinity) <= SMALL_BODY_BYTES) stopCounting(call.request);
+    const wait = (refused: AbortSignal) =>
+      this.follow(call, taskId, AbortSignal.any([call.gone, stopping, refused, AbortSignal.timeout(seconds * 1000)]));
+    return waitingOnPurpose(call.request, 'prefer', () =>
+      this.keys.whileAdmitted(call.request.headers.authorization, wait, scope),
+    );
+  }
+
+  private async follow(call: ToolCall, taskId: string, over: AbortSignal): Promise<ShownTask> {
+    const states = await this.live.follow(call.caller.apiKeyId, taskId);
+    const close = () => states.close();
+    over.addEventListener('abort', close, { once: true });
+    if (over.aborted) close();
+    try {
+      for await (const task of states) {
+        if (isFinal(task.status)) return task;
+        call.report(task);
+      }
+    } finally {
+      over.removeEventListener('abort', close);
+      close();
+    }
+    return this.tasks.find(call.caller.apiKeyId, taskId);
+  }
+}

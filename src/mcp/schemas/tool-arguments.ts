@@ -1,0 +1,41 @@
+import type { ArgumentSchema } from './model-arguments.ts';
+
+/** The input of a tool. Flat, and without alternatives at the top, which several model APIs refuse. */
+export interface ToolInput {
+  type: 'object';
+  properties: Record<string, ArgumentSchema>;
+  required: string[];
+  additionalProperties: false;
+}
+
+/** @param required names among the properties */
+export const toolInput = (properties: Record<string, ArgumentSchema>, required: string[] = []): ToolInput => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+/** Longest wait that a call may ask for; seconds. */
+export const MAX_WAIT_S = 300;
+
+export const waitArgument = (byDefault: number): ArgumentSchema => ({
+  type: 'integer',
+  minimum: 0,
+  maximum: MAX_WAIT_S,
+  default: byDefault,
+  description: 'Seconds to wait for the end. The answer comes earlier if the task ends, and later with get_task.',
+});
+
+export const PREVIEWS = ['inline', 'none'] as const;
+export type PreviewChoice = (typeof PREVIEWS)[number];
+
+export const previewArgument: ArgumentSchema = {
+  type: 'string',
+  enum: PREVIEWS,
+  default: 'inline',
+  description:
+    'Whether the answer carries a small JPEG of each output, for you to look at. The links lead to the originals.',
+};
+
+export const taskIdArgument: ArgumentSchema = { type: 'string', description: 'The id of the task, task_….' };

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { GenerationsService } from '../../generation/accept/generations.service.ts';
+import { Config } from '../../platform/config.ts';
+import { TaskView } from '../../tasks/task.view.ts';
+import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { Creations } from '../running/creations.ts';
+import { modelArgument, unionArgument } from '../schemas/model-arguments.ts';
+import { previewArgument, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
+import { modelFor, readOwn } from './own-arguments.ts';
+import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+
+/** An image that takes longer is worth a handle. */
+const HANDLE_AFTER_S = 10;
+const PARAMETERS = ['reference_images', 'aspect_ratio', 'resolution', 'n', 'quality', 'output_format'];
+
+@Injectable()
+export class GenerateImageTool implements Tool {
+  readonly name = 'generate_image';
+  readonly title = 'Generate images';
+  readonly description =
+    'Makes images from a prompt, or edits the images in reference_images. Returns the finished task with links and previews, or the unfinished task after wait_s.';
+  readonly output = jsonSchemaOf(TaskView) as Tool['output'];
+  readonly annotations = CREATES;
+  readonly scope = 'generations:write';
+  readonly bucket = 'create';
+  readonly input;
+
+  constructor(
+    private readonly config: Config,
+    private readonly generations: GenerationsService,
+    private readonly creations: Creations,
+  ) {
+    const parameters = PARAMETERS.map((name) => [name, unionArgument('image', name)] as const);
+    this.input = toolInput(
+      {
+        prompt: unionArgument('image', 'prompt'),
+        model: modelArgument('image'),
+        ...Object.fromEntries(parameters),
+        wait_s: waitArgument(this.config.mcpWaitS),
+        preview: previewArgument,
+      },
+      ['prompt'],
+    );
+  }
+
+  async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+    const { parameters, waitS, preview } = readOwn(given, this.input, this.config);
+    const body = { ...parameters, model: modelFor(parameters.model, 'image') };
+    const creation = { tool: this.name, given, waitS, handleAfterS: HANDLE_AFTER_S, preview };
+    return this.creations.run(call, creation, (reserveKey) =>
+      this.generations.accept(call.caller, body, { source: 'mcp', reserveKey }),
+    );
+  }
+}

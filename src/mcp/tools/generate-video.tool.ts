@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { GenerationsService } from '../../generation/accept/generations.service.ts';
+import { Config } from '../../platform/config.ts';
+import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { TaskView } from '../../tasks/task.view.ts';
+import { Creations } from '../running/creations.ts';
+import { modelArgument, unionArgument } from '../schemas/model-arguments.ts';
+import { toolInput, waitArgument } from '../schemas/tool-arguments.ts';
+import { modelFor, readOwn } from './own-arguments.ts';
+import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+
+const PARAMETERS = [
+  'first_frame_image_url',
+  'reference_image_url',
+  'reference_mode',
+  'aspect_ratio',
+  'resolution',
+  'duration',
+];
+
+@Injectable()
+export class GenerateVideoTool implements Tool {
+  readonly name = 'generate_video';
+  readonly title = 'Generate a video';
+  readonly description =
+    'Makes a video from a prompt, and optionally from an image. A video takes minutes: the answer is often the unfinished task; then call get_task.';
+  readonly output = jsonSchemaOf(TaskView) as Tool['output'];
+  readonly annotations = CREATES;
+  readonly scope = 'generations:write';
+  readonly bucket = 'create';
+  readonly input;
+
+  constructor(
+    private readonly config: Config,
+    private readonly generations: GenerationsService,
+    private readonly creations: Creations,
+  ) {
+    const parameters = PARAMETERS.map((name) => [name, unionArgument('video', name)] as const);
+    this.input = toolInput(
+      {
+        prompt: unionArgument('video', 'prompt'),
+        model: modelArgument('video'),
+        ...Object.fromEntries(parameters),
+        wait_s: waitArgument(this.config.mcpWaitS),
+      },
+      ['prompt'],
+    );
+  }
+
+  async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+    const { parameters, waitS } = readOwn(given, this.input, this.config);
+    const body = { ...parameters, model: modelFor(parameters.model, 'video') };
+    // Clients that take a handle get it at once.
+    const creation = { tool: this.name, given, waitS, handleAfterS: 0, preview: 'inline' as const };
+    return this.creations.run(call, creation, (reserveKey) =>
+      this.generations.accept(call.caller, body, { source: 'mcp', reserveKey }),
+    );
+  }
+}

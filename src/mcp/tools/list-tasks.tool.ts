@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import type { MediaKind } from '../../models/media-kind.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { MODELS } from '../../models/catalog.ts';
+import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { toList } from '../../platform/schema/list-of.ts';
+import { TaskListView } from '../../tasks/list/list.view.ts';
+import { isTaskId } from '../../tasks/task-id.ts';
+import { TASK_STATUSES, type TaskStatus } from '../../tasks/task-status.ts';
+import { TaskViews } from '../../tasks/task-views.ts';
+import { TasksService } from '../../tasks/tasks.service.ts';
+import { taskLine } from '../results/task-text.ts';
+import { checkArguments } from '../schemas/check-arguments.ts';
+import { toolInput } from '../schemas/tool-arguments.ts';
+import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 50;
+
+interface Given {
+  status?: TaskStatus;
+  kind?: MediaKind;
+  model?: string;
+  limit?: number;
+  after?: string;
+}
+
+@Injectable()
+export class ListTasksTool implements Tool {
+  readonly name = 'list_tasks';
+  readonly title = 'List tasks';
+  readonly description = 'Lists your tasks, the newest first, by whichever interface they were created.';
+  readonly input = toolInput({
+    status: { type: 'string', enum: TASK_STATUSES, description: 'Only tasks with this status.' },
+    kind: { type: 'string', enum: ['image', 'video'], description: 'Only tasks that make this.' },
+    model: { type: 'string', enum: MODELS.map(({ id }) => id), description: 'Only tasks of this model.' },
+    limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Tasks per page.' },
+    after: { type: 'string', description: 'The last_id of the page before.' },
+  });
+  readonly output = jsonSchemaOf(TaskListView) as Tool['output'];
+  readonly annotations = READS;
+  readonly scope = 'tasks:read';
+  readonly bucket = 'read';
+
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly views: TaskViews,
+  ) {}
+
+  async run({ caller }: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+    checkArguments(this.input, given);
+    const { limit = DEFAULT_LIMIT, after, ...filter } = given as Given;
+    if (after !== undefined && !isTaskId(after)) {
+      throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
+    }
+    const page = await this.tasks.list(caller.apiKeyId, filter, { limit, after, order: 'desc' });
+    const views = page.tasks.map((task) => this.views.of(task));
+    const list = toList(views, page.hasMore, ({ task_id }) => task_id);
+    const lines = views.length > 0 ? views.map(taskLine) : ['No task matches.'];
+    if (list.has_more) lines.push(`More follow: call list_tasks with after ${list.last_id}.`);
+    return { content: [{ type: 'text', text: lines.join('\n') }], structuredContent: { ...list } };
+  }
+}

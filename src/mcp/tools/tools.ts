@@ -1,0 +1,82 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type Tool as ToolDescription } from '@modelcontextprotocol/server';
+import { assertScope } from '../../auth/assert-scope.ts';
+import { RateLimits } from '../../auth/rate-limits/rate-limits.ts';
+import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
+import { CancelTaskTool } from './cancel-task.tool.ts';
+import { GenerateImageTool } from './generate-image.tool.ts';
+import { GenerateVideoTool } from './generate-video.tool.ts';
+import { GetTaskTool } from './get-task.tool.ts';
+import { GetUsageTool } from './get-usage.tool.ts';
+import { ListModelsTool } from './list-models.tool.ts';
+import { ListTasksTool } from './list-tasks.tool.ts';
+import { RetryTaskTool } from './retry-task.tool.ts';
+import type { Tool, ToolAnswer, ToolArguments, ToolCall } from './tool.ts';
+
+/** The tools, in the order in which clients list them. */
+@Injectable()
+export class Tools {
+  private readonly logger = new Logger('mcp');
+  private readonly byName: ReadonlyMap<string, Tool>;
+  /** The same for every key, so that clients may share it. */
+  readonly descriptions: ToolDescription[];
+
+  constructor(
+    private readonly rateLimits: RateLimits,
+    generateImage: GenerateImageTool,
+    generateVideo: GenerateVideoTool,
+    getTask: GetTaskTool,
+    listTasks: ListTasksTool,
+    cancelTask: CancelTaskTool,
+    retryTask: RetryTaskTool,
+    listModels: ListModelsTool,
+    getUsage: GetUsageTool,
+  ) {
+    const tools: Tool[] = [
+      generateImage,
+      generateVideo,
+      getTask,
+      listTasks,
+      cancelTask,
+      retryTask,
+      listModels,
+      getUsage,
+    ];
+    this.byName = new Map(tools.map((tool) => [tool.name, tool]));
+    this.descriptions = tools.map(describe);
+  }
+
+  /**
+   * Calls a tool. A failure of ours is a result too, so that an agent can read it and correct itself.
+   * @throws ProtocolError for an unknown tool
+   */
+  async call(name: string, given: ToolArguments, call: ToolCall): Promise<ToolAnswer> {
+    const tool = this.byName.get(name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 64)}.`);
+    try {
+      await this.rateLimits.count(call.caller, tool.bucket);
+      if (tool.scope) assertScope(call.caller, tool.scope);
+      return await tool.run(call, given);
+    } catch (thrown) {
+      return this.failed(thrown, call);
+    }
+  }
+
+  private failed(thrown: unknown, { request }: ToolCall): CallToolResult {
+    const error = toApiError(thrown);
+    logServerError(this.logger, error, request.id);
+    return { content: [{ type: 'text', text: JSON.stringify(toErrorBody(error, request.id)) }], isError: true };
+  }
+}
+
+function describe({ name, title, description, input, output, annotations }: Tool): ToolDescription {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: input as unknown as ToolDescription['inputSchema'],
+    ...(output && { outputSchema: output }),
+    annotations: { title, ...annotations },
+  };
+}
