@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { generateCommand } from './commands/generate.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { openCommand } from './commands/open.ts';
 import { opsCommand } from './commands/ops.ts';
@@ -27,6 +28,7 @@ const program = new Command('darkroom')
   .addCommand(batchCommand())
   .addCommand(listenCommand())
   .addCommand(triggerCommand())
+  .addCommand(mcpCommand())
   .addCommand(usageCommand())
   .addCommand(keysCommand())
   .addCommand(auditCommand())

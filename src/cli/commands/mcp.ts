@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { ServiceClient } from '../client/service-client.ts';
+import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
+
+interface Options {
+  url: string;
+  key?: string;
+  out?: string;
+}
+
+/** `darkroom mcp`: for MCP clients that start a program. Nothing but the protocol goes to stdout. */
+export function mcpCommand(): Command {
+  return new Command('mcp')
+    .description('Serve the tools of a service over stdio to an MCP client, such as Claude Desktop or an editor.')
+    .option('--out <folder>', 'save every output there and link it as a file')
+    .addOption(urlOption())
+    .addOption(keyOption())
+    .addHelpText('after', '\nExample of the command in a client: npm run --silent darkroom -- mcp --out pictures')
+    .action(async ({ url, key, out }: Options) => {
+      const [{ Bridge }, { LocalImages }, { RpcClient }, { SavedOutputs }] = await Promise.all([
+        import('../mcp/bridge.ts'),
+        import('../mcp/local-images.ts'),
+        import('../mcp/rpc-client.ts'),
+        import('../mcp/saved-outputs.ts'),
+      ]);
+      const secret = requireKey(key);
+      const warn = (line: string): void => console.error(line);
+      const parts = {
+        client: new RpcClient(url, secret),
+        images: new LocalImages(new ServiceClient(url, secret)),
+        outputs: out === undefined ? null : new SavedOutputs(out, warn),
+      };
+      await new Bridge(parts, process.stdout).run(process.stdin);
+      process.exit(); // a connection that is kept alive would hold the process
+    });
+}

@@ -1,0 +1,60 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ServiceClient } from '../client/service-client.ts';
+import { failureText } from '../failure-text.ts';
+
+/** The arguments of tools that name images. */
+export const IMAGE_ARGUMENTS = ['reference_images', 'first_frame_image_url', 'reference_image_url'];
+
+const MAX_BYTES = 20_000_000;
+/** What the service takes itself: links, bytes, and ids of files. */
+const NO_PATH = /^(?:https?:|data:|file_[0-9a-z]{26}(?:_[0-9]{1,3})?$)/i;
+
+/** An image that cannot be used. */
+export class BadImage extends Error {
+  constructor(
+    readonly param: string,
+    reason: string,
+  ) {
+    super(`${param}: ${reason}`);
+  }
+}
+
+/** Uploads images of this machine that a call names by their paths, and puts the ids of the files in their place. */
+export class LocalImages {
+  /** By path, size and time of change, so that an equal call stays equal. */
+  private readonly uploaded = new Map<string, Promise<string>>();
+
+  constructor(private readonly service: Pick<ServiceClient, 'upload'>) {}
+
+  /** @throws BadImage */
+  async replaceIn(given: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const named = IMAGE_ARGUMENTS.filter((name) => Object.hasOwn(given, name));
+    const replaced = await Promise.all(
+      named.map(async (name) => [name, await this.replace(given[name], name)] as const),
+    );
+    return { ...given, ...Object.fromEntries(replaced) };
+  }
+
+  private async replace(value: unknown, param: string): Promise<unknown> {
+    if (Array.isArray(value)) return Promise.all(value.map((each, at) => this.replace(each, `${param}[${at}]`)));
+    if (typeof value !== 'string' || value === '' || NO_PATH.test(value)) return value; // the service judges it
+    return this.idOf(value, param);
+  }
+
+  private async idOf(value: string, param: string): Promise<string> {
+    try {
+      const path = value.startsWith('file:') ? fileURLToPath(value) : resolve(value);
+      const { size, mtimeMs } = await stat(path);
+      if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; at most ${MAX_BYTES} are allowed`);
+      const state = `${path} ${size} ${mtimeMs}`;
+      const upload = this.uploaded.get(state) ?? this.service.upload<{ id: string }>(path).then(({ id }) => id);
+      this.uploaded.set(state, upload);
+      upload.catch(() => this.uploaded.delete(state));
+      return await upload;
+    } catch (error) {
+      throw new BadImage(param, failureText(error));
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { Agent, fetch, type Response } from 'undici';
+import { failureText } from '../failure-text.ts';
+import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
+
+const META = 'io.modelcontextprotocol/protocolVersion';
+/** What a header may contain as it is; anything else goes as base64. */
+const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** Of a connection that says nothing: longer than a tool waits, 300 s. */
+const SILENCE_MS = 330_000;
+
+/** Sends messages to the MCP server of a service over HTTP. */
+export class RpcClient {
+  private readonly url: string;
+  private readonly dispatcher = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  /** Of the handshake, which earlier revisions begin with. */
+  private negotiated: string | undefined;
+
+  constructor(
+    base: string,
+    private readonly key: string,
+  ) {
+    this.url = `${base.replace(/\/+$/, '')}/mcp`;
+  }
+
+  /** Yields what the server answers; a failure is an answer too. Nothing when the signal aborts. */
+  async *send(message: RpcMessage, signal: AbortSignal): AsyncGenerator<RpcMessage> {
+    try {
+      const response = await fetch(this.url, {
+        method: 'POST',
+        headers: this.headersOf(message),
+        body: JSON.stringify(message),
+        dispatcher: this.dispatcher,
+        signal,
+      });
+      for await (const answer of answersOf(response, message)) {
+        this.noteHandshake(message, answer);
+        yield answer;
+      }
+    } catch (error) {
+      if (signal.aborted || !isRequest(message)) return;
+      yield rpcError(message.id, `${this.url} cannot be reached: ${failureText(error)}`);
+    }
+  }
+
+  private headersOf({ method, params }: RpcMessage): Record<string, string> {
+    const meta = params?._meta as Record<string, unknown> | undefined;
+    const modern = meta?.[META] as string | undefined;
+    const version = modern ?? (method === 'initialize' ? undefined : this.negotiated);
+    const name = params?.name ?? params?.uri ?? params?.taskId;
+    return {
+      authorization: `Bearer ${this.key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(version !== undefined && { 'mcp-protocol-version': version }),
+      ...(modern !== undefined && method !== undefined && { 'mcp-method': method }),
+      ...(modern !== undefined && typeof name === 'string' && { 'mcp-name': headerOf(name) }),
+    };
+  }
+
+  private noteHandshake({ method }: RpcMessage, { result }: RpcMessage): void {
+    const version = method === 'initialize' ? result?.protocolVersion : undefined;
+    if (typeof version === 'string') this.negotiated = version;
+  }
+}
+
+const headerOf = (text: string): string =>
+  PLAIN.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+async function* answersOf(response: Response, request: RpcMessage): AsyncGenerator<RpcMessage> {
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('text/event-stream') && response.body) {
+    for await (const data of eventsOf(response.body)) yield JSON.parse(data) as RpcMessage;
+    return;
+  }
+  const text = await response.text();
+  if (!isRequest(request)) return;
+  const body = parsed(text);
+  if (body?.jsonrpc === '2.0')
+    yield { ...(body as unknown as RpcMessage), id: (body.id as RpcMessage['id']) ?? request.id };
+  else yield refusal(request, response.status, body);
+}
+
+/** An error of the service that is none of the protocol: a missing key, too many requests. */
+function refusal({ id }: RpcMessage, status: number, body: Record<string, unknown> | null): RpcMessage {
+  const error = body?.error as { code?: string; message?: string } | undefined;
+  if (error?.message === undefined) return rpcError(id, `The service answered ${status}.`);
+  return rpcError(id, `${error.code}: ${error.message}`, error);
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown> | null;
+  } catch {
+    return null;
+  }
+}
+
+/** The data of the events of a stream. The server writes each in one line; comments keep the connection alive. */
+async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) if (line.startsWith('data: ')) yield line.slice('data: '.length).trimEnd();
+  }
+}

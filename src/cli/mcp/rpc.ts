@@ -1,0 +1,33 @@
+/** A message of JSON-RPC, as far as the bridge looks into it. */
+export interface RpcMessage {
+  jsonrpc: '2.0';
+  id?: string | number | null;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** Errors that JSON-RPC leaves to the server. */
+const SERVER_ERROR = -32_000;
+export const PARSE_ERROR = -32_700;
+
+export const isRequest = ({ id, method }: RpcMessage): boolean =>
+  method !== undefined && id !== undefined && id !== null;
+
+export const rpcError = (id: RpcMessage['id'], message: string, data?: unknown, code = SERVER_ERROR): RpcMessage => ({
+  jsonrpc: '2.0',
+  id: id ?? null,
+  error: { code, message, ...(data !== undefined && { data }) },
+});
+
+/** A failed call of a tool, which an agent can read, in the form that the service uses. */
+export const toolFailure = (id: RpcMessage['id'], param: string, message: string): RpcMessage => ({
+  jsonrpc: '2.0',
+  id: id ?? null,
+  result: {
+    resultType: 'complete',
+    content: [{ type: 'text', text: JSON.stringify({ error: { code: 'invalid_value', param, message } }) }],
+    isError: true,
+  },
+});
