@@ -10,7 +10,7 @@ import { McpController } from './http/mcp.controller.ts';
 import { OriginCheck } from './http/origin-check.ts';
 import { ProtocolServer } from './protocol/protocol-server.ts';
 import { ProtocolTasks } from './protocol/protocol-tasks.ts';
-import { Resources } from './protocol/resources.ts';
+import { ResourcesService } from './protocol/resources.service.ts';
 import { Previews } from './results/previews.ts';
 import { TaskResults } from './results/task-results.ts';
 import { AbandonedTasks } from './running/abandoned-tasks.ts';
@@ -24,7 +24,7 @@ import { GetUsageTool } from './tools/get-usage.tool.ts';
 import { ListModelsTool } from './tools/list-models.tool.ts';
 import { ListTasksTool } from './tools/list-tasks.tool.ts';
 import { RetryTaskTool } from './tools/retry-task.tool.ts';
-import { Tools } from './tools/tools.ts';
+import { ToolsService } from './tools/tools.service.ts';
 
 /** Tools for agents, over the services that REST has too. It translates and holds no state. */
 @Module({
@@ -44,11 +44,11 @@ import { Tools } from './tools/tools.ts';
     Previews,
     ProtocolServer,
     ProtocolTasks,
-    Resources,
+    ResourcesService,
     RetryTaskTool,
     TaskResults,
     TaskWaits,
-    Tools,
+    ToolsService,
   ],
 })
 export class McpModule {}

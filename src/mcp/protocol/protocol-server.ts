@@ -10,12 +10,12 @@ import { z } from 'zod';
 import { logServerError, toApiError } from '../../errors/error.filter.ts';
 import { VERSION } from '../../platform/version.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../tools/tool.ts';
-import { Tools } from '../tools/tools.ts';
+import { ToolsService } from '../tools/tools.service.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { progressReports } from './progress.ts';
 import { toProtocolError } from './protocol-error.ts';
 import { ProtocolTasks } from './protocol-tasks.ts';
-import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
+import { RESOURCE_TEMPLATES, ResourcesService } from './resources.service.ts';
 import { TASKS_EXTENSION } from './task-handle.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,8 +36,8 @@ export class ProtocolServer {
   private readonly logger = new Logger('mcp');
 
   constructor(
-    private readonly tools: Tools,
-    private readonly resources: Resources,
+    private readonly tools: ToolsService,
+    private readonly resources: ResourcesService,
     private readonly tasks: ProtocolTasks,
   ) {}
 

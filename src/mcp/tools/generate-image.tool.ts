@@ -48,7 +48,7 @@ export class GenerateImageTool implements Tool {
     const body = { ...parameters, model: modelFor(parameters.model, 'image') };
     const creation = { tool: this.name, given, waitS, handleAfterS: HANDLE_AFTER_S, preview };
     return this.creations.run(call, creation, (reserveKey) =>
-      this.generations.accept(call.caller, body, { source: 'mcp', reserveKey }),
+      this.generations.accept(call.caller, body, { origin: { source: 'mcp' }, reserveKey }),
     );
   }
 }

@@ -53,7 +53,7 @@ export class GenerateVideoTool implements Tool {
     // Clients that take a handle get it at once.
     const creation = { tool: this.name, given, waitS, handleAfterS: 0, preview: 'inline' as const };
     return this.creations.run(call, creation, (reserveKey) =>
-      this.generations.accept(call.caller, body, { source: 'mcp', reserveKey }),
+      this.generations.accept(call.caller, body, { origin: { source: 'mcp' }, reserveKey }),
     );
   }
 }

@@ -23,7 +23,7 @@ export function jsonSchemaOf(view: Class): JsonSchema {
   const fields = names.map((name) => [name, Reflect.getMetadata(FIELD, view.prototype, name) as Declared] as const);
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, schemaOf(field)])),
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, schemaOf(withoutMarks(field))])),
     required: fields.filter(([, { required }]) => required !== false).map(([name]) => name),
   };
 }
@@ -46,3 +46,7 @@ function nested(type: () => Class | [Class]): JsonSchema {
   const found = type();
   return Array.isArray(found) ? { type: 'array', items: jsonSchemaOf(found[0]) } : jsonSchemaOf(found);
 }
+
+/** Marks for the OpenAPI file alone begin with x-. */
+const withoutMarks = (field: Declared): Declared =>
+  Object.fromEntries(Object.entries(field).filter(([key]) => !key.startsWith('x-'))) as Declared;

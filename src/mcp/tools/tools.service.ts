@@ -16,7 +16,7 @@ import type { Tool, ToolAnswer, ToolArguments, ToolCall } from './tool.ts';
 
 /** The tools, in the order in which clients list them. */
 @Injectable()
-export class Tools {
+export class ToolsService {
   private readonly logger = new Logger('mcp');
   private readonly byName: ReadonlyMap<string, Tool>;
   /** The same for every key, so that clients may share it. */

@@ -37,7 +37,7 @@ export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
 
 /** Tasks and files of a key as resources. */
 @Injectable()
-export class Resources {
+export class ResourcesService {
   constructor(
     private readonly tasks: TasksService,
     private readonly views: TaskViews,
