@@ -230,8 +230,11 @@ describe('the schemas of the tools', () => {
     expect(output.properties).toMatchObject({
       status: { type: 'string', enum: ['queued', 'running', 'succeeded', 'failed'] },
       progress: described.progress,
-      parent_task_id: described.parent_task_id,
-      relation: { type: ['string', 'null'], enum: ['retry', 'variation', 'remix', null] },
+      parent_task_id: {
+        description: described.parent_task_id.description,
+        anyOf: [{ type: 'string' }, { type: 'null' }],
+      },
+      relation: { anyOf: [{ type: 'string', enum: ['retry', 'variation', 'remix'] }, { type: 'null' }] },
       result: { properties: { outputs: { type: 'array', items: { required: TaskOutput.required } } } },
     });
     expect(JSON.stringify(output)).not.toMatch(/\$ref|"x-/);

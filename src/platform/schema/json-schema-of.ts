@@ -34,13 +34,13 @@ function schemaOf({ required: _required, nullable = false, isArray, type, ...res
     const item = items ?? { type, ...(values && { enum: values }) };
     return { ...about, type: 'array', items: typeof type === 'function' ? nested(type) : item };
   }
-  if (typeof type === 'function') {
-    const inner = nested(type);
-    return nullable ? { ...rest, anyOf: [inner, { type: 'null' }] } : { ...rest, ...inner };
-  }
-  if (!nullable) return { ...rest, type };
-  return { ...rest, type: [type, 'null'], ...(rest.enum && { enum: [...rest.enum, null] }) };
+  const inner = typeof type === 'function' ? nested(type) : { type, ...pickEnum(rest) };
+  if (!nullable) return { ...rest, ...inner };
+  const { enum: _values, ...about } = rest;
+  return { ...about, anyOf: [inner, { type: 'null' }] }; // clients that know one type a field refuse a list of types
 }
+
+const pickEnum = ({ enum: values }: Pick<Declared, 'enum'>): JsonSchema => (values ? { enum: values } : {});
 
 function nested(type: () => Class | [Class]): JsonSchema {
   const found = type();
