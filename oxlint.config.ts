@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { defineConfig } from 'oxlint';
+import { APP_FOLDERS, forbiddenInApp } from './scripts/app-borders.ts';
 
 /**
  * The rooms of `src` and the rooms that each of them may import. docs/architecture.md draws the same table.
@@ -110,38 +111,10 @@ const adapters = ADAPTERS.map((adapter) => {
   };
 });
 
-/** The folders of the dashboard app and the folders of it that each of them may import. */
-export const APP_FOLDERS: Record<string, readonly string[]> = {
-  format: ['look'],
-  look: [],
-  keys: ['look'],
-  api: ['format', 'look'],
-  live: ['api', 'format', 'look'],
-  parts: ['format', 'look', 'keys'],
-  viewer: ['live', 'api', 'parts', 'format', 'look', 'keys'],
-  features: ['viewer', 'live', 'api', 'parts', 'format', 'look', 'keys'],
-  routes: ['features', 'viewer', 'live', 'api', 'parts', 'format', 'look', 'keys'],
-};
-
-const app = Object.entries(APP_FOLDERS).map(([folder, allowed]) => {
-  const closed = Object.keys(APP_FOLDERS).filter((other) => other !== folder && !allowed.includes(other));
-  const up = folder === 'features' ? String.raw`\.\./\.\./` : String.raw`\.\./`;
-  const patterns = [
-    { regex: String.raw`^(?:\.\./){3,}(?!.*schema\.graphql)`, message: 'The app imports nothing of the service.' },
-    ...(closed.length > 0
-      ? [
-          {
-            regex: `^${up}(?:${closed.join('|')})/`,
-            message: `${folder} may import ${allowed.join(', ') || 'nothing'}.`,
-          },
-        ]
-      : []),
-    ...(folder === 'features'
-      ? [{ regex: String.raw`^\.\./[a-z]`, message: 'Features never import one another: they meet in routes, by URL.' }]
-      : []),
-  ];
-  return { files: [`src/dashboard/app/${folder}/**/*.{ts,tsx}`], rules: noImports(patterns) };
-});
+const app = Object.keys(APP_FOLDERS).map((folder) => ({
+  files: [`src/dashboard/app/${folder}/**/*.{ts,tsx}`],
+  rules: noImports(forbiddenInApp(folder)),
+}));
 
 const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: CALL_OUT }));
 

@@ -89,7 +89,7 @@ export const ERRORS = {
   origin_not_allowed: {
     status: 403,
     type: 'permission_error',
-    message: 'A session counts only for pages of this service; programs send an API key.',
+    message: 'Pages of this origin, or calls by this host name, are not allowed here; programs send an API key.',
   },
   /** Reserved: part of the public API, but no code throws it yet. */
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
@@ -97,11 +97,6 @@ export const ERRORS = {
     status: 403,
     type: 'permission_error',
     message: 'This link has no valid signature, or it has expired.',
-  },
-  origin_not_allowed: {
-    status: 403,
-    type: 'permission_error',
-    message: 'Pages of this origin, or calls by this host name, are not allowed here.',
   },
   file_quota_exceeded: {
     status: 403,

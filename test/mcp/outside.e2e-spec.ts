@@ -22,12 +22,20 @@ describeWith({ 'mcp-inspector': 'npm install -g @modelcontextprotocol/inspector'
     return JSON.parse(stdout) as { tools: { name: string }[]; structuredContent: { status: string } };
   };
   const overHttp = () => [
-    ...[new URL('/mcp', service.baseUrl).href, '--transport', 'http'],
-    ...['--header', `Authorization: Bearer ${service.api.key}`],
+    new URL('/mcp', service.baseUrl).href,
+    '--transport',
+    'http',
+    '--header',
+    `Authorization: Bearer ${service.api.key}`,
   ];
   const overStdio = () => [
-    ...[process.execPath, DARKROOM, 'mcp'],
-    ...['-e', `DARKROOM_API_KEY=${service.api.key}`, '-e', `DARKROOM_URL=${service.baseUrl}`],
+    process.execPath,
+    DARKROOM,
+    'mcp',
+    '-e',
+    `DARKROOM_API_KEY=${service.api.key}`,
+    '-e',
+    `DARKROOM_URL=${service.baseUrl}`,
   ];
 
   it.each([
