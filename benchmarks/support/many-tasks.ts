@@ -21,7 +21,7 @@ const NUMBERED = `
   from (select nth, ($4::float8 + nth * $5::float8)::bigint as ms from generate_series($2::bigint, $3::bigint) as nth) as n`;
 
 const FINISHED = `
-  insert into tasks (
+  with added as (insert into tasks (
     id, api_key_id, kind, model, status, progress, sequence, input, metadata, created_at, started_at, completed_at, deadline_at,
     expires_at, attempt, priority, provider, provider_url, submitted_at, result, error, files_expire_at, files_purged)
   select id, api_key_id, kind, case kind when 'image' then 'gpt-image-2' else 'sora-2' end, status,
@@ -41,7 +41,14 @@ const FINISHED = `
          status = 'succeeded' and at < now() - interval '7 days'
   from (select *, case when nth % 5 = 1 then 'video' else 'image' end as kind,
                case when nth % 17 = 3 then 'failed' else 'succeeded' end as status
-        from (${NUMBERED}) as numbered) as wanted`;
+        from (${NUMBERED}) as numbered) as wanted
+  returning *)
+  insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, provider, resolution, source, metadata, images,
+                            video_seconds, submits, cost_micros, basis, rolled_up)
+  select id, api_key_id, completed_at, status, kind, model, provider, input->>'resolution', source, nullif(metadata, '{}'),
+         case when kind = 'image' and status = 'succeeded' then 1 else 0 end,
+         case when kind = 'video' and status = 'succeeded' then 4 else 0 end, 1, 40000, 'priced', true
+  from added`;
 
 const QUEUED = `
   insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, deadline_at, expires_at, priority)
@@ -51,7 +58,7 @@ const QUEUED = `
          least(row_number() over (partition by api_key_id order by nth), 32000)
   from (${NUMBERED}) as wanted`;
 
-/** Inserts finished tasks with plain SQL. The newest is a minute old; every second one belongs to the given key. */
+/** Inserts finished tasks and their rows of the ledger with plain SQL. The newest is a minute old; every second one belongs to the given key. */
 export async function addFinished(db: Client, apiKeyId: string, count: number): Promise<void> {
   const [from, to] = [Date.now() - DAYS * DAY_MS, Date.now() - 60_000];
   const step = (to - from) / count;

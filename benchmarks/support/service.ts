@@ -67,6 +67,7 @@ export class Bench {
       env: {
         PATH: process.env.PATH,
         PORT: String(port),
+        PUBLIC_URL: url,
         DATABASE_URL: this.database.url,
         DATA_DIR: this.dataDir,
         SECRET_KEY: '0'.repeat(64),
