@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FileLinks } from './files/file-links.ts';
+import { rememberStored } from './stored-tasks.ts';
 import type { ShownTask } from './task.entity.ts';
 import { UsageTerms } from './usage/usage-terms.ts';
 import { type TaskView, toTaskView } from './task.view.ts';
@@ -13,7 +14,7 @@ export class TaskViews {
   ) {}
 
   of(task: ShownTask): TaskView {
-    return toTaskView(task, this.links, this.terms);
+    return rememberStored(toTaskView(task, this.links, this.terms), task);
   }
 
   json(task: ShownTask): string {

@@ -164,6 +164,7 @@ const SHOWN = [
   'batch_index',
   'custom_id',
   'task_events',
+  'request_id',
   'approximations',
   'request_approximations',
   'result',

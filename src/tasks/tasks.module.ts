@@ -22,6 +22,8 @@ import { KeyCounters } from './key-counters.entity.ts';
 import { KeyChanges } from './key-changes.ts';
 import { NewTasks } from './new-tasks.ts';
 import { ChildrenResolver } from './list/children.resolver.ts';
+import { TaskCountsController } from './list/task-counts.controller.ts';
+import { TaskCountsResolver } from './list/task-counts.resolver.ts';
 import { FollowTasks } from './live/follow.ts';
 import { Backlog } from './live/backlog.ts';
 import { OpenStreams } from './live/open-streams.ts';
@@ -53,6 +55,7 @@ import { BatchTasks } from './sql/batch-tasks.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
 import { ClaimTasks } from './sql/claim-tasks.ts';
 import { ConfirmCancel } from './sql/confirm-cancel.ts';
+import { CountTasks } from './sql/count-tasks.ts';
 import { CountUnfinished } from './sql/count-unfinished.ts';
 import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
 import { CreateTaskBatch } from './sql/create-task-batch.ts';
@@ -101,6 +104,7 @@ const STATEMENTS = [
   ChangedTasks,
   ClaimTasks,
   ConfirmCancel,
+  CountTasks,
   CountUnfinished,
   CreateKeyedTasks,
   CreateTaskBatch,
@@ -136,7 +140,14 @@ const STATEMENTS = [
     ModelsModule,
     TypeOrmModule.forFeature([Task, KeyCounters, IdempotencyKey, PaceSample, Pause, RunTimes, UsageRow]),
   ],
-  controllers: [TasksController, CancelTasksController, TaskEventsController, EstimatesController, TimelinesController],
+  controllers: [
+    TaskCountsController,
+    TasksController,
+    CancelTasksController,
+    TaskEventsController,
+    EstimatesController,
+    TimelinesController,
+  ],
   providers: [
     ...STATEMENTS,
     fileLinks,
@@ -165,6 +176,7 @@ const STATEMENTS = [
     QueueGauges,
     Sweep,
     TaskBatches,
+    TaskCountsResolver,
     TaskFeed,
     TaskFiles,
     TaskLoad,

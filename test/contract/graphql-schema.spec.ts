@@ -23,6 +23,9 @@ const GRAPHQL_ONLY = [
   'Task.children',
   'Task.id',
   'Task.estimate',
+  'Task.promptStart',
+  'Task.requestId',
+  'Task.sequence',
   'Task.timeline',
   'UsageResult.metadata',
 ];

@@ -41,6 +41,8 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.take_expired': ['tasks_expiring', 'tasks_pkey'],
   'tasks.list': ['tasks_of_key'],
   'tasks.list failed': ['tasks_failed_of_key'],
+  'tasks.list failed err': ['tasks_failed_of_key'],
+  'tasks.count': ['tasks_of_key', 'tasks_unfinished_of_key', 'tasks_failed_of_key'],
   'tasks.list batch': ['tasks_of_key', 'tasks_of_batch'],
   'tasks.create_batch': ['key_load_pkey'],
   'tasks.count_batch': ['key_load_pkey'],
@@ -128,6 +130,8 @@ describe('the statements of the hot path', () => {
     await eventually('progress', async () => (await service.api.get<TaskBody>(`/v1/tasks/${film.body.task_id}`)).body.progress > 0); // prettier-ignore
     await service.api.get('/v1/tasks');
     await service.api.get('/v1/tasks?status=failed');
+    await service.api.get('/v1/tasks?error_code=provider_timeout');
+    await service.api.get('/v1/tasks/counts');
     await service.api.get(`/v1/tasks?parent_task_id=${hang.body.task_id}`);
     for (const part of ['estimate', 'timeline']) await service.api.get(`/v1/tasks/${hang.body.task_id}/${part}`);
     await service.api.get('/v1/models');

@@ -47,6 +47,7 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'POST /v1/generations': 'generations:write',
   'POST /v1/estimates': 'tasks:read',
   'GET /v1/tasks': 'tasks:read',
+  'GET /v1/tasks/counts': 'tasks:read',
   'GET /v1/tasks/{task_id}': 'tasks:read',
   'GET /v1/tasks/{task_id}/estimate': 'tasks:read',
   'GET /v1/tasks/{task_id}/timeline': 'tasks:read',
@@ -118,6 +119,7 @@ const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'query model': ['any', '(id: "unknown") { id }'],
   'query task': ['tasks:read', '(taskId: "unknown") { taskId }'],
   'query tasks': ['tasks:read', '{ edges { cursor } }'],
+  'query taskCounts': ['tasks:read', '{ queued }'],
   'query file': ['tasks:read', '(id: "unknown") { id }'],
   'query files': ['tasks:read', '{ edges { cursor } }'],
   'mutation createUpload': [

@@ -1,11 +1,14 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
 import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import type { TaskErrorCode } from '../task-error.ts';
 import type { TaskStatus } from '../task-status.ts';
 import type { TaskSource } from '../task-origin.ts';
 import { TASK_ID } from '../task-id.ts';
-import { TaskSourceChoice, TaskStatusChoice } from '../task.view.ts';
+import { TaskErrorCodeChoice, TaskSourceChoice, TaskStatusChoice } from '../task.view.ts';
+import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_WORDS } from './search-words.ts';
 
 /** The year 9999, for both edges. */
 const MAX_UNIX_S = 253_402_300_799;
@@ -14,13 +17,31 @@ const MAX_UNIX_S = 253_402_300_799;
 const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 
 const OMITTABLE = { optional: true, nullIsOmitted: true };
+const SEARCH = new RegExp(String.raw`^\s*(?:\S+\s+){0,${MAX_SEARCH_WORDS - 1}}\S+\s*$`, 'u');
 const TIME = { ...OMITTABLE, fromQuery: true, min: 0, max: MAX_UNIX_S };
 
 /** The filter of REST lists, GraphQL lists and subscriptions. null, which only GraphQL can send, means not given. */
 @InputType('TaskFilter', { description: 'Selects the tasks that match every given field.' })
 export class TaskFilter {
+  static readonly repeatable = ['statuses'];
+
   @ApiField.oneOf(TaskStatusChoice, 'status of the task', OMITTABLE)
   status?: TaskStatus | null;
+
+  /** REST takes the values separated by commas, or the parameter several times. */
+  @ApiField.list(TaskStatusChoice, 'any of these statuses', { ...OMITTABLE, min: 1, unique: true })
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value))
+  statuses?: TaskStatus[] | null;
+
+  @ApiField.oneOf(TaskErrorCodeChoice, 'failed tasks with this error', OMITTABLE)
+  error_code?: TaskErrorCode | null;
+
+  @ApiField.string('words that are all in the prompt, in any case, at most 8', {
+    ...OMITTABLE,
+    max: MAX_SEARCH_CHARACTERS,
+    pattern: { regex: SEARCH, message: `search must have 1 to ${MAX_SEARCH_WORDS} words` },
+  })
+  search?: string | null;
 
   @ApiField.oneOf(MediaKindChoice, 'kind of output', OMITTABLE)
   kind?: MediaKind | null;

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { equalsOrdered, hidden, hiddenTime } from '../../platform/database/planner.ts';
+import { Sql } from '../../platform/database/sql.ts';
+import type { TaskFilter } from '../list/task-filter.ts';
+import type { TaskCountsView } from '../list/task-counts.view.ts';
+import { TaskConditions } from './task-conditions.ts';
+
+/** Of the unfinished tasks, and of the final ones. */
+export const MAX_COUNTED = 10_000;
+
+interface Counts {
+  queued: number;
+  running: number;
+  succeeded: number;
+  failed: number;
+}
+
+/**
+ * Counts the tasks of an API key by status. The unfinished ones come from their own index. The final ones are read newest
+ * first up to a bound, so that a key with a million tasks costs no more than one with ten thousand.
+ */
+@Injectable()
+export class CountTasks {
+  constructor(private readonly sql: Sql) {}
+
+  async count(apiKeyId: string, filter: TaskFilter): Promise<TaskCountsView> {
+    const conditions = new TaskConditions([apiKeyId, MAX_COUNTED + 1]);
+    conditions.restrict(filter);
+    const present = `${hiddenTime('expires_at')} > now() ${conditions.sql}`;
+    const text = `
+      select count(*) filter (where status = 'queued')::int as queued,
+             count(*) filter (where status = 'running')::int as running,
+             count(*) filter (where status = 'succeeded')::int as succeeded,
+             count(*) filter (where status = 'failed')::int as failed
+        from ((select status from tasks
+                where api_key_id = $1::text and status in ('queued', 'running') and ${present} limit $2)
+              union all
+              (select status from tasks
+                where ${equalsOrdered('api_key_id', '$1::text')} and ${hidden('status')} in ('succeeded', 'failed') and ${present}
+                order by api_key_id desc, id desc limit $2)) counted`;
+    const [counts] = await this.sql.run<Counts>({ name: conditions.nameOf('tasks.count'), text }, conditions.values);
+    const { queued, running, succeeded, failed } = counts!;
+    const capped = queued + running > MAX_COUNTED || succeeded + failed > MAX_COUNTED;
+    return { queued, running, succeeded, failed, capped };
+  }
+}

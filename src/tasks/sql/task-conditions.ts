@@ -1,0 +1,86 @@
+import { crc32 } from 'node:zlib';
+import { patternsOf } from '../list/search-words.ts';
+import type { TaskFilter } from '../list/task-filter.ts';
+import { createdMsOf, idBoundAt } from '../task-id.ts';
+
+/**
+ * An id and `created_at` come from two readings of the clock that differ by a moment. So a window of time is also read as a
+ * window of ids that is wider by this much, and tasks outside it cost nothing (the oldest of 700,000: 0.7 s without).
+ */
+const ID_SLACK_S = 60;
+/** PostgreSQL cuts the name of a prepared statement here, and two of the same name would be taken for one. */
+const MAX_NAME_BYTES = 63;
+
+/** The conditions of a filter, as SQL with its values. Each set of filters in use becomes a prepared statement. */
+export class TaskConditions {
+  private readonly names: string[] = [];
+  private readonly conditions: string[] = [];
+
+  /** @param values the first parameters of the statement */
+  constructor(readonly values: unknown[]) {}
+
+  restrict(filter: TaskFilter): void {
+    this.where('kind', filter.kind, (value) => `kind = ${value}`);
+    this.where('model', filter.model, (value) => `model = ${value}`);
+    this.where('by', filter.source, (value) => `source = ${value}`);
+    this.where('of', filter.parent_task_id, (value) => `parent_task_id = ${value}`);
+    if (typeof filter.batch_id === 'string') this.restrictToBatch(filter.batch_id);
+    this.where('from', filter.created_after, (value) => `created_at > to_timestamp(${value}::float8)`);
+    this.where('', idBound(filter.created_after, -ID_SLACK_S), (value) => `id > ${value}`);
+    this.where('to', filter.created_before, (value) => `created_at < to_timestamp(${value}::float8)`);
+    this.where('', idBound(filter.created_before, ID_SLACK_S), (value) => `id < ${value}`);
+    this.where('meta', jsonOf(filter.metadata), (value) => `metadata <> '{}' and metadata @> ${value}::jsonb`);
+    if (filter.status) this.whereLiteral(filter.status, `status = '${filter.status}'`);
+    if (filter.statuses) this.restrictToStatuses(filter.statuses);
+    if (filter.error_code) this.whereLiteral('failed', `status = 'failed'`); // only they have an error
+    this.where('err', filter.error_code, (value) => `error->>'code' = ${value}`);
+    const patterns = typeof filter.search === 'string' ? patternsOf(filter.search) : undefined;
+    this.where('words', patterns, (value) => `input->>'prompt' ilike all(${value}::text[])`);
+  }
+
+  /** @param value the condition is left out when null or undefined */
+  where(name: string, value: unknown, condition: (placeholder: string) => string): void {
+    if (value === undefined || value === null) return;
+    this.values.push(value);
+    this.conditions.push(`and ${condition(`$${this.values.length}`)}`);
+    if (name) this.names.push(name);
+  }
+
+  get sql(): string {
+    return this.conditions.join(' ');
+  }
+
+  /** The name of a statement with these conditions: what is in use, briefly. */
+  nameOf(...parts: string[]): string {
+    const name = [...parts, ...this.names].join(' ');
+    return name.length <= MAX_NAME_BYTES ? name : `${parts[0]} #${crc32(name).toString(36)}`;
+  }
+
+  /** Writes the value into the statement, because the partial index of failed tasks only fits the literal. */
+  private whereLiteral(name: string, condition: string): void {
+    this.conditions.push(`and ${condition}`);
+    this.names.push(name);
+  }
+
+  /** In one order, so that the same set is the same statement. */
+  private restrictToStatuses(statuses: readonly string[]): void {
+    const sorted = statuses.toSorted();
+    const literals = sorted.map((status) => `'${status}'`).join(', ');
+    this.whereLiteral(`in:${sorted.map((status) => status[0]).join('')}`, `status in (${literals})`);
+  }
+
+  /** The ids of a batch's tasks carry its time of creation, so the bounds keep the index short. An id without a time matches nothing. */
+  private restrictToBatch(batchId: string): void {
+    const createdMs = createdMsOf(batchId);
+    if (createdMs === null) return this.whereLiteral('nothing', 'false');
+    this.where('batch', batchId, (value) => `batch_id = ${value}`);
+    this.where('', idBoundAt(createdMs), (value) => `id > ${value}`);
+    this.where('', idBoundAt(createdMs + 1), (value) => `id < ${value}`);
+  }
+}
+
+const idBound = (unixS: number | null | undefined, slackS: number): string | undefined =>
+  typeof unixS === 'number' ? idBoundAt((unixS + slackS) * 1000) : undefined;
+
+const jsonOf = (metadata: Record<string, string> | null | undefined): string | undefined =>
+  metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined;
