@@ -12,6 +12,9 @@ import styles from '../../parts/stat.module.css';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { type Recipe, recipe, RECIPES } from './recipes.ts';
 
+/** By how much the clocks of the service and of the browser may differ. */
+const CLOCK_SKEW_S = 3;
+
 interface Props {
   mayRead: boolean;
   mayManageKeys: boolean;
@@ -61,7 +64,14 @@ export function ConnectPage({ mayRead, mayManageKeys }: Props) {
 /** Waits for a task of this key and shows it live. */
 function Arrival() {
   const [arrived, setArrived] = useState<TaskRow | null>(null);
-  useEffect(() => onNewTasks(([newest]) => newest && setArrived(newest)), []);
+  useEffect(() => {
+    // The feed begins with the tasks that were unfinished before.
+    const since = Date.now() / 1_000 - CLOCK_SKEW_S;
+    return onNewTasks((added) => {
+      const newest = added.find(({ createdAt }) => createdAt >= since);
+      if (newest) setArrived(newest);
+    });
+  }, []);
   const row = useTask(arrived?.taskId ?? null);
   if (!row) {
     return (

@@ -1,4 +1,4 @@
-export type Recipe = 'curl' | 'typescript' | 'python' | 'graphql' | 'openai' | 'webui';
+export type Recipe = 'curl' | 'typescript' | 'python' | 'graphql' | 'openai' | 'mcp' | 'webui';
 
 export const RECIPES: readonly { value: Recipe; label: string }[] = [
   { value: 'curl', label: 'cURL' },
@@ -6,6 +6,7 @@ export const RECIPES: readonly { value: Recipe; label: string }[] = [
   { value: 'python', label: 'Python' },
   { value: 'graphql', label: 'GraphQL' },
   { value: 'openai', label: 'OpenAI SDK' },
+  { value: 'mcp', label: 'MCP' },
   { value: 'webui', label: 'Open WebUI' },
 ];
 
@@ -57,6 +58,15 @@ import os
 client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["DARKROOM_API_KEY"])
 image = client.images.generate(model="gpt-image-2", prompt="A lighthouse at dusk", response_format="url")
 print(image.data[0].url)`;
+    case 'mcp':
+      return `{
+  "mcpServers": {
+    "darkroom": {
+      "url": "${baseUrl}/mcp",
+      "headers": { "Authorization": "Bearer \${env:DARKROOM_API_KEY}" }
+    }
+  }
+}`;
     default:
       return `# Admin settings, Images
 Image generation engine:  Default (Open AI)

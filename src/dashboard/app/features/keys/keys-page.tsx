@@ -58,10 +58,10 @@ export function KeysPage({ own }: { own: Session['api_key'] }) {
           rows={keys.map((key) => ({
             key: key.id,
             cells: [
-              <>
+              <div key="name">
                 <strong>{key.name}</strong> <span className="mono">{key.hint}</span>
                 {key.id === own.id && <div className={styles.muted}>this browser</div>}
-              </>,
+              </div>,
               <span key="scopes" className={styles.scopes}>
                 {key.scopes.map((scope) => (
                   <span key={scope} className={styles.chip}>
@@ -69,7 +69,7 @@ export function KeysPage({ own }: { own: Session['api_key'] }) {
                   </span>
                 ))}
               </span>,
-              key.lastUsedAt ? <TimeAgo at={key.lastUsedAt} /> : 'never',
+              key.lastUsedAt ? <TimeAgo key="used" at={key.lastUsedAt} /> : 'never',
               key.expiresAt ? day(key.expiresAt) : 'never',
               `${limit(key.limits.maxRunning)}, ${limit(key.limits.maxQueued)}`,
               <MenuButton

@@ -42,15 +42,48 @@ export function EndpointPage({ endpointId, onDeleted }: { endpointId: string; on
   }, [readLog]);
 
   const endpoint = endpoints.data?.webhookEndpoints.find(({ id }) => id === endpointId);
-  const act = (work: Promise<unknown>, done: (result: never) => string) =>
-    void work.then(
-      (result) => {
-        report(done(result as never));
-        void readLog();
-        void readEndpoints();
-      },
-      (error: unknown) => report(asCallError(error).message, true),
-    );
+  async function act(work: () => Promise<string>) {
+    try {
+      report(await work());
+      void readLog();
+      void readEndpoints();
+    } catch (error) {
+      report(asCallError(error).message, true);
+    }
+  }
+  const set = (status: 'ENABLED' | 'DISABLED') =>
+    act(async () => {
+      await mutate(UpdateEndpoint, { id: endpointId, input: { status } });
+      return `The endpoint is ${status.toLowerCase()}.`;
+    });
+  const test = () =>
+    act(async () => {
+      await mutate(TestEndpoint, { id: endpointId });
+      return 'A test event is on its way.';
+    });
+  const recover = () =>
+    act(async () => {
+      const since = Math.floor(Date.now() / 1_000) - DAY;
+      const { recoverWebhookEndpoint } = await mutate(RecoverEndpoint, { id: endpointId, since });
+      return `${plural(recoverWebhookEndpoint.events, 'event')} will be sent again.`;
+    });
+  const resend = (id: string) =>
+    act(async () => {
+      await mutate(ResendEvent, { id });
+      return 'The event is sent again.';
+    });
+  const rotate = () =>
+    act(async () => {
+      const { rotateWebhookSecret } = await mutate(RotateSecret, { id: endpointId });
+      setSecret(rotateWebhookSecret.secret);
+      return 'The endpoint has a new secret.';
+    });
+  const remove = () =>
+    act(async () => {
+      await mutate(DeleteEndpoint, { id: endpointId });
+      onDeleted();
+      return 'The endpoint is deleted.';
+    });
   if (endpoints.data && !endpoint) {
     return (
       <Page title="Webhook endpoint">
@@ -70,7 +103,6 @@ export function EndpointPage({ endpointId, onDeleted }: { endpointId: string; on
     );
 
   const enabled = endpoint.status === 'ENABLED';
-  const since = Math.floor(Date.now() / 1_000) - DAY;
   return (
     <Page
       title={<bdi>{endpoint.url}</bdi>}
@@ -78,34 +110,17 @@ export function EndpointPage({ endpointId, onDeleted }: { endpointId: string; on
       actions={
         <>
           {!enabled && (
-            <Button
-              variant="primary"
-              onClick={() =>
-                act(
-                  mutate(UpdateEndpoint, { id: endpointId, input: { status: 'ENABLED' } }),
-                  () => 'The endpoint is enabled again.',
-                )
-              }
-            >
+            <Button variant="primary" onClick={() => void set('ENABLED')}>
               <Power aria-hidden /> Enable again
             </Button>
           )}
-          <Button
-            disabled={!enabled}
-            onClick={() => act(mutate(TestEndpoint, { id: endpointId }), () => 'A test event is on its way.')}
-          >
+          <Button disabled={!enabled} onClick={() => void test()}>
             <Send aria-hidden /> Send test
           </Button>
           <Button
             disabled={!enabled}
             title="Sends again what failed in the last 24 hours"
-            onClick={() =>
-              act(
-                mutate(RecoverEndpoint, { id: endpointId, since }),
-                ({ recoverWebhookEndpoint }: { recoverWebhookEndpoint: { events: number } }) =>
-                  `${plural(recoverWebhookEndpoint.events, 'event')} will be sent again.`,
-              )
-            }
+            onClick={() => void recover()}
           >
             <History aria-hidden /> Recover 24 h
           </Button>
@@ -115,36 +130,9 @@ export function EndpointPage({ endpointId, onDeleted }: { endpointId: string; on
             label="More actions"
             trigger={<Ellipsis />}
             items={[
-              {
-                label: 'Rotate the secret',
-                icon: <RotateCw />,
-                onSelect: () =>
-                  void mutate(RotateSecret, { id: endpointId }).then(
-                    ({ rotateWebhookSecret }) => setSecret(rotateWebhookSecret.secret),
-                    (error: unknown) => report(asCallError(error).message, true),
-                  ),
-              },
-              ...(enabled
-                ? [
-                    {
-                      label: 'Disable',
-                      icon: <Power />,
-                      onSelect: () =>
-                        act(
-                          mutate(UpdateEndpoint, { id: endpointId, input: { status: 'DISABLED' } }),
-                          () => 'The endpoint is disabled.',
-                        ),
-                    },
-                  ]
-                : []),
-              {
-                label: 'Delete',
-                icon: <Trash2 />,
-                danger: true,
-                line: true,
-                onSelect: () =>
-                  act(mutate(DeleteEndpoint, { id: endpointId }).then(onDeleted), () => 'The endpoint is deleted.'),
-              },
+              { label: 'Rotate the secret', icon: <RotateCw />, onSelect: () => void rotate() },
+              ...(enabled ? [{ label: 'Disable', icon: <Power />, onSelect: () => void set('DISABLED') }] : []),
+              { label: 'Delete', icon: <Trash2 />, danger: true, line: true, onSelect: () => void remove() },
             ]}
           />
         </>
@@ -154,7 +142,7 @@ export function EndpointPage({ endpointId, onDeleted }: { endpointId: string; on
       {log.data && (
         <DeliveryLog
           deliveries={log.data.webhookDeliveries.edges.map(({ node }) => node)}
-          onResend={(id) => act(mutate(ResendEvent, { id }), () => 'The event is sent again.')}
+          onResend={(id) => void resend(id)}
         />
       )}
       {secret && (
