@@ -1,6 +1,16 @@
 import { createRouter } from '@tanstack/react-router';
 import { createScreenRoute, homeRoute } from './create.tsx';
 import { galleryRoute, pictureRoute } from './gallery.tsx';
+import {
+  connectRoute,
+  endpointRoute,
+  keysRoute,
+  providersRoute,
+  queueRoute,
+  settingsRoute,
+  usageRoute,
+  webhooksRoute,
+} from './instance.tsx';
 import { rootRoute } from './root.tsx';
 import { parseSearch, stringifySearch } from './search.ts';
 import { signInRoute } from './sign-in.tsx';
@@ -17,6 +27,14 @@ export const router = createRouter({
       tasksRoute,
       taskRoute,
       galleryRoute.addChildren([pictureRoute]),
+      connectRoute,
+      keysRoute,
+      webhooksRoute,
+      endpointRoute,
+      queueRoute,
+      providersRoute,
+      usageRoute,
+      settingsRoute,
     ]),
   ]),
   basepath: '/app',

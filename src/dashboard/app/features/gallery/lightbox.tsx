@@ -1,6 +1,6 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { ChevronLeft, ChevronRight, Download, Info, ListTodo, X } from 'lucide-react';
-import { useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { fileUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
@@ -23,22 +23,36 @@ interface Props {
 /** One picture over the gallery. Esc leads back to its tile. */
 export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onTask, onUse }: Props) {
   const [info, setInfo] = useState(true);
+  const popup = useRef<HTMLDivElement>(null);
   const toTask = () => shot && onTask(shot.taskId, shot.output.index + 1);
   useShortcuts({
-    arrowright: () => onStep(1),
-    arrowleft: () => onStep(-1),
-    home: () => onEnd(false),
-    end: () => onEnd(true),
     i: () => setInfo(!info),
     t: toTask,
     ...(shot && onUse && { u: () => onUse(shot.output.id) }),
   });
+  // Not among the shortcuts, because a dialog keeps these keys to itself.
+  function onKeyDown(event: KeyboardEvent) {
+    if ((event.target as HTMLElement).tagName === 'VIDEO') return;
+    const moves: Record<string, () => void> = {
+      ArrowRight: () => onStep(1),
+      ArrowLeft: () => onStep(-1),
+      Home: () => onEnd(false),
+      End: () => onEnd(true),
+    };
+    moves[event.key]?.();
+  }
   const url = shot && fileUrl(shot.output);
   return (
     <BaseDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={styles.dim} />
-        <BaseDialog.Popup className={styles.lightbox} aria-label="Picture">
+        <BaseDialog.Popup
+          ref={popup}
+          initialFocus={popup}
+          className={styles.lightbox}
+          aria-label="Picture"
+          onKeyDownCapture={onKeyDown}
+        >
           {shot ? (
             <>
               <Viewer

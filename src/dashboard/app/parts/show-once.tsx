@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { Button } from './button.tsx';
+import { Checkbox } from './checkbox.tsx';
+import { CodeBlock } from './code-block.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { Dialog } from './dialog.tsx';
+import styles from './stat.module.css';
+
+interface Props {
+  title: string;
+  secret: string;
+  /** The variable that programs read it from. */
+  variable: string;
+  onDone(): void;
+}
+
+/** A secret that the service shows only now. It closes when the user has saved it. */
+export function ShowOnce({ title, secret, variable, onDone }: Props) {
+  const [saved, setSaved] = useState(false);
+  return (
+    <Dialog
+      open
+      title={title}
+      text="It is shown only now. Nobody can read it again, the service neither."
+      actions={
+        <Button variant="primary" disabled={!saved} onClick={onDone}>
+          Done
+        </Button>
+      }
+    >
+      <CodeBlock code={secret} label="The secret" />
+      <div className={styles.row}>
+        <CopyButton text={secret} />
+        <CopyButton text={`export ${variable}=${secret}`} label={`Copy as export ${variable}=…`} />
+      </div>
+      <Checkbox checked={saved} onChange={(event) => setSaved(event.target.checked)}>
+        I have saved it
+      </Checkbox>
+    </Dialog>
+  );
+}

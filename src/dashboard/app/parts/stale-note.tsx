@@ -1,0 +1,11 @@
+import { clockTime } from '../format/time.ts';
+import styles from './stat.module.css';
+
+/** Says that what is shown is no longer kept up to date. */
+export function StaleNote({ since }: { since: number | null }) {
+  return since === null ? null : (
+    <p className={styles.warn} role="status">
+      As of {clockTime(since / 1_000)}. Reconnecting…
+    </p>
+  );
+}

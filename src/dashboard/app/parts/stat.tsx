@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+import styles from './stat.module.css';
+
+/** Figures that matter most, in one line. */
+export function Stats({ stats }: { stats: readonly { label: string; value: ReactNode; note?: ReactNode }[] }) {
+  return (
+    <dl className={styles.stats}>
+      {stats.map(({ label, value, note }) => (
+        <div key={label} className={styles.stat}>
+          <dt>{label}</dt>
+          <dd>
+            {value} {note && <small>{note}</small>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,54 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { pick } from './search.ts';
+import { signedInRoute } from './signed-in.tsx';
+
+const getParentRoute = () => signedInRoute;
+
+export const keysRoute = createRoute({
+  getParentRoute,
+  path: 'keys',
+  component: lazyRouteComponent(() => import('./keys-screen.tsx'), 'KeysScreen'),
+});
+
+export const webhooksRoute = createRoute({
+  getParentRoute,
+  path: 'webhooks',
+  component: lazyRouteComponent(() => import('./webhooks-screen.tsx'), 'WebhooksScreen'),
+});
+
+export const endpointRoute = createRoute({
+  getParentRoute,
+  path: 'webhooks/$endpointId',
+  component: lazyRouteComponent(() => import('./webhooks-screen.tsx'), 'EndpointScreen'),
+});
+
+export const queueRoute = createRoute({
+  getParentRoute,
+  path: 'queue',
+  component: lazyRouteComponent(() => import('./queue-screen.tsx'), 'QueueScreen'),
+});
+
+export const providersRoute = createRoute({
+  getParentRoute,
+  path: 'providers',
+  component: lazyRouteComponent(() => import('./providers-screen.tsx'), 'ProvidersScreen'),
+});
+
+export const usageRoute = createRoute({
+  getParentRoute,
+  path: 'usage',
+  validateSearch: pick('range', 'by', 'view'),
+  component: lazyRouteComponent(() => import('./usage-screen.tsx'), 'UsageScreen'),
+});
+
+export const connectRoute = createRoute({
+  getParentRoute,
+  path: 'connect',
+  component: lazyRouteComponent(() => import('./connect-screen.tsx'), 'ConnectScreen'),
+});
+
+export const settingsRoute = createRoute({
+  getParentRoute,
+  path: 'settings',
+  component: lazyRouteComponent(() => import('./settings-screen.tsx'), 'SettingsScreen'),
+});

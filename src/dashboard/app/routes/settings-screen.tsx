@@ -1,0 +1,6 @@
+import { SettingsPage } from '../features/settings/settings-page.tsx';
+import { Gate } from './gate.tsx';
+
+export function SettingsScreen() {
+  return <Gate title="Settings">{() => <SettingsPage />}</Gate>;
+}
