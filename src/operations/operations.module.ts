@@ -23,7 +23,6 @@ import { PauseUpkeep } from './pauses/pause-upkeep.worker.ts';
 import { PausesController } from './pauses/pauses.controller.ts';
 import { PausesResolver } from './pauses/pauses.resolver.ts';
 import { PausesService } from './pauses/pauses.service.ts';
-import { ProcessBeat } from './processes/process-beat.worker.ts';
 import { ProcessGauges } from './processes/process-gauges.ts';
 import { ProcessRow } from './processes/process.entity.ts';
 import { ProcessesController } from './processes/processes.controller.ts';
@@ -90,7 +89,6 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     PausesResolver,
     PausesService,
     PauseUpkeep,
-    ProcessBeat,
     ProcessesResolver,
     ProcessesService,
     ProcessGauges,
@@ -101,5 +99,6 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     ReplaysResolver,
     WatchedTasksResolver,
   ],
+  exports: [ActivityReporter, ProcessesService, ProcessRows],
 })
 export class OperationsModule {}

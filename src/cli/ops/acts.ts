@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { moment, past, wholeNumber } from '../options.ts';
-import { clientOf, type Connection, opsAct, type Row, show } from './connection.ts';
+import { type Connection, operate, opsAct, type Row, show } from './connection.ts';
 import { LEVEL_FIELDS, PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.ts';
 
 const PATH = '/v1/operations';
@@ -49,11 +49,8 @@ export function addActs(ops: Command): void {
   opsAct(ops, 'close-circuit', 'Let all processes call a place again.')
     .argument('<place>', 'its number')
     .action(async (place: string, options: Connection) => {
-      const answer = await clientOf(options).call<Row>(
-        'POST',
-        `${PATH}/providers/${encodeURIComponent(place)}/close_circuit`,
-      );
-      show(answer, ['place', 'provider', 'host'], options);
+      const path = `${PATH}/providers/${encodeURIComponent(place)}/close_circuit`;
+      await ask(options, ['POST', path], ['place', 'provider', 'host']);
     });
 
   opsAct(ops, 'replay', 'Send the webhooks of a span of time again, those that failed or all.')
@@ -71,7 +68,7 @@ export function addActs(ops: Command): void {
     .argument('<id>', 'replay_…')
     .action(async (id: string, options: Connection) => {
       const path = `${PATH}/webhooks/replays/${encodeURIComponent(id)}/cancel`;
-      show(await clientOf(options).call<Row>('POST', path), REPLAY_FIELDS, options);
+      await ask(options, ['POST', path], REPLAY_FIELDS);
     });
 }
 
@@ -86,36 +83,47 @@ async function setLogLevels({ level, contexts, ...connection }: LevelOptions): P
     (contexts ?? '').split(',').flatMap((each) => (each ? [each.split('=', 2)] : [])),
   );
   const body = { log_level: level ?? null, log_levels };
-  show(await clientOf(connection).call<Row>('PUT', `${PATH}/log_levels`, body), LEVEL_FIELDS, connection);
+  await ask(connection, ['PUT', `${PATH}/log_levels`, body], LEVEL_FIELDS);
 }
 
 function addProcessAct(ops: Command, name: 'drain' | 'resume', description: string): void {
   opsAct(ops, name, description)
     .argument('<id>', 'of the process')
     .action(async (id: string, options: Connection) => {
-      const answer = await clientOf(options).call<Row>('POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`);
-      show(answer, ['id', 'state', 'busy'], options);
+      await ask(options, ['POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`], ['id', 'state', 'busy']);
     });
 }
 
 const actOnTask = (act: string, body?: object) => async (id: string, options: Connection) => {
-  const answer = await clientOf(options).call<Row>('POST', `${PATH}/tasks/${encodeURIComponent(id)}/${act}`, body);
-  show(answer, TASK_FIELDS, options);
+  await ask(options, ['POST', `${PATH}/tasks/${encodeURIComponent(id)}/${act}`, body], TASK_FIELDS);
 };
+
+/** An act that may be repeated without harm. */
+const ask = (
+  options: Connection,
+  call: [method: 'POST' | 'PUT', path: string, body?: object],
+  fields: readonly string[],
+) => operate(options, async (operator) => show(await operator.call<Row>(...call), fields, options));
+
+/** An act that adds something: it is sent once. */
+const add = (options: Connection, path: string, body: object, fields: readonly string[]) =>
+  operate(options, async (operator) => show((await operator.once<Row>('POST', path, body))!, fields, options));
 
 async function pause(options: PauseOptions): Promise<void> {
   const { model, provider, place, reason, until, refuseCreates: refuse_creates } = options;
   const body = { model, provider, place, reason, until, refuse_creates };
-  show((await clientOf(options).once<Row>('POST', `${PATH}/pauses`, body))!, PAUSE_FIELDS, options);
+  await add(options, `${PATH}/pauses`, body, PAUSE_FIELDS);
 }
 
 async function unpause(id: string, options: Connection): Promise<void> {
-  await clientOf(options).once('DELETE', `${PATH}/pauses/${encodeURIComponent(id)}`);
-  console.log('The pause has ended.');
+  await operate(options, async (operator) => {
+    await operator.once('DELETE', `${PATH}/pauses/${encodeURIComponent(id)}`);
+    console.log('The pause has ended.');
+  });
 }
 
 async function replay(options: ReplayOptions): Promise<void> {
   const { since, until, endpoint: endpoint_id, keyId: api_key_id, all } = options;
   const body = { since, until, endpoint_id, api_key_id, events: all ? 'all' : 'failed' };
-  show((await clientOf(options).once<Row>('POST', `${PATH}/webhooks/replay`, body))!, REPLAY_FIELDS, options);
+  await add(options, `${PATH}/webhooks/replay`, body, REPLAY_FIELDS);
 }

@@ -2,22 +2,34 @@ import { Command } from 'commander';
 import { ServiceClient } from '../client/service-client.ts';
 import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 import { table } from '../table.ts';
+import type { Operator } from './operator.ts';
 
 export interface Connection {
   url: string;
   key?: string;
   json?: true;
+  /** Without a running service. */
+  database?: true;
 }
 
-export const clientOf = ({ url, key }: Connection): ServiceClient => new ServiceClient(url, requireKey(key));
+/** Runs `work` with the service, or on its database. */
+export async function operate<Result>(
+  { url, key, database }: Connection,
+  work: (operator: Operator) => Promise<Result>,
+): Promise<Result> {
+  if (!database) return work(new ServiceClient(url, requireKey(key)));
+  const { onDatabase } = await import('./database-operator.ts'); // loads the whole service
+  return onDatabase(work);
+}
 
-/** A sub-command that calls the service. */
+/** A sub-command that calls the service, or with `--database` does the same itself. */
 export const opsAct = (ops: Command, name: string, description: string): Command =>
   ops
     .command(name)
     .description(description)
     .addOption(urlOption())
     .addOption(keyOption())
+    .option('--database', 'use the database of the configuration instead, when no process answers; needs no key')
     .option('--json', 'print the whole answer as JSON');
 
 export type Row = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../options.ts';
-import { clientOf, type Connection, opsAct, type Row, show } from './connection.ts';
+import { type Connection, operate, opsAct, type Row, show } from './connection.ts';
 
 interface List {
   data: Row[];
@@ -75,13 +75,16 @@ const LISTS: ListCommand[] = [
   { name: 'replays', description: 'List the webhook replays.', fields: REPLAY_FIELDS, path: '/webhooks/replays' },
 ];
 
+const read = <Answer>(options: Connection, path: string): Promise<Answer> =>
+  operate(options, (operator) => operator.call<Answer>('GET', PATH + path));
+
 /** What an operator looks at. */
 export function addViews(ops: Command): void {
   opsAct(ops, 'status', 'Show queues, processes and rates.').action(showStatus);
   for (const list of LISTS) addList(ops, list);
   opsAct(ops, 'webhooks', 'Show the webhooks of all keys, and the endpoints that fail.').action(showWebhooks);
   opsAct(ops, 'log-levels', 'Show the log levels that an operator has set.').action(async (options: Connection) => {
-    show(await clientOf(options).call<Row>('GET', `${PATH}/log_levels`), LEVEL_FIELDS, options);
+    show(await read<Row>(options, '/log_levels'), LEVEL_FIELDS, options);
   });
   opsAct(ops, 'tasks', 'List unfinished tasks of all keys, oldest first.')
     .option('--state <state>', 'waiting, parked, paused, running or stuck')
@@ -97,16 +100,20 @@ export function addViews(ops: Command): void {
 
 function addList(ops: Command, { name, description, fields, path = `/${name}` }: ListCommand): void {
   opsAct(ops, name, description).action(async (options: Connection) => {
-    const { data } = await clientOf(options).call<List>('GET', PATH + path);
+    const { data } = await read<List>(options, path);
     show(data, fields, options);
   });
 }
 
+interface Status extends Row {
+  queue: Row[];
+  rates: Row;
+  processes: Row;
+  objectives: Row[];
+}
+
 async function showStatus(options: Connection): Promise<void> {
-  const status = await clientOf(options).call<Row & { queue: Row[]; rates: Row; processes: Row; objectives: Row[] }>(
-    'GET',
-    PATH,
-  );
+  const status = await read<Status>(options, '');
   if (options.json) return show(status, [], options);
   show(
     { version: status.version, pauses: status.pauses, ...status.processes },
@@ -132,7 +139,7 @@ interface Webhooks extends Row {
 }
 
 async function showWebhooks(options: Connection): Promise<void> {
-  const webhooks = await clientOf(options).call<Webhooks>('GET', `${PATH}/webhooks`);
+  const webhooks = await read<Webhooks>(options, '/webhooks');
   if (options.json) return show(webhooks, [], options);
   const { endpoints, dispatches, oldest_due_s, attempts, troubled } = webhooks;
   const counts = { ...endpoints, ...dispatches, oldest_due_s };
@@ -158,19 +165,17 @@ async function showTasks(options: TaskOptions): Promise<void> {
   const given = Object.entries({ state, worker_id, provider, api_key_id, model, limit, after });
   const sent = given.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]);
   const query = new URLSearchParams(Object.fromEntries(sent) as Record<string, string>);
-  const {
-    data,
-    has_more: hasMore,
-    last_id: lastId,
-  } = await clientOf(options).call<List>('GET', `${PATH}/tasks?${query}`);
+  const { data, has_more: hasMore, last_id: lastId } = await read<List>(options, `/tasks?${query}`);
   show(data, TASK_FIELDS, options);
   if (hasMore && !options.json) console.log(`More: --after ${lastId}`);
 }
 
 async function showTask(id: string, options: Connection): Promise<void> {
   const path = `${PATH}/tasks/${encodeURIComponent(id)}`;
-  const task = await clientOf(options).call<Row>('GET', path);
-  const { data } = await clientOf(options).call<List>('GET', `${path}/timeline`);
+  const { task, data } = await operate(options, async (operator) => ({
+    task: await operator.call<Row>('GET', path),
+    data: (await operator.call<List>('GET', `${path}/timeline`)).data,
+  }));
   if (options.json) return show({ ...task, timeline: data }, [], options);
   const fields = Object.entries(task).filter(([name, value]) => name !== 'object' && value !== null);
   show(

@@ -24,9 +24,11 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     @Inject(BUS) private readonly bus: Bus,
   ) {}
 
-  onApplicationBootstrap(): void {
+  /** Awaited, so that a process that starts accepts nothing that an operator has paused. */
+  async onApplicationBootstrap(): Promise<void> {
     this.bus.subscribe(TOPIC, () => void this.changedElsewhere());
-    this.interval.start();
+    await this.refresh();
+    this.interval.start(REFRESH_S);
   }
 
   async onApplicationShutdown(): Promise<void> {
