@@ -169,7 +169,7 @@ export type ApiKeyList = {
 
 export type ApiKeyScope = 'generations:write' | 'tasks:read' | 'tasks:cancel' | 'webhooks:manage' | 'keys:manage' | 'operations:read' | 'operations:manage';
 
-export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled';
+export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set';
 
 export type AuditActorType = 'api_key' | 'command_line' | 'service';
 
@@ -251,7 +251,7 @@ export type AuditEventList = {
     last_id: string | null;
 };
 
-export type AuditTargetType = 'api_key' | 'process' | 'pause' | 'tasks' | 'provider_place' | 'webhook_replay';
+export type AuditTargetType = 'api_key' | 'process' | 'pause' | 'tasks' | 'provider_place' | 'webhook_replay' | 'log_levels';
 
 export type Batch = {
     /**
@@ -654,6 +654,21 @@ export type BudgetThresholdReachedEvent = {
     data: BudgetReport;
 };
 
+export type Bus = {
+    /**
+     * postgres or redis
+     */
+    kind: string;
+    /**
+     * whether it reaches every process
+     */
+    connected: boolean;
+    /**
+     * news that waits to be sent
+     */
+    outbox: number;
+};
+
 export type CancelCounts = {
     /**
      * tasks that this request has cancelled
@@ -780,6 +795,21 @@ export type CreatePauseInput = {
     refuse_creates?: boolean;
 };
 
+export type CreateSessionInput = {
+    /**
+     * the API key to sign in with
+     */
+    api_key?: string;
+    /**
+     * the code of a sign-in link, in place of a key; it works once
+     */
+    code?: string;
+    /**
+     * whether the session ends after 30 days without use, and survives the browser; 12 hours when left out
+     */
+    remember?: boolean;
+};
+
 export type CreateUploadInput = {
     /**
      * name of the file, only shown
@@ -850,6 +880,36 @@ export type DeletedTask = {
      * always true
      */
     deleted: boolean;
+};
+
+export type DispatchCounts = {
+    /**
+     * due now
+     */
+    due: number;
+    /**
+     * due later
+     */
+    waiting: number;
+    /**
+     * being sent
+     */
+    under_way: number;
+};
+
+export type EndpointCounts = {
+    /**
+     * enabled ones whose last attempt succeeded, or that had none
+     */
+    enabled: number;
+    /**
+     * enabled ones whose last attempt failed
+     */
+    failing: number;
+    /**
+     * disabled ones, by their owners too
+     */
+    disabled: number;
 };
 
 export type Estimate = {
@@ -1123,13 +1183,37 @@ export type KeyQueue = {
      */
     running: number;
     /**
-     * most tasks at once; 0: no limit
+     * seconds for which its oldest queued task has waited; null: none is queued
      */
-    max_running: number;
+    oldest_waiting_s: number | null;
     /**
-     * its share of the starts
+     * most tasks at once; 0: no limit; null for a deleted key
      */
-    weight: number;
+    max_running: number | null;
+    /**
+     * most queued tasks; 0: no limit; null for a deleted key
+     */
+    max_queued: number | null;
+    /**
+     * creations a minute; 0: no limit; null for a deleted key
+     */
+    creates_per_minute: number | null;
+    /**
+     * reads a minute; 0: no limit; null for a deleted key
+     */
+    reads_per_minute: number | null;
+    /**
+     * its share of the starts; null for a deleted key
+     */
+    weight: number | null;
+    /**
+     * requests over a rate limit in the last hour
+     */
+    refused_last_hour: number;
+    /**
+     * tasks that failed in the last hour, other than by a cancel
+     */
+    failed_last_hour: number;
     /**
      * unix seconds; null: never
      */
@@ -1168,6 +1252,33 @@ export type Lifecycle = {
      * id of the model to use instead
      */
     replacement: string | null;
+};
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+export type LogLevels = {
+    /**
+     * always "log_levels"
+     */
+    object: string;
+    /**
+     * in place of LOG_LEVEL; null: LOG_LEVEL is in force
+     */
+    log_level: LogLevel | null;
+    /**
+     * by context, in place of those in LOG_LEVELS
+     */
+    log_levels: {
+        [key: string]: string;
+    };
+    /**
+     * unix seconds; null: never
+     */
+    changed_at: number | null;
+    /**
+     * the API key that set them; null: none, or the command line
+     */
+    changed_by: string | null;
 };
 
 export type ManyTasksInput = {
@@ -1323,6 +1434,14 @@ export type ModelQueue = {
      * seconds for which the oldest one that waits for a worker has waited; null: none
      */
     oldest_waiting_s: number | null;
+    /**
+     * tasks that succeeded in the last hour
+     */
+    succeeded_last_hour: number;
+    /**
+     * tasks that failed in the last hour, other than by a cancel or for their content
+     */
+    failed_last_hour: number;
 };
 
 export type ModelStatus = 'active' | 'deprecated' | 'retired';
@@ -1431,6 +1550,37 @@ export type NanoBananaProRequest = {
     parent_task_id?: string;
 };
 
+export type Objective = {
+    /**
+     * what it is about
+     */
+    name: ObjectiveName;
+    /**
+     * part of the events that has to be good, such as 0.999
+     */
+    objective: number;
+    /**
+     * events of the last hour
+     */
+    events: number;
+    /**
+     * of them the bad ones
+     */
+    bad: number;
+    /**
+     * how many times faster than allowed the budget is used up; null without events
+     */
+    burn_rate: number | null;
+    /**
+     * burning: over the budget; burning_fast: by 14.4 times; quiet: 30 events or fewer
+     */
+    state: ObjectiveState;
+};
+
+export type ObjectiveName = 'requests' | 'creates' | 'reads' | 'queue' | 'tasks' | 'webhooks' | 'bus';
+
+export type ObjectiveState = 'quiet' | 'met' | 'burning' | 'burning_fast';
+
 export type OpenaiVideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 export type OperationsOverview = {
@@ -1446,6 +1596,10 @@ export type OperationsOverview = {
      * the last migration of the database
      */
     migration: string;
+    /**
+     * the last migration that the process that answers knows
+     */
+    known_migration: string;
     /**
      * the readiness checks of the process that answers, as in `/readyz`
      */
@@ -1465,9 +1619,33 @@ export type OperationsOverview = {
      */
     rates: TaskRates;
     /**
+     * of the processes that claim tasks
+     */
+    places: TaskPlaces;
+    /**
+     * the service level objectives in the last hour
+     */
+    objectives: Array<Objective>;
+    /**
+     * where files are: disk or s3
+     */
+    storage: string;
+    /**
+     * the bus of events
+     */
+    bus: Bus;
+    /**
+     * connections to the database, of all processes together
+     */
+    database_connections: ProcessConnections;
+    /**
      * pauses in force
      */
     pauses: number;
+    /**
+     * what an operator has set
+     */
+    log_levels: LogLevels;
     /**
      * unix seconds
      */
@@ -1631,6 +1809,63 @@ export type OperatorTaskState = 'waiting' | 'parked' | 'paused' | 'running' | 's
 
 export type OperatorTaskWait = 'worker' | 'key_limit' | 'pause';
 
+export type OperatorWebhooks = {
+    /**
+     * always "operator_webhooks"
+     */
+    object: string;
+    /**
+     * endpoints by state
+     */
+    endpoints: EndpointCounts;
+    /**
+     * events on their way
+     */
+    dispatches: DispatchCounts;
+    /**
+     * seconds for which the oldest due event has waited; null: none is due
+     */
+    oldest_due_s: number | null;
+    /**
+     * attempts of the last hour by outcome
+     */
+    attempts: Array<WebhookAttempts>;
+    /**
+     * those that fail, for the longest time first; 100 at most
+     */
+    troubled: Array<TroubledEndpoint>;
+};
+
+export type OwnSession = {
+    /**
+     * identifier
+     */
+    id: string;
+    /**
+     * always "session"
+     */
+    object: string;
+    /**
+     * unix seconds; each use moves it
+     */
+    expires_at: number;
+    /**
+     * the API key that the browser is signed in with
+     */
+    api_key: ApiKey;
+};
+
+export type PassedOver = {
+    /**
+     * full, circuit_open, unsupported, or the code of the error
+     */
+    reason: string;
+    /**
+     * in the last hour
+     */
+    count: number;
+};
+
 export type Pause = {
     /**
      * identifier
@@ -1721,9 +1956,29 @@ export type PlaceModel = {
      */
     model: string;
     /**
+     * order in which the bindings of the model are tried, from 1
+     */
+    position: number;
+    /**
      * the provider's own name for it
      */
     upstream_model: string;
+    /**
+     * tasks of it that succeeded at the provider in the last hour
+     */
+    succeeded_last_hour: number;
+    /**
+     * tasks of it that failed there in the last hour, other than by a cancel or for their content
+     */
+    failed_last_hour: number;
+    /**
+     * code of the last of these failures
+     */
+    last_error_code: string | null;
+    /**
+     * unix seconds
+     */
+    last_error_at: number | null;
 };
 
 export type PlaceUser = {
@@ -1792,6 +2047,24 @@ export type Process = {
      * the circuit breakers of its calls
      */
     circuits: Array<ProcessCircuit>;
+    /**
+     * its connections to the database; null until it publishes them
+     */
+    database_connections: ProcessConnections | null;
+    /**
+     * whether news of the others reaches it at once; null until it says so
+     */
+    bus_connected: boolean | null;
+    /**
+     * the log level in force; null until it says so
+     */
+    log_level: LogLevel | null;
+    /**
+     * the log levels in force by context
+     */
+    log_levels: {
+        [key: string]: string;
+    };
 };
 
 export type ProcessCircuit = {
@@ -1811,6 +2084,25 @@ export type ProcessCircuit = {
      * failures in a row
      */
     failures: number;
+};
+
+export type ProcessConnections = {
+    /**
+     * connections in use
+     */
+    used: number;
+    /**
+     * open connections that are free
+     */
+    idle: number;
+    /**
+     * callers that wait for one
+     */
+    waiting: number;
+    /**
+     * most connections
+     */
+    max: number;
 };
 
 export type ProcessCounts = {
@@ -1877,6 +2169,10 @@ export type ProviderPlace = {
      */
     credential: string | null;
     /**
+     * whether that variable has a value; true without one
+     */
+    credential_present: boolean;
+    /**
      * the models that it serves
      */
     models: Array<PlaceModel>;
@@ -1896,6 +2192,14 @@ export type ProviderPlace = {
      * the processes that do not call it for the moment
      */
     circuit_open_in: Array<string>;
+    /**
+     * failures as a part of what the provider served in the last hour; null: it served nothing
+     */
+    error_share: number | null;
+    /**
+     * why the provider did not serve tasks in the last hour
+     */
+    passed_over: Array<PassedOver>;
     /**
      * the pauses that keep tasks from it
      */
@@ -2030,6 +2334,19 @@ export type Seedance2Request = {
      * The task of yours that this one is made from.
      */
     parent_task_id?: string;
+};
+
+export type SetLogLevelsInput = {
+    /**
+     * the least severe level that is logged, in place of LOG_LEVEL
+     */
+    log_level?: LogLevel | null;
+    /**
+     * levels of single contexts, in place of those in LOG_LEVELS
+     */
+    log_levels?: {
+        [key: string]: string;
+    };
 };
 
 /**
@@ -2368,9 +2685,24 @@ export type TaskOutput = {
     sha256: string;
 };
 
+export type TaskPlaces = {
+    /**
+     * most tasks at once, without those that only poll
+     */
+    total: number;
+    /**
+     * tasks that run, with those that only poll
+     */
+    busy: number;
+};
+
 export type TaskPriority = 'normal' | 'low';
 
 export type TaskRates = {
+    /**
+     * tasks that were created
+     */
+    created: number;
     /**
      * tasks that started
      */
@@ -2383,6 +2715,10 @@ export type TaskRates = {
      * tasks that failed, other than by a cancel or for their content
      */
     failed: number;
+    /**
+     * tasks that ended in any way
+     */
+    ended: number;
 };
 
 export type TaskRelation = 'retry' | 'variation' | 'remix';
@@ -2478,6 +2814,53 @@ export type TokenUsage = {
      * tokens of the answer
      */
     output: number;
+};
+
+export type TroubledEndpoint = {
+    /**
+     * identifier
+     */
+    id: string;
+    /**
+     * the API key that owns it
+     */
+    api_key_id: string;
+    /**
+     * host of its URL, which may hold a secret
+     */
+    host: string;
+    /**
+     * whether the service sends it events
+     */
+    status: WebhookEndpointStatus;
+    /**
+     * why the service disabled it
+     */
+    disabled_reason: WebhookDisabledReason | null;
+    /**
+     * unix seconds of the first failure since the last success
+     */
+    failing_since: number | null;
+    /**
+     * events that it has not accepted, counted up to 10,000
+     */
+    undelivered: number;
+    /**
+     * unix seconds at which the next attempt is due
+     */
+    oldest_due_at: number | null;
+    /**
+     * unix seconds
+     */
+    last_attempted_at: number | null;
+    /**
+     * status of the last response; null: none arrived
+     */
+    last_status_code: number | null;
+    /**
+     * why the last attempt failed
+     */
+    last_error: WebhookDeliveryError | null;
 };
 
 export type UpdateApiKeyInput = {
@@ -2782,6 +3165,21 @@ export type VideoList = {
 };
 
 export type WaitingFor = 'worker' | 'key_limit' | 'provider_limit' | 'pause';
+
+export type WebhookAttempts = {
+    /**
+     * how they went: delivered, failed, lost and others, as in the metric
+     */
+    outcome: string;
+    /**
+     * why they failed; null unless they did
+     */
+    error: string | null;
+    /**
+     * attempts
+     */
+    count: number;
+};
 
 export type WebhookDelivery = {
     /**
@@ -3569,7 +3967,7 @@ export type FailedTaskInEvent = {
     usage: TaskUsage;
 };
 
-export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'budget_exceeded' | 'insufficient_scope' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
+export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
 
 export type ErrorType = 'invalid_request_error' | 'not_found_error' | 'authentication_error' | 'budget_error' | 'permission_error' | 'idempotency_error' | 'rate_limit_error' | 'server_error';
 
