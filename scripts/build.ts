@@ -6,19 +6,21 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Builds the service and its dashboard side by side. The dashboard is skipped when nothing that it is made from has changed. */
+/** Builds the service, its dashboard and its client side by side. The last two are skipped when nothing that they are made from has changed. */
 
 const ROOT = new URL('../', import.meta.url).pathname;
 const APP = `${ROOT}dist/dashboard/app`;
-const STAMP = `${APP}/stamp`;
-const INPUTS = ['src/dashboard/app/**/*', 'schema.graphql', 'package-lock.json'];
+const APP_STAMP = `${APP}/stamp`;
+const APP_INPUTS = ['src/dashboard/app/**/*', 'schema.graphql', 'package-lock.json'];
+const CLIENT_STAMP = `${ROOT}dist/client.stamp`;
+const CLIENT_INPUTS = ['src/client/**/*', 'scripts/pack-client.ts', 'package.json'];
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
-await Promise.all([run('nest', ['build']), buildApp()]);
+await Promise.all([run('nest', ['build']), buildApp(), packClient()]);
 
 async function buildApp(): Promise<void> {
-  const stamp = hashOfInputs();
-  if (stamp === lastStamp()) return;
+  const stamp = hashOf(APP_INPUTS);
+  if (stamp === lastStamp(APP_STAMP)) return;
   await run('vite', ['build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn']);
   await Promise.all(
     globSync('**/*', { cwd: APP })
@@ -26,7 +28,14 @@ async function buildApp(): Promise<void> {
       .map(compress),
   );
   // Last, so that an interrupted build is done again.
-  writeFileSync(STAMP, stamp);
+  writeFileSync(APP_STAMP, stamp);
+}
+
+async function packClient(): Promise<void> {
+  const stamp = hashOf(CLIENT_INPUTS);
+  if (stamp === lastStamp(CLIENT_STAMP)) return;
+  await import('./pack-client.ts');
+  writeFileSync(CLIENT_STAMP, stamp);
 }
 
 function run(program: string, args: string[]): Promise<void> {
@@ -46,9 +55,9 @@ function binary(program: string): string {
   return `${ROOT}node_modules/${folder}/${bin[program]}`;
 }
 
-function hashOfInputs(): string {
+function hashOf(inputs: string[]): string {
   const hash = createHash('sha256');
-  for (const path of globSync(INPUTS, { cwd: ROOT, withFileTypes: true })
+  for (const path of globSync(inputs, { cwd: ROOT, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.d.ts'))
     .map((entry) => `${entry.parentPath}/${entry.name}`)
     .toSorted()) {
@@ -57,9 +66,9 @@ function hashOfInputs(): string {
   return hash.digest('hex');
 }
 
-function lastStamp(): string | null {
+function lastStamp(path: string): string | null {
   try {
-    return readFileSync(STAMP, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     return null; // not built yet
   }

@@ -1,9 +1,10 @@
-// Writes openapi.json, schema.graphql and the settings in the schema of the chart's values from the built service (`npm run build`
+// Writes openapi.json, the client's types, schema.graphql and the settings in the schema of the chart's values from the built service (`npm run build`
 // first), here or into the folder given; run by `npm run schema`. Needs no database: in preview mode Nest reads the modules without making their providers.
 import 'reflect-metadata';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chartSchema } from './chart-schema.ts';
+import { clientTypes } from './client-types.ts';
 
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
 
@@ -26,7 +27,9 @@ const write = async (name: string, text: string) => {
   await mkdir(dirname(join(folder, name)), { recursive: true });
   await writeFile(join(folder, name), text);
 };
-await write('openapi.json', `${JSON.stringify(buildOpenApi(app), null, 2)}\n`);
+const openApi = buildOpenApi(app);
+await write('openapi.json', `${JSON.stringify(openApi, null, 2)}\n`);
+await write('src/client/types.gen.ts', await clientTypes(openApi));
 await write('schema.graphql', await schemaText(app));
 await write('deploy/helm/darkroom/values.schema.json', chartSchema(SETTINGS, PROVIDER_SETTINGS));
-console.log('openapi.json, schema.graphql and values.schema.json are written.');
+console.log('openapi.json, schema.graphql, values.schema.json and types.gen.ts are written.');

@@ -12,6 +12,7 @@ import { migrate } from './platform/database/migrate.ts';
 import { assertMigrated } from './platform/database/schema-check.ts';
 import { assertOwnSessions } from './platform/database/session-check.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
+import { serveClientPackage } from './platform/http/client-package.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp } from './platform/http/http-app.ts';
 import { OpsServer } from './platform/http/ops-server.ts';
@@ -96,6 +97,7 @@ export async function startService(config: Config): Promise<Service> {
     try {
       await app.init();
       serveApiDocs(app);
+      serveClientPackage(app);
       const firstKey = await makeFirstKey(app, config);
       await app.listen(config.port, config.host);
       await ops?.listen(config.opsPort!, config.host);

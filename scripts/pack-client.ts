@@ -1,0 +1,59 @@
+// Packs src/client as dist/client.tgz, which the service serves at /client.tgz; run by `npm run client` and by each build.
+import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '..');
+const source = join(root, 'src/client');
+const folder = join(root, 'dist/client-package');
+
+const options: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  lib: ['lib.esnext.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  types: ['node'],
+  strict: true,
+  verbatimModuleSyntax: true,
+  allowImportingTsExtensions: true,
+  rewriteRelativeImportExtensions: true,
+  declaration: true,
+  rootDir: source,
+  outDir: folder,
+};
+
+await rm(folder, { recursive: true, force: true });
+const files = globSync('**/*.ts', { cwd: source })
+  .filter((path) => !path.endsWith('.spec.ts'))
+  .map((path) => join(source, path));
+for (const fileName of files.filter((path) => !path.endsWith('.gen.ts'))) {
+  // Comments are for readers of the types.
+  const compilerOptions = { ...options, removeComments: true, module: ts.ModuleKind.ESNext };
+  const { outputText } = ts.transpileModule(await readFile(fileName, 'utf8'), { fileName, compilerOptions });
+  await write(relative(source, fileName).replace(/\.ts$/, '.js'), outputText);
+}
+// The compiler rewrites imports in scripts, but not in declarations.
+const writeTypes: ts.WriteFileCallback = (path, text) =>
+  ts.sys.writeFile(path, text.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
+ts.createProgram(files, options).emit(undefined, writeTypes, undefined, true);
+for (const name of ['package.json', 'README.md']) await copyFile(join(source, name), join(folder, name));
+await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as object;
+await write('package.json', `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
+
+const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', join(root, 'dist')];
+const { stdout } = await promisify(execFile)('npm', pack, {
+  cwd: folder,
+  shell: process.platform === 'win32', // npm is a script there
+});
+await rename(join(root, 'dist', stdout.trim()), join(root, 'dist/client.tgz'));
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+}

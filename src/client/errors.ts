@@ -1,0 +1,119 @@
+import type { ErrorCode, FailedTask } from './types.gen.ts';
+
+/** What the service said about a request that it refused. */
+export interface ErrorDetails {
+  status: number;
+  /** For programs. New codes may be added, so keep a default. */
+  code: ErrorCode | (string & {});
+  type: string;
+  /** The field that caused the error, such as `reference_images[2]`. */
+  param: string | null;
+  /** Include it when you report a problem. */
+  requestId: string | null;
+}
+
+/** The service refused a request, or could not be reached. Each family of statuses has a class of its own. */
+export class DarkroomError extends Error implements ErrorDetails {
+  override name = 'DarkroomError';
+  readonly status: number;
+  readonly code: ErrorDetails['code'];
+  readonly type: string;
+  readonly param: string | null;
+  readonly requestId: string | null;
+  /** Whether the same request may succeed later. */
+  retryable = false;
+  /** The seconds that the service asked to wait. */
+  retryAfterS: number | null = null;
+  /** Of `batch_invalid`: what is wrong with which item. */
+  errors: readonly Record<string, unknown>[] = [];
+
+  constructor(message: string, details: ErrorDetails, options?: { cause?: unknown }) {
+    super(message, options);
+    this.status = details.status;
+    this.code = details.code;
+    this.type = details.type;
+    this.param = details.param;
+    this.requestId = details.requestId;
+  }
+}
+
+/** 400, 413, 415, 422 and others: the request has to change. */
+export class BadRequestError extends DarkroomError {
+  override name = 'BadRequestError';
+}
+/** 401: the API key is missing, unknown, revoked or expired. */
+export class AuthenticationError extends DarkroomError {
+  override name = 'AuthenticationError';
+}
+/** 402: the request would pass the budget of the key. */
+export class BudgetError extends DarkroomError {
+  override name = 'BudgetError';
+}
+/** 403: the key may not do this. */
+export class PermissionError extends DarkroomError {
+  override name = 'PermissionError';
+}
+/** 404 and 410: it is not there, or no longer. */
+export class NotFoundError extends DarkroomError {
+  override name = 'NotFoundError';
+}
+/** 409: the state of a thing does not allow it. */
+export class ConflictError extends DarkroomError {
+  override name = 'ConflictError';
+}
+/** 429: too many requests, or too many tasks that wait. */
+export class RateLimitError extends DarkroomError {
+  override name = 'RateLimitError';
+}
+/** 5xx: the service could not do it. */
+export class ServerError extends DarkroomError {
+  override name = 'ServerError';
+}
+const NO_ANSWER = {
+  status: 0,
+  code: 'connection_failed',
+  type: 'connection_error',
+  param: null,
+  requestId: null,
+};
+
+/** No whole answer came: the service is away, or the time ran out. */
+export class ConnectionError extends DarkroomError {
+  override name = 'ConnectionError';
+
+  constructor(message: string, cause: unknown) {
+    super(message, NO_ANSWER, { cause });
+    this.retryable = true;
+  }
+}
+
+/** The task ended without a result. */
+export class TaskFailedError extends Error {
+  override name = 'TaskFailedError';
+  readonly code: FailedTask['error']['code'];
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+
+  constructor(readonly task: FailedTask) {
+    super(`${task.error.code}: ${task.error.message}`);
+    this.code = task.error.code;
+    this.retryable = task.error.retryable;
+  }
+}
+
+/** The time of a wait ran out. What was waited for goes on, and can be waited for again. */
+export class WaitTimeoutError extends Error {
+  override name = 'WaitTimeoutError';
+
+  constructor(
+    readonly id: string,
+    timeoutMs: number,
+  ) {
+    super(`${id} did not end within ${timeoutMs} ms. It goes on.`);
+  }
+}
+
+/** The body did not come from the service, or came too late. */
+export class WebhookVerificationError extends Error {
+  override name = 'WebhookVerificationError';
+}

@@ -1,0 +1,62 @@
+/** One server-sent event. */
+export interface ServerEvent {
+  id: string | null;
+  data: string;
+}
+
+/** The service sends a ping every 15 s. After two missing pings the connection is dead. */
+const SILENCE_MS = 35_000;
+
+/**
+ * Reads server-sent events until the stream ends.
+ * @param firstMs how long the first event may take: a proxy that buffers streams never delivers it
+ * @throws when the stream breaks or is silent
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  firstMs: number = SILENCE_MS,
+): AsyncGenerator<ServerEvent> {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
+    .getReader();
+  let rest = '';
+  let isFirst = true;
+  try {
+    for (;;) {
+      const { done, value } = await within(isFirst ? firstMs : SILENCE_MS, reader.read());
+      if (done) return;
+      const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
+      rest = blocks.pop()!;
+      for (const block of blocks) {
+        const event = parse(block);
+        if (!event) continue;
+        isFirst = false;
+        yield event;
+      }
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+function parse(block: string): ServerEvent | null {
+  const fields = (name: string) =>
+    block
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}:`))
+      .map((line) => line.slice(name.length + 1).replace(/^ /, ''));
+  const data = fields('data');
+  return data.length === 0 ? null : { id: fields('id').at(-1) ?? null, data: data.join('\n') };
+}
+
+async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The stream is silent.')), ms);
+  });
+  try {
+    return await Promise.race([promise, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,42 @@
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 8_000;
+/** Who is asked to wait longer gets the error instead, and decides. */
+export const MAX_RETRY_AFTER_MS = 60_000;
+
+/** Whether the same request may get another answer, or is answered now that it was cut off. */
+export function mayRetry(status: number, headers: Headers, code: string): boolean {
+  const advice = headers.get('x-should-retry');
+  if (advice !== null) return advice === 'true';
+  return status === 408 || status === 429 || status >= 500 || (status === 409 && code === 'idempotency_in_progress');
+}
+
+/** `Retry-After` as seconds or as a date. @returns null without one */
+export function retryAfterMs(headers: Headers): number | null {
+  const text = headers.get('retry-after');
+  if (text === null) return null;
+  const seconds = Number(text);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
+
+/** 0.5, 1, 2, 4, 8 s, each up to a quarter shorter: otherwise all clients come back at once. */
+export function backoffMs(attempt: number): number {
+  const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
+  return full * (1 - Math.random() / 4);
+}
+
+/** @throws the reason of the signal when it aborts */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

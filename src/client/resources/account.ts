@@ -1,0 +1,77 @@
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { type Pages, pages } from '../pages.ts';
+import type {
+  ApiKey,
+  CreateApiKeyInput,
+  Estimate,
+  GenerationRequest,
+  UpdateApiKeyInput,
+  UsagePage,
+} from '../types.gen.ts';
+
+export interface UsageQuery {
+  /** Unix seconds. */
+  start_time: number;
+  end_time?: number;
+  bucket_width?: '1h' | '1d' | '1M' | 'all';
+  /** Such as Europe/Berlin. */
+  timezone?: string;
+  /** Any of model, kind, provider, resolution, source, batch_id, api_key_id, metadata.<key>. */
+  group_by?: readonly string[];
+  /** Another key, or all; needs the scope keys:manage. */
+  api_key_id?: string;
+  limit?: number;
+  page?: string;
+}
+
+/** What tasks used and cost. */
+export class Usage {
+  constructor(private readonly transport: Transport) {}
+
+  get(query: UsageQuery, options: CallOptions = {}): Promise<UsagePage> {
+    const { group_by, ...rest } = query;
+    return this.transport.json('GET', '/v1/usage', { ...options, query: { ...rest, group_by: group_by?.join(',') } });
+  }
+}
+
+/** What a generation would cost, and when it would be ready. */
+export class Estimates {
+  constructor(private readonly transport: Transport) {}
+
+  create(request: GenerationRequest, options: CallOptions = {}): Promise<Estimate> {
+    return this.transport.json('POST', '/v1/estimates', { ...options, body: request, isRepeatable: true });
+  }
+}
+
+/** The API keys of the service. Needs the scope keys:manage. */
+export class ApiKeys {
+  constructor(private readonly transport: Transport) {}
+
+  /** `key` of the answer is shown this once. */
+  create(input: CreateApiKeyInput, options: CallOptions = {}): Promise<ApiKey> {
+    return this.transport.json('POST', '/v1/api_keys', { ...options, body: input });
+  }
+
+  list(query: { limit?: number } = {}, options: CallOptions = {}): Pages<ApiKey> {
+    return pages(this.transport, '/v1/api_keys', query, options);
+  }
+
+  get(id: string, options: CallOptions = {}): Promise<ApiKey> {
+    return this.transport.json('GET', pathOf(id), options);
+  }
+
+  update(id: string, changes: UpdateApiKeyInput, options: CallOptions = {}): Promise<ApiKey> {
+    return this.transport.json('PATCH', pathOf(id), { ...options, body: changes, isRepeatable: true });
+  }
+
+  /** @param overlapHours how long the old secret still works */
+  rotate(id: string, overlapHours = 0, options: CallOptions = {}): Promise<ApiKey> {
+    return this.transport.json('POST', `${pathOf(id)}/rotate`, { ...options, body: { overlap_hours: overlapHours } });
+  }
+
+  revoke(id: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.json('DELETE', pathOf(id), options);
+  }
+}
+
+const pathOf = (id: string): string => `/v1/api_keys/${encodeURIComponent(id)}`;

@@ -1,0 +1,62 @@
+import { fileAccess } from '../file-access.ts';
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { type Pages, pages } from '../pages.ts';
+import type { DeletedFile, File as StoredFile, UploadPurpose } from '../types.gen.ts';
+
+interface UploadOptions extends CallOptions {
+  /** Default: the name of the file, or `file`. */
+  filename?: string;
+  /** Default `vision`: an image to start from. `batch`: requests as JSON lines. */
+  purpose?: UploadPurpose;
+  /** 3,600 to 2,592,000. */
+  expiresAfterS?: number;
+}
+
+const UPLOAD_TIMEOUT_MS = 300_000;
+
+/** Uploads, to be named where a request takes an image; and the outputs of tasks. */
+export class Files {
+  constructor(private readonly transport: Transport) {}
+
+  /** @param source a Blob or File, bytes, or the path of a file where there are files */
+  async upload(source: Blob | Uint8Array<ArrayBuffer> | string, options: UploadOptions = {}): Promise<StoredFile> {
+    const { filename, purpose = 'vision', expiresAfterS, ...call } = options;
+    const blob = await blobOf(source);
+    const form = new FormData();
+    form.append('purpose', purpose);
+    if (expiresAfterS !== undefined) {
+      form.append('expires_after[anchor]', 'created_at');
+      form.append('expires_after[seconds]', String(expiresAfterS));
+    }
+    form.append('file', blob, filename ?? (blob as Partial<File>).name ?? 'file');
+    // A second upload gives the same bytes another id, which expires.
+    const more = { timeoutMs: UPLOAD_TIMEOUT_MS, ...call, body: form, isRepeatable: true };
+    return this.transport.json('POST', '/v1/files', more);
+  }
+
+  /** Uploads only, newest first. */
+  list(query: { purpose?: UploadPurpose; limit?: number } = {}, options: CallOptions = {}): Pages<StoredFile> {
+    return pages(this.transport, '/v1/files', query, options);
+  }
+
+  get(id: string, options: CallOptions = {}): Promise<StoredFile> {
+    return this.transport.json('GET', pathOf(id), options);
+  }
+
+  /** The bytes of an upload or an output. */
+  async content(id: string, options: CallOptions = {}): Promise<Response> {
+    return this.transport.open('GET', `${pathOf(id)}/content`, options);
+  }
+
+  /** Of an output only the bytes go; its task stays. */
+  delete(id: string, options: CallOptions = {}): Promise<DeletedFile> {
+    return this.transport.json('DELETE', pathOf(id), options);
+  }
+}
+
+async function blobOf(source: Blob | Uint8Array<ArrayBuffer> | string): Promise<Blob> {
+  if (typeof source === 'string') return fileAccess().read(source);
+  return source instanceof Blob ? source : new Blob([source]);
+}
+
+const pathOf = (id: string): string => `/v1/files/${encodeURIComponent(id)}`;

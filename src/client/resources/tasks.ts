@@ -1,0 +1,49 @@
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { type Pages, pages } from '../pages.ts';
+import type {
+  CancelCounts,
+  CancelTasksInput,
+  DeletedTask,
+  Task,
+  TaskEstimate,
+  TaskFilter,
+  TaskTimeline,
+} from '../types.gen.ts';
+
+export type ListTasks = TaskFilter & { limit?: number; after?: string; order?: 'asc' | 'desc' };
+
+/** The tasks of the API key. */
+export class Tasks {
+  constructor(private readonly transport: Transport) {}
+
+  /** Newest first, unless `order` is `asc`. */
+  list(query: ListTasks = {}, options: CallOptions = {}): Pages<Task> {
+    return pages(this.transport, '/v1/tasks', query, options);
+  }
+
+  get(id: string, options: CallOptions = {}): Promise<Task> {
+    return this.transport.json('GET', pathOf(id), options);
+  }
+
+  /** By ids, or by a filter. */
+  cancel(selection: CancelTasksInput, options: CallOptions = {}): Promise<CancelCounts> {
+    return this.transport.json('POST', '/v1/tasks/cancel', { ...options, body: selection, isRepeatable: true });
+  }
+
+  /** With its files. An unfinished task is cancelled first. */
+  delete(id: string, options: CallOptions = {}): Promise<DeletedTask> {
+    return this.transport.json('DELETE', pathOf(id), options);
+  }
+
+  /** When it will start and end, and what it waits for. */
+  estimate(id: string, options: CallOptions = {}): Promise<TaskEstimate> {
+    return this.transport.json('GET', `${pathOf(id)}/estimate`, options);
+  }
+
+  /** What happened to it. */
+  async timeline(id: string, options: CallOptions = {}): Promise<TaskTimeline['data']> {
+    return (await this.transport.json<TaskTimeline>('GET', `${pathOf(id)}/timeline`, options)).data;
+  }
+}
+
+const pathOf = (id: string): string => `/v1/tasks/${encodeURIComponent(id)}`;

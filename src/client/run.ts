@@ -1,0 +1,123 @@
+import { TaskFailedError, WaitTimeoutError } from './errors.ts';
+import { follow } from './follow.ts';
+import type { CallOptions, Transport } from './http/transport.ts';
+import { type FinishedTask, withOutputs } from './output.ts';
+import type { FailedTask, SucceededTask, Task } from './types.gen.ts';
+
+export interface WaitOptions<State> {
+  /** Called with each change of the percentage. */
+  onProgress?: (percent: number, state: State) => void;
+  /** Without it the wait has no end but that of what is waited for. */
+  timeoutMs?: number;
+  /** Ends the wait, not the task. */
+  signal?: AbortSignal;
+}
+
+/** What a creation takes beside the request. */
+export interface CreateOptions extends CallOptions {
+  /** A random one when left out. A second creation with the same key and request creates nothing. */
+  idempotencyKey?: string;
+}
+
+/** One read waits so long for the end of a task. */
+const READ_WAIT_S = 5;
+const READ_TIMEOUT_MS = 20_000;
+
+const isFinal = (task: Task): task is SucceededTask | FailedTask =>
+  task.status === 'succeeded' || task.status === 'failed';
+
+/** A task on its way: `await run.wait()`, or `for await (const task of run)`. */
+export class Run implements AsyncIterable<Task> {
+  constructor(
+    private readonly transport: Transport,
+    readonly id: string,
+    /** The newest state seen; null before the first. */
+    public task: Task | null = null,
+  ) {}
+
+  /**
+   * Waits for the result. It can be called again, in another process as well: `darkroom.run(id).wait()`.
+   * @throws TaskFailedError when the task ends without one
+   * @throws WaitTimeoutError when the time runs out; the task goes on
+   */
+  async wait({ onProgress, timeoutMs, signal }: WaitOptions<Task> = {}): Promise<FinishedTask> {
+    const task = await waitForLast(this.id, (given) => this.states(given), { onProgress, timeoutMs, signal });
+    if (task.status === 'failed') throw new TaskFailedError(task);
+    return withOutputs(this.transport, task as SucceededTask);
+  }
+
+  /** Each state from now on, the final one last. */
+  readonly [Symbol.asyncIterator]: () => AsyncIterator<Task> = () => this.states();
+
+  /** Reads the task once. */
+  async refresh(options: CallOptions = {}): Promise<Task> {
+    this.task = await this.transport.json<Task>('GET', this.path, options);
+    return this.task;
+  }
+
+  /** @returns the task; it is unchanged if it had ended already */
+  async cancel(options: CallOptions = {}): Promise<Task> {
+    this.task = await this.transport.json<Task>('POST', `${this.path}/cancel`, { ...options, isRepeatable: true });
+    return this.task;
+  }
+
+  /** Makes the task again. @param input parameters to replace; null takes one out */
+  async retry(input: Record<string, unknown> = {}, options: CreateOptions = {}): Promise<Run> {
+    const task = await create<Task>(this.transport, `${this.path}/retry`, { input }, options);
+    return new Run(this.transport, task.task_id, task);
+  }
+
+  private get path(): string {
+    return `/v1/tasks/${encodeURIComponent(this.id)}`;
+  }
+
+  private async *states(signal?: AbortSignal): AsyncGenerator<Task> {
+    if (this.task && isFinal(this.task)) {
+      yield this.task;
+      return;
+    }
+    const read = (given?: AbortSignal) =>
+      this.transport.json<Task>('GET', this.path, {
+        query: { wait: READ_WAIT_S },
+        timeoutMs: READ_TIMEOUT_MS,
+        signal: given,
+      });
+    const followed = { id: this.id, events: `${this.path}/events`, isFinal, read };
+    for await (const task of follow<Task>(this.transport, followed, signal)) {
+      this.task = task;
+      yield task;
+    }
+  }
+}
+
+/** A creation carries a key, so that sending it again never buys twice. */
+export function create<Answer>(
+  transport: Transport,
+  path: string,
+  body: object,
+  { idempotencyKey, ...options }: CreateOptions,
+): Promise<Answer> {
+  const headers = { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() };
+  return transport.json<Answer>('POST', path, { ...options, body, headers, isRepeatable: true });
+}
+
+/** The last of the states. */
+export async function waitForLast<State extends { progress: number }>(
+  id: string,
+  statesOf: (signal: AbortSignal | undefined) => AsyncIterable<State>,
+  { onProgress, timeoutMs, signal }: WaitOptions<State>,
+): Promise<State> {
+  const clock = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  const both = [signal, clock].filter((each) => each !== undefined);
+  let last: State | undefined;
+  try {
+    for await (const state of statesOf(both.length > 0 ? AbortSignal.any(both) : undefined)) {
+      if (state.progress !== last?.progress) onProgress?.(state.progress, state);
+      last = state;
+    }
+  } catch (error) {
+    if (clock?.aborted && !signal?.aborted) throw new WaitTimeoutError(id, timeoutMs!);
+    throw error;
+  }
+  return last!;
+}

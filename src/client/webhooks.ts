@@ -1,0 +1,75 @@
+import { WebhookVerificationError } from './errors.ts';
+import type {
+  BatchCompletedEvent,
+  BudgetExceededEvent,
+  BudgetThresholdReachedEvent,
+  TaskCompletedEvent,
+  TaskFailedEvent,
+  WebhookTestEvent,
+} from './types.gen.ts';
+
+/** What arrives at a webhook endpoint: `switch (event.type)` tells the events apart. */
+export type DarkroomEvent =
+  | TaskCompletedEvent
+  | TaskFailedEvent
+  | BatchCompletedEvent
+  | BudgetThresholdReachedEvent
+  | BudgetExceededEvent
+  | WebhookTestEvent;
+
+type HeaderSource = Headers | Record<string, string | string[] | undefined>;
+
+const DEFAULT_TOLERANCE_S = 300;
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+
+/**
+ * Verifies the signature of a webhook (Standard Webhooks).
+ * @param rawBody as it arrived: parsing and writing it again changes its bytes
+ * @param secrets `whsec_…`; several while one is being replaced
+ * @throws WebhookVerificationError when nobody with a secret has signed these bytes within the tolerance
+ */
+export async function verifyWebhook(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: HeaderSource,
+  secrets: string | readonly string[],
+  { toleranceS = DEFAULT_TOLERANCE_S }: { toleranceS?: number } = {},
+): Promise<DarkroomEvent> {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => {
+    const value = valueOf(headers, name);
+    if (!value) throw new WebhookVerificationError(`The header ${name} is missing.`);
+    return value;
+  }) as [string, string, string];
+  if (!/^[0-9]{1,15}$/.test(timestamp) || Math.abs(Date.now() / 1000 - Number(timestamp)) > toleranceS) {
+    throw new WebhookVerificationError(`The event was signed more than ${toleranceS} s ago or ahead.`);
+  }
+  const body = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
+    const key = await crypto.subtle.importKey('raw', fromBase64(secret.replace(/^whsec_/, '')), HMAC, false, [
+      'verify',
+    ]);
+    for (const signature of signatures.split(' ')) {
+      const [version, text = ''] = signature.split(',');
+      if (version === 'v1' && (await crypto.subtle.verify('HMAC', key, fromBase64(text), signed))) {
+        return JSON.parse(body) as DarkroomEvent;
+      }
+    }
+  }
+  throw new WebhookVerificationError('No signature of the event is by one of the secrets.');
+}
+
+function valueOf(headers: HeaderSource, name: string): string | null {
+  if (headers instanceof Headers) return headers.get(name);
+  const found = Object.keys(headers).find((each) => each.toLowerCase() === name);
+  const value = found === undefined ? undefined : headers[found];
+  return (Array.isArray(value) ? value.join(' ') : value) ?? null;
+}
+
+/** @throws WebhookVerificationError for anything else */
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    throw new WebhookVerificationError('A secret or signature is not base64.');
+  }
+}
