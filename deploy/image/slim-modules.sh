@@ -11,7 +11,10 @@ rm -rf node_modules/typescript node_modules/@types
 find node_modules/swagger-ui-dist -type f \( -name '*es-bundle*' -o -name '*standalone-preset*' -o -name 'oauth2*' \) -delete
 # Second copies for browsers and for CommonJS, and a test's data.
 rm -rf node_modules/mediabunny/dist/bundles node_modules/typeorm/browser node_modules/@graphql-yoga/render-graphiql/esm
-rm -rf node_modules/bintrees/test
+rm -rf node_modules/bintrees/test node_modules/@google/genai/dist/web node_modules/@google/genai/dist/tokenizer node_modules/libphonenumber-js/bundle
+rm -f node_modules/@google/genai/dist/index.*
+rm -rf node_modules/es-toolkit/dist/fp node_modules/es-toolkit/dist/server
+find node_modules/es-toolkit/dist -type f -name '*.mjs' | while read -r module; do rm -f "${module%.mjs}.js"; done
 # Types, sources and their maps, documents.
 find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.flow' -o -name '*.tsbuildinfo' \) -delete
 find node_modules -type f \( -iname '*.md' -o -iname '*.markdown' \) ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete
