@@ -2464,6 +2464,29 @@ export type TaskCompletedEvent = {
     data: SucceededTaskInEvent;
 };
 
+export type TaskCounts = {
+    /**
+     * waiting tasks
+     */
+    queued: number;
+    /**
+     * running tasks
+     */
+    running: number;
+    /**
+     * succeeded tasks, among the final ones that were counted
+     */
+    succeeded: number;
+    /**
+     * failed tasks, among the final ones that were counted
+     */
+    failed: number;
+    /**
+     * whether there are more: at most 10,000 unfinished and the 10,000 newest final tasks are counted
+     */
+    capped: boolean;
+};
+
 export type TaskError = {
     /**
      * reason, for programs
@@ -2552,6 +2575,18 @@ export type TaskFilter = {
      * status of the task
      */
     status?: TaskStatus;
+    /**
+     * any of these statuses
+     */
+    statuses?: Array<TaskStatus>;
+    /**
+     * failed tasks with this error
+     */
+    error_code?: TaskErrorCode;
+    /**
+     * words that are all in the prompt, in any case, at most 8
+     */
+    search?: string;
     /**
      * kind of output
      */
