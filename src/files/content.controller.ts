@@ -1,8 +1,7 @@
 import { Controller, Get, Head, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { callerOf, Public, PublicWhen, Scope } from '../auth/access.ts';
-import type { GuardedRequest } from '../auth/guarded-request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { matches } from '../platform/http/etag.ts';
 import { IgnoresUnknownQuery } from '../platform/http/query-parameters.guard.ts';
@@ -14,11 +13,10 @@ import { isRangeCurrent, parseRange } from './byte-range.ts';
 import { type FileContent, FileContents, hasContent } from './file-contents.ts';
 import { filenameOf } from './file.view.ts';
 import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
+import { cacheControlOf, FILE_POLICY, type FileRequest, isSigned, Signature } from './signed-request.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import { headerRefs } from '../platform/openapi/headers.ts';
 import { Fails } from '../platform/openapi/faults.ts';
-
-type ContentRequest = FastifyRequest<{ Querystring: Record<string, unknown> }> & GuardedRequest;
 
 /** What a file can be. */
 const BYTES = Object.fromEntries(
@@ -27,21 +25,6 @@ const BYTES = Object.fromEntries(
     { schema: { type: 'string', format: 'binary' } },
   ]),
 );
-
-const Signature = () => (target: object, name: string | symbol, descriptor: PropertyDescriptor) => {
-  ApiQuery({ name: 'expires', required: false, description: 'unix seconds', schema: { type: 'string' } })(
-    target,
-    name,
-    descriptor,
-  );
-  ApiQuery({ name: 'signature', required: false, schema: { type: 'string' } })(target, name, descriptor);
-};
-
-/** A signature permits the request without a key. With neither, the handler reports the missing signature. */
-const isSigned = (request: GuardedRequest): boolean => {
-  const { signature, expires } = (request as ContentRequest).query;
-  return signature !== undefined || expires !== undefined || request.headers.authorization === undefined;
-};
 
 /**
  * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches add
@@ -67,7 +50,7 @@ export class ContentController {
   @Fails('file_not_found', 'invalid_signature', 'file_expired', 'upload_incomplete')
   @ApiOperation({ summary: 'Describe the bytes of a file', operationId: 'headFile', security: [{}, { api_key: [] }] })
   @ApiResponse({ status: 200, description: 'the headers of the file' })
-  async head(@Param('id') id: string, @Req() request: ContentRequest, @Res() reply: FastifyReply) {
+  async head(@Param('id') id: string, @Req() request: FileRequest, @Res() reply: FastifyReply) {
     const generated = await this.findGenerated(id, request);
     if (generated) return setGeneratedHeaders(reply, generated).send();
     const file = await this.find(id, request);
@@ -89,7 +72,7 @@ export class ContentController {
   @ApiResponse({ status: 200, description: 'the bytes of the file', content: BYTES, headers: headerRefs('ETag') })
   @ApiResponse({ status: 206, description: 'the requested range of bytes', content: BYTES })
   @ApiResponse({ status: 304, description: 'the bytes are as they were' })
-  async get(@Param('id') id: string, @Req() request: ContentRequest, @Res() reply: FastifyReply) {
+  async get(@Param('id') id: string, @Req() request: FileRequest, @Res() reply: FastifyReply) {
     const { headers } = request;
     const generated = await this.findGenerated(id, request);
     if (generated) return setGeneratedHeaders(reply, generated).send(generated.open());
@@ -128,7 +111,7 @@ export class ContentController {
     security: [],
   })
   @ApiResponse({ status: 200, description: 'the bytes are stored; complete the file now' })
-  async put(@Param('id') id: string, @Req() request: ContentRequest): Promise<void> {
+  async put(@Param('id') id: string, @Req() request: FileRequest): Promise<void> {
     const { expires, signature } = request.query;
     if (!this.links.verifyUpload(id, expires, signature)) throw new ApiError('invalid_signature');
     if (!(request.body instanceof FileBody)) throw new ApiError('upload_incomplete', { message: 'Send the bytes.' });
@@ -136,7 +119,7 @@ export class ContentController {
   }
 
   /** Only with the key: no signed link to such a file is ever made. @returns null when the id is that of a stored file */
-  private async findGenerated(id: string, request: ContentRequest): Promise<GeneratedFile | null> {
+  private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {
     const find = this.generated.sourceOf(id);
     if (!find) return null;
     if (isSigned(request)) throw new ApiError('invalid_signature');
@@ -146,7 +129,7 @@ export class ContentController {
   }
 
   /** Verifies the signature first: without one, a client must not learn which files exist. */
-  private async find(id: string, request: ContentRequest): Promise<FileContent> {
+  private async find(id: string, request: FileRequest): Promise<FileContent> {
     const { expires, signature } = request.query;
     const owner = isSigned(request) ? null : callerOf(request).apiKeyId;
     if (owner === null && !this.links.verify(id, expires, signature)) throw new ApiError('invalid_signature');
@@ -181,23 +164,15 @@ const setGeneratedHeaders = (reply: FastifyReply, { contentType, filename }: Gen
 
 const etagOf = (file: FileContent) => `"${file.sha256}"`;
 
-/**
- * The file came from a provider or a client, so a browser must execute nothing in it. Browsers show an image or video in a
- * generated page, to which the policy also applies: hence the sources and styles.
- */
-const CONTENT_SECURITY_POLICY =
-  "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
-
 /** The headers that 200, 206 and 304 share. */
-function setHeaders(reply: FastifyReply, id: string, file: FileContent, request: ContentRequest): void {
-  const secondsLeft = Math.max(0, Number(request.query.expires) - Math.ceil(Date.now() / 1000));
+function setHeaders(reply: FastifyReply, id: string, file: FileContent, request: FileRequest): void {
   void reply.headers({
     'content-type': file.contentType,
     'accept-ranges': 'bytes',
     etag: etagOf(file),
     'content-disposition': `inline; filename="${filenameOf(id, file.contentType)}"`,
-    'cache-control': isSigned(request) ? `private, max-age=${secondsLeft}` : 'private, no-cache',
-    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'cache-control': cacheControlOf(request),
+    'content-security-policy': FILE_POLICY,
     'cross-origin-resource-policy': 'cross-origin',
     'x-content-type-options': 'nosniff',
   });

@@ -10,6 +10,10 @@ import { FilesService } from './files.service.ts';
 import { GeneratedFiles } from './generated-files.ts';
 import { RequestImagesService } from './images/request-images.service.ts';
 import { StoredImages } from './images/stored-images.ts';
+import { PreviewsController } from './previews/previews.controller.ts';
+import { PreviewLinks } from './previews/preview-links.ts';
+import { OutputPreviewResolver, TaskCoverResolver } from './previews/previews.resolver.ts';
+import { Previews } from './previews/previews.service.ts';
 import { PurgeUploads } from './sql/purge-uploads.ts';
 import { ReserveUploads } from './sql/reserve-uploads.ts';
 import { Blobs } from './uploads/blobs.ts';
@@ -22,7 +26,7 @@ import { Upload } from './uploads/upload.entity.ts';
 /** Files: what clients upload, and what tasks have made. */
 @Module({
   imports: [TasksModule, TypeOrmModule.forFeature([Upload, UploadBlob])],
-  controllers: [FilesController, ContentController],
+  controllers: [FilesController, ContentController, PreviewsController],
   providers: [
     BatchFiles,
     Blobs,
@@ -32,10 +36,14 @@ import { Upload } from './uploads/upload.entity.ts';
     FilesResolver,
     FilesService,
     GeneratedFiles,
+    OutputPreviewResolver,
+    PreviewLinks,
+    Previews,
     PurgeUploads,
     RequestImagesService,
     ReserveUploads,
     StoredImages,
+    TaskCoverResolver,
     UploadPurgeWorker,
   ],
   exports: [BatchFiles, FileContents, FilesService, GeneratedFiles, RequestImagesService, StoredImages],

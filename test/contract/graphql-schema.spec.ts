@@ -21,6 +21,8 @@ const types = Object.values(buildSchema(committed('schema.graphql')).getTypeMap(
 const GRAPHQL_ONLY = [
   'OperatorTask.timeline',
   'Task.children',
+  'Task.cover',
+  'TaskOutput.preview',
   'Task.id',
   'Task.estimate',
   'Task.promptStart',

@@ -66,6 +66,7 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'GET /v1/files/{id}': 'tasks:read',
   'HEAD /v1/files/{id}/content': 'tasks:read',
   'GET /v1/files/{id}/content': 'tasks:read',
+  'GET /v1/files/{id}/preview': 'tasks:read',
   'DELETE /v1/files/{id}': 'generations:write',
   'POST /v1/batches': 'generations:write',
   'GET /v1/batches': 'tasks:read',

@@ -4,6 +4,7 @@ import { Storage } from '../../platform/storage/storage.ts';
 import { FinalTasks } from '../final-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { ReplaceResult } from '../sql/replace-result.ts';
+import { PREVIEW_WIDTHS, previewKeyOf } from './preview-key.ts';
 import type { OutputFile } from './task-files.ts';
 
 /** Each round needs another output of the same task to be deleted meanwhile. */
@@ -29,6 +30,7 @@ export class DeleteOutput {
       if (!isDone && !(await this.results.replace(current, result))) continue;
       this.finals.drop(task.id);
       await this.storage.delete(output.storage_key);
+      for (const width of PREVIEW_WIDTHS) await this.storage.delete(previewKeyOf(task.id, output.index, width));
       if (output.thumbnail_key !== undefined) await this.storage.delete(output.thumbnail_key);
       return;
     }

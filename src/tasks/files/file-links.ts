@@ -1,5 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
+import type { PreviewWidth } from './preview-key.ts';
+
 export interface FileLink {
   url: string;
   /** Unix seconds. */
@@ -13,9 +15,10 @@ export interface OwnLink {
   signature: string;
 }
 
-/** What a link permits. The two never share a signature. */
+/** What a link permits. No two of them share a signature. */
 const READ = '';
 const WRITE = 'put ';
+const previewOf = (width: PreviewWidth): string => `preview ${width} `;
 
 /** Signs and verifies links to files. A link permits reading one file without an API key until the link expires. */
 export class FileLinks {
@@ -44,6 +47,22 @@ export class FileLinks {
   /** A link with which a client may write the bytes of a pending file. */
   signUpload(fileId: string, lifetimeS: number, nowMs: number = Date.now()): FileLink {
     return this.link(WRITE, fileId, Math.floor(nowMs / 1000) + lifetimeS);
+  }
+
+  /** A link with which anyone can read a small still of an output. */
+  signPreview(fileId: string, width: PreviewWidth, notAfter: number, nowMs: number = Date.now()): FileLink {
+    const expiresAt = Math.min(Math.floor(nowMs / 1000) + this.ttlS, Math.floor(notAfter));
+    const signed = this.signedQuery(previewOf(width), fileId, expiresAt);
+    return { url: `${this.publicUrl}/v1/files/${fileId}/preview?width=${width}&${signed}`, expiresAt };
+  }
+
+  verifyPreview(
+    fileId: string,
+    width: PreviewWidth,
+    { expires, signature }: { expires: unknown; signature: unknown },
+    nowMs: number = Date.now(),
+  ): boolean {
+    return this.isValid(previewOf(width), { fileId, expires, signature }, nowMs);
   }
 
   /** Takes a link of ours apart, without verifying it. @returns null for any other URL */
@@ -85,11 +104,13 @@ export class FileLinks {
   }
 
   private link(right: string, fileId: string, expiresAt: number): FileLink {
+    const signed = this.signedQuery(right, fileId, expiresAt);
+    return { url: `${this.publicUrl}/v1/files/${fileId}/content?${signed}`, expiresAt };
+  }
+
+  private signedQuery(right: string, fileId: string, expiresAt: number): string {
     const signature = this.signatureOf(right, fileId, String(expiresAt)).toString('base64url');
-    return {
-      url: `${this.publicUrl}/v1/files/${fileId}/content?expires=${expiresAt}&signature=${signature}`,
-      expiresAt,
-    };
+    return `expires=${expiresAt}&signature=${signature}`;
   }
 
   private signatureOf(right: string, fileId: string, expires: string): Buffer {

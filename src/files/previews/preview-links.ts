@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { unixSeconds } from '../../platform/time.ts';
+import { FileLinks } from '../../tasks/files/file-links.ts';
+import { isPreviewWidth, PREVIEW_WIDTHS } from '../../tasks/files/preview-key.ts';
+import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
+import { isPresent } from '../../tasks/task.view.ts';
+import { previewSizeOf, sourceKeyOf } from './preview-size.ts';
+import type { FilePreviewView } from './preview.view.ts';
+
+/** Makes links only: the preview itself is made when the link is first read. */
+@Injectable()
+export class PreviewLinks {
+  constructor(private readonly links: FileLinks) {}
+
+  /** @throws ApiError invalid_value */
+  of(task: ShownTask, output: StoredOutput | undefined, width: number): FilePreviewView | null {
+    if (!isPreviewWidth(width)) {
+      const message = `width must be ${PREVIEW_WIDTHS.join(', ')}.`;
+      throw new ApiError('invalid_value', { param: 'width', message });
+    }
+    if (!output || !isPresent(task, output) || sourceKeyOf(output) === undefined) return null;
+    const { url, expiresAt } = this.links.signPreview(output.id, width, unixSeconds(task.files_expire_at!));
+    return { url, url_expires_at: expiresAt, ...previewSizeOf(output, width) };
+  }
+}

@@ -1,0 +1,13 @@
+import type { StoredOutput } from '../../tasks/task.entity.ts';
+import type { PreviewWidth } from '../../tasks/files/preview-key.ts';
+
+/** The file that a preview is made from: the picture itself, or the still of a film. undefined: a film without a still. */
+export const sourceKeyOf = ({ type, storage_key, thumbnail_key }: StoredOutput): string | undefined =>
+  type === 'image' ? storage_key : thumbnail_key;
+
+/** Pixels: the longest side is `width`, or that of the output if it is smaller. */
+export function previewSizeOf(output: { width: number; height: number }, width: PreviewWidth) {
+  const scale = Math.min(1, width / Math.max(output.width, output.height));
+  const scaled = (side: number): number => Math.max(1, Math.round(side * scale));
+  return { width: scaled(output.width), height: scaled(output.height) };
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import sharp from 'sharp';
+import { ApiError } from '../../errors/api-error.ts';
+import { Turns } from '../../platform/images/turns.ts';
+import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
+import { type PreviewWidth, previewKeyOf } from '../../tasks/files/preview-key.ts';
+import type { OutputFile } from '../../tasks/files/task-files.ts';
+import { sourceKeyOf } from './preview-size.ts';
+
+/** Made at a time in this process: a picture of 4K takes some 30 MB and a second of one core. */
+const AT_ONCE = 2;
+/** Waiting in this process. A gallery asks for some dozens at a time. */
+const MAX_WAITING = 200;
+const PATIENCE_MS = 30_000;
+const MAX_PIXELS = 100_000_000;
+const TIMEOUT_S = 20;
+const QUALITY = 80;
+
+/** Small WebP stills of outputs for lists: made when they are first asked for, then kept beside the output. */
+@Injectable()
+export class Previews {
+  private readonly turns = new Turns(AT_ONCE);
+  private readonly making = new Map<string, Promise<Buffer>>();
+
+  constructor(private readonly storage: Storage) {}
+
+  /**
+   * @param file present
+   * @throws ApiError variant_not_available: a film without a still; file_expired; service_unavailable: too many are made
+   */
+  async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
+    const key = previewKeyOf(file.task.id, file.output.index, width);
+    try {
+      return await this.storage.open(key);
+    } catch (error) {
+      if (!(error instanceof StoredFileMissing)) throw error;
+      return this.makeOnce(key, file, width);
+    }
+  }
+
+  /** Requests for the same preview share one making. Two processes may both make it: they store the same bytes. */
+  private makeOnce(key: string, file: OutputFile, width: PreviewWidth): Promise<Buffer> {
+    let making = this.making.get(key);
+    if (!making) {
+      if (this.making.size >= MAX_WAITING) throw new ApiError('service_unavailable');
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      making = this.turns
+        .take(file.apiKeyId, signal, () => this.make(key, file, width))
+        .catch((error: unknown) => {
+          throw error === signal.reason ? new ApiError('service_unavailable', { cause: error }) : error;
+        })
+        .finally(() => this.making.delete(key));
+      this.making.set(key, making);
+    }
+    return making;
+  }
+
+  private async make(key: string, { output, expiresAt }: OutputFile, width: PreviewWidth): Promise<Buffer> {
+    const sourceKey = sourceKeyOf(output);
+    if (sourceKey === undefined) {
+      throw new ApiError('variant_not_available', { message: 'This film has no still.' });
+    }
+    const source = await this.storage.open(sourceKey).catch((error: unknown) => {
+      const isOver = error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now();
+      throw isOver ? new ApiError('file_expired') : error;
+    });
+    const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
+      .timeout({ seconds: TIMEOUT_S })
+      .autoOrient()
+      .resize(width, width, { fit: 'inside', withoutEnlargement: true })
+      .webp({ quality: QUALITY });
+    source.on('error', (error) => still.destroy(error));
+    const bytes = await source.pipe(still).toBuffer();
+    await this.storage.put(key, bytes, 'image/webp');
+    return bytes;
+  }
+}
