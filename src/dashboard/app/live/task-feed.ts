@@ -10,6 +10,7 @@ const GATHER_MS = 80;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const POLL_MS = 5_000;
+const POLL_ROUNDS = 6;
 /** A page that nobody sees gives its socket back after this time. */
 const HIDDEN_MS = 300_000;
 const REFUSED_BEFORE_POLLING = 3;
@@ -59,7 +60,6 @@ async function follow(signal: AbortSignal): Promise<void> {
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
       await poll(signal);
       refused = 0;
-      continue;
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
@@ -100,12 +100,16 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
   });
 }
 
-/** Where no socket is to be had: reads the newest tasks until it is worth trying again. */
+/**
+ * Where no socket is to be had: reads the newest tasks until it is worth trying again.
+ * Ends at once when the service does not answer either: then nothing refuses sockets, but all is down.
+ */
 async function poll(signal: AbortSignal): Promise<void> {
-  setConnection({ state: 'polling' });
-  for (let round = 0; round < 12 && !signal.aborted; round++) {
+  for (let round = 0; round < POLL_ROUNDS && !signal.aborted; round++) {
     const page = await run(NewestTasks, {}).catch(() => null);
-    for (const { node } of page?.tasks.edges ?? []) gather(toRow(node));
+    if (!page) return;
+    setConnection({ state: 'polling' });
+    for (const { node } of page.tasks.edges) gather(toRow(node));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

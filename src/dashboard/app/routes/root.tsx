@@ -17,15 +17,17 @@ export const rootRoute = createRootRoute({
 
 export function NotFound() {
   return (
-    <Page title="Nothing here">
-      <EmptyState
-        title="No screen has this address"
-        action={
-          <Link to="/create" className={buttonClass({ variant: 'primary' })}>
-            Create
-          </Link>
-        }
-      />
-    </Page>
+    <main>
+      <Page title="Nothing here">
+        <EmptyState
+          title="No screen has this address"
+          action={
+            <Link to="/create" className={buttonClass({ variant: 'primary' })}>
+              Create
+            </Link>
+          }
+        />
+      </Page>
+    </main>
   );
 }

@@ -96,7 +96,7 @@ export function QueuePage() {
                 <bdi key="name">{name ?? apiKeyId}</bdi>,
                 count(queued),
                 count(running),
-                maxRunning === 0 ? 'no limit' : count(maxRunning),
+                maxRunning === null ? '–' : maxRunning === 0 ? 'no limit' : count(maxRunning),
               ],
             }))}
           />

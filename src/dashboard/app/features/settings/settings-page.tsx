@@ -98,7 +98,7 @@ export function SettingsPage() {
         {error && !data && <ErrorPanel error={error} onRetry={() => void reload()} />}
         {data && (
           <Table
-            label="Signed-in browsers"
+            label="Sessions of this key"
             columns={[
               { label: 'Browser' },
               { label: 'Signed in' },

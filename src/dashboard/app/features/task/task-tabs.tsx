@@ -57,7 +57,9 @@ function Files({ row }: { row: TaskRow }) {
             <th>Pixels</th>
             <th>Size</th>
             <th>Type</th>
-            <th aria-label="Actions" />
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -1,10 +1,10 @@
 import { useState, useSyncExternalStore } from 'react';
 import { nowS, onTick } from '../../format/clock.ts';
+import { shortId } from '../../format/id.ts';
 import { clockTime, duration, moment } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { Id } from '../../parts/id.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { ATTEMPT_FAULTS, eventName } from './event-name.ts';
 import styles from './webhooks.module.css';
@@ -52,55 +52,48 @@ function Event({ eventId, attempts, onResend }: { eventId: string; attempts: Del
   if (!newest) return null;
   const outcome = outcomeOf(attempts);
   return (
-    <details className={styles.event}>
-      <summary>
-        <span className={styles[outcome]}>
-          {outcome === 'delivered'
-            ? `${newest.statusCode} in ${newest.durationMs} ms`
-            : outcome === 'waiting' && !newest.attemptedAt
-              ? 'Waiting'
-              : (newest.statusCode ?? 'No answer')}
-        </span>
-        <span>{eventName(newest.eventType)}</span>
-        <Id id={eventId} />
-        <span className={styles.quiet}>
-          {attempts.length} {attempts.length === 1 ? 'try' : 'tries'}
-          {newest.nextAttemptAt && outcome !== 'delivered' && <Next at={newest.nextAttemptAt} />}
-        </span>
-        <span className={styles.right}>
-          {newest.eventType !== 'WEBHOOK_TEST' && (
-            <Button
-              onClick={(event) => {
-                event.preventDefault();
-                onResend();
-              }}
-            >
-              Resend
-            </Button>
-          )}
-        </span>
-      </summary>
-      <ol className={styles.attempts}>
-        {attempts.map((attempt) => (
-          <li key={attempt.id}>
-            <p>
-              try {attempt.attempt}, {attempt.trigger.toLowerCase()}
-              {attempt.attemptedAt && (
-                <time
-                  title={moment(attempt.attemptedAt)}
-                  dateTime={new Date(attempt.attemptedAt * 1_000).toISOString()}
-                >
-                  {' '}
-                  at {clockTime(attempt.attemptedAt)}
-                </time>
-              )}
-              {attempt.error && `: ${ATTEMPT_FAULTS[attempt.error] ?? attempt.error}`}
-            </p>
-            {attempt.responseSnippet && <CodeBlock code={attempt.responseSnippet} label="Response" />}
-          </li>
-        ))}
-      </ol>
-    </details>
+    <div className={styles.event}>
+      <details>
+        <summary>
+          <span className={styles[outcome]}>
+            {outcome === 'delivered'
+              ? `${newest.statusCode} in ${newest.durationMs} ms`
+              : outcome === 'waiting' && !newest.attemptedAt
+                ? 'Waiting'
+                : (newest.statusCode ?? 'No answer')}
+          </span>
+          <span>{eventName(newest.eventType)}</span>
+          <span className="mono" title={eventId}>
+            {shortId(eventId)}
+          </span>
+          <span className={styles.quiet}>
+            {attempts.length} {attempts.length === 1 ? 'try' : 'tries'}
+            {newest.nextAttemptAt && outcome !== 'delivered' && <Next at={newest.nextAttemptAt} />}
+          </span>
+        </summary>
+        <ol className={styles.attempts}>
+          {attempts.map((attempt) => (
+            <li key={attempt.id}>
+              <p>
+                try {attempt.attempt}, {attempt.trigger.toLowerCase()}
+                {attempt.attemptedAt && (
+                  <time
+                    title={moment(attempt.attemptedAt)}
+                    dateTime={new Date(attempt.attemptedAt * 1_000).toISOString()}
+                  >
+                    {' '}
+                    at {clockTime(attempt.attemptedAt)}
+                  </time>
+                )}
+                {attempt.error && `: ${ATTEMPT_FAULTS[attempt.error] ?? attempt.error}`}
+              </p>
+              {attempt.responseSnippet && <CodeBlock code={attempt.responseSnippet} label="Response" />}
+            </li>
+          ))}
+        </ol>
+      </details>
+      {newest.eventType !== 'WEBHOOK_TEST' && <Button onClick={onResend}>Resend</Button>}
+    </div>
   );
 }
 

@@ -1,0 +1,170 @@
+import { startApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/wait.ts';
+import { describeInBrowser, launch } from './support/browser.ts';
+import { HAS_FOCUS, Visitor } from './support/visitor.ts';
+
+const NASTY = `<script>alert(1)</script><img src=x onerror=alert(2)> "'\`\${7*7}{{7*7}} javascript:alert(3) \u202Eevil <svg onload=alert(4)>`;
+
+describeInBrowser('making things on the dashboard', () => {
+  let service: TestApp;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startApp(), launch()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  beforeEach(async () => {
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.signIn(service.api.key as string);
+  });
+  afterEach(async () => {
+    const { problems } = visitor;
+    await visitor.close();
+    expect(problems).toEqual([]);
+  });
+
+  const prompt = () => visitor.page.locator('textarea[name=prompt]');
+  const card = () => visitor.page.getByRole('article').first();
+  async function generate(text: string) {
+    await prompt().fill(text);
+    await visitor.page.keyboard.press('Control+Enter');
+  }
+
+  it('shows a picture live, by the socket alone', async () => {
+    expect(await prompt().evaluate(HAS_FOCUS)).toBe(true);
+    await generate('A lighthouse at dusk #delay:1');
+    await card()
+      .getByText(/^Running/)
+      .waitFor();
+    visitor.requests.length = 0;
+    await card().getByText('Succeeded').waitFor();
+    const picture = card().locator('img');
+    await picture.waitFor();
+    expect(await picture.evaluate('(image) => image.decode().then(() => image.naturalWidth)')).toBeGreaterThan(500);
+    expect(visitor.requests.filter((request) => request.includes('graphql'))).toEqual([]);
+  });
+
+  it('makes a task of every model with what was chosen', async () => {
+    const models = ['gpt-image-2', 'nano-banana-2', 'nano-banana-pro', 'sora-2', 'seedance-2'];
+    for (const model of models) {
+      await visitor.page.getByLabel('Model').selectOption(model);
+      await visitor.page.getByRole('radiogroup', { name: 'Aspect ratio' }).getByText('1:1').click();
+      await generate(`A small boat, for ${model}`);
+      await card().getByText(`A small boat, for ${model}`).waitFor();
+      // Two presses within 400 ms are one.
+      await visitor.page.waitForTimeout(450);
+    }
+    const made = await eventually('five tasks', async () => {
+      const response = await fetch(`${service.baseUrl}/v1/tasks?limit=5`, {
+        headers: { authorization: `Bearer ${service.api.key}` },
+      });
+      const { data } = (await response.json()) as { data: { model: string; input: { aspect_ratio: string } }[] };
+      return data.filter(({ input }) => input.aspect_ratio === '1:1').length === 5 && data;
+    });
+    expect(made.map(({ model }) => model).toSorted()).toEqual(models.toSorted());
+  });
+
+  it('follows the rules between the parameters of a model, and says why', async () => {
+    await visitor.page.getByLabel('Model').selectOption('seedance-2');
+    await visitor.page.getByRole('radiogroup', { name: 'Reference mode' }).getByText('first_frame').click();
+    await prompt().fill('A walk');
+    await visitor.page.keyboard.press('Control+Enter');
+    await visitor.page.getByText('First frame image is required.').waitFor();
+    expect(await visitor.page.getByRole('article').count()).toBe(0);
+  });
+
+  it('keeps, maps and resets values at a change of the model, with Undo', async () => {
+    await visitor.page.getByRole('radiogroup', { name: 'Resolution' }).getByText('4K').click();
+    await prompt().fill('A kite');
+    await visitor.page.getByLabel('Model').selectOption('seedance-2');
+    await visitor.page.getByText('resolution 4K → 720p: seedance-2 has no 4K').waitFor();
+    expect(await prompt().inputValue()).toBe('A kite');
+    await visitor.page.getByRole('button', { name: 'Undo' }).click();
+    expect(await visitor.page.getByLabel('Model').inputValue()).toBe('gpt-image-2');
+  });
+
+  it('keeps draft and runs over a reload', async () => {
+    await generate('A map of a harbour');
+    await card().getByText('Succeeded').waitFor();
+    await prompt().fill('not sent yet');
+    await visitor.page.reload();
+    expect(await prompt().inputValue()).toBe('not sent yet');
+    await card().getByText('A map of a harbour').waitFor();
+    await card().locator('img').waitFor();
+  });
+
+  it('uses an upload and an own output as references', async () => {
+    await generate('A cup');
+    await card().getByText('Succeeded').waitFor();
+    await card().locator('img').hover();
+    await card().getByRole('link', { name: 'Use as reference' }).click();
+    const png = await visitor.page.screenshot();
+    await visitor.page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'shot.png', mimeType: 'image/png', buffer: png });
+    await visitor.page.getByRole('img', { name: 'Reference images 2' }).waitFor();
+    await visitor.page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.gif', mimeType: 'image/gif', buffer: Buffer.from('GIF89a') });
+    await visitor.page.getByText('a.gif is no JPEG, PNG or WebP image.').waitFor();
+    await generate('A cup, in snow');
+    await card().getByText('A cup, in snow').waitFor();
+    await card().getByText('Succeeded').waitFor();
+  });
+
+  it('says what happened when a task fails, and cancels within a second in every tab', async () => {
+    await generate('Tea #fail:content_policy_violation');
+    await card().getByText('The provider refused the content', { exact: true }).waitFor();
+    const other = await visitor.context.newPage();
+    await other.goto(`${service.baseUrl}/app/tasks`);
+    await visitor.page.waitForTimeout(450);
+    await generate('Slow #delay:60');
+    await card()
+      .getByText(/^Running/)
+      .waitFor();
+    await other.getByRole('button', { name: /new task/ }).click();
+    await card().getByRole('button', { name: 'Cancel' }).click();
+    await card().getByText('Cancelled').waitFor({ timeout: 5_000 });
+    await other.getByText('Cancelled').first().waitFor({ timeout: 5_000 });
+  });
+
+  it('shows hostile texts as texts', async () => {
+    await generate(NASTY);
+    await card().getByText('<script>alert(1)</script>', { exact: false }).first().waitFor();
+    await card().getByRole('link', { name: 'Task', exact: true }).click();
+    await visitor.page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await visitor.page.getByRole('tab', { name: 'JSON' }).click();
+    await visitor.page.getByRole('region', { name: 'The task as JSON' }).getByText('"prompt"').waitFor();
+    await visitor.goto('/tasks');
+    await visitor.page.getByText('<script>alert(1)</script>', { exact: false }).first().waitFor();
+  });
+
+  it('repeats a request whose connection was cut with the same key: one task', async () => {
+    let cut = 0;
+    await visitor.page.route('**/graphql', async (route) => {
+      if (cut === 0 && (route.request().postData() ?? '').includes('CreateGeneration')) {
+        cut++;
+        await route.fetch();
+        return route.abort('connectionreset');
+      }
+      return route.continue();
+    });
+    await generate('Only once');
+    await card().getByText('Succeeded').waitFor();
+    const response = await fetch(`${service.baseUrl}/v1/tasks?limit=100`, {
+      headers: { authorization: `Bearer ${service.api.key}` },
+    });
+    const { data } = (await response.json()) as { data: { input: { prompt: string } }[] };
+    expect(data.filter(({ input }) => input.prompt === 'Only once')).toHaveLength(1);
+    expect(cut).toBe(1);
+    visitor.problems.splice(
+      0,
+      visitor.problems.length,
+      ...visitor.problems.filter((problem) => !problem.includes('ERR_CONNECTION_RESET')),
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { mkdirSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
+import { startApp, type TestApp } from '../support/app.ts';
+import { describeInBrowser, launch } from './support/browser.ts';
+import { seed } from './support/seed.ts';
+import { Visitor } from './support/visitor.ts';
+
+const SHOTS = new URL('../../coverage/shots/', import.meta.url).pathname;
+const WIDTHS = [360, 768, 1280, 1920];
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+describeInBrowser('the screens of the dashboard', () => {
+  let service: TestApp;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let screens: [name: string, path: string, heading: string][];
+
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    [service, browser] = await Promise.all([startApp(), launch()]);
+    const { picture, film, failed, endpointId } = await seed(service.baseUrl, service.api.key as string);
+    screens = [
+      ['create', '/create', 'Create'],
+      ['tasks', '/tasks', 'Tasks'],
+      ['tasks-none', '/tasks?status=running', 'Tasks'],
+      ['task', `/tasks/${picture}`, 'Succeeded'],
+      ['task-film', `/tasks/${film}`, 'Succeeded'],
+      ['task-failed', `/tasks/${failed}`, 'Failed'],
+      ['task-unknown', '/tasks/task_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Task'],
+      ['gallery', '/gallery', 'Gallery'],
+      ['connect', '/connect', 'Connect'],
+      ['keys', '/keys', 'API keys'],
+      ['webhooks', '/webhooks', 'Webhooks'],
+      ['endpoint', `/webhooks/${endpointId}`, '127.0.0.1'],
+      ['queue', '/queue', 'Queue and workers'],
+      ['providers', '/providers', 'Providers'],
+      ['usage', '/usage', 'Usage'],
+      ['settings', '/settings', 'Settings'],
+      ['unknown', '/nowhere', 'Nothing here'],
+    ];
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  it.each(['light', 'dark'] as const)('fit four widths and pass axe in the %s theme', async (theme) => {
+    const visitor = await Visitor.open(browser, service.baseUrl, { theme, reducedMotion: true });
+    const { page } = visitor;
+    await visitor.signIn(service.api.key as string);
+    const faults: string[] = [];
+    for (const [name, path, heading] of screens) {
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await visitor.goto(path);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await page.locator('[aria-busy]').waitFor({ state: 'detached' });
+      await page.waitForTimeout(250); // until pictures are drawn
+      const { violations } = await new AxeBuilder({ page }).withTags(AXE_TAGS).analyze();
+      faults.push(
+        ...violations.map(
+          ({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+        ),
+      );
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 860 });
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        if (Number(overflow) > 0) faults.push(`${name}: ${String(overflow)} px too wide at ${width}`);
+        await page.screenshot({ path: `${SHOTS}${name}-${width}-${theme}.png` });
+      }
+    }
+    await visitor.close();
+    expect(faults).toEqual([]);
+    expect(visitor.problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+  });
+
+  it('can be used by keyboard alone, at 400 %', async () => {
+    // 1280 px at 400 % are 320 px of CSS.
+    const visitor = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256, reducedMotion: true });
+    const { page } = visitor;
+    await visitor.signIn(service.api.key as string);
+    await page.keyboard.type('By keyboard alone');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('article').getByText('By keyboard alone').waitFor();
+    expect(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))).toBeLessThanOrEqual(0);
+    await page.getByRole('article').getByText('Succeeded').waitFor();
+    expect(await page.evaluate('document.getAnimations().filter((each) => each instanceof CSSAnimation).length')).toBe(
+      0,
+    );
+    await visitor.close();
+  });
+});

@@ -1,0 +1,142 @@
+import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { OneTimeCodes } from '../../src/auth/sessions/one-time-codes.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { describeInBrowser, launch } from './support/browser.ts';
+import { HAS_FOCUS, Visitor } from './support/visitor.ts';
+
+/** All that a script of the page could read. */
+const READABLE =
+  'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML, location.href])';
+
+describeInBrowser('signing in to the dashboard', () => {
+  let service: TestApp;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startApp(), launch()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  beforeEach(async () => {
+    visitor = await Visitor.open(browser, service.baseUrl);
+  });
+  afterEach(async () => {
+    await visitor.close();
+  });
+
+  const asJson = { 'content-type': 'application/json' };
+  const withKey = () => ({ authorization: `Bearer ${service.api.key}`, ...asJson });
+  async function newKey(scopes: string[] = ['generations:write', 'tasks:read']) {
+    const response = await fetch(`${service.baseUrl}/v1/api_keys`, {
+      method: 'POST',
+      headers: withKey(),
+      body: JSON.stringify({ name: 'another', scopes }),
+    });
+    return (await response.json()) as { id: string; key: string };
+  }
+
+  it('takes the printed link once, and leaves no code in the address', async () => {
+    const { id } = await newKey();
+    const link = await service.app.get(OneTimeCodes).linkFor(id);
+    await visitor.page.goto(link);
+    await visitor.page.getByRole('heading', { name: 'Create' }).waitFor();
+    expect(visitor.page.url()).toBe(`${service.baseUrl}/app/create`);
+
+    const second = await Visitor.open(browser, service.baseUrl);
+    await second.page.goto(link);
+    await second.page.getByText('This link was used already').waitFor();
+    expect(second.page.url()).not.toContain('code=');
+    await second.close();
+    expect(visitor.problems).toEqual([]);
+  });
+
+  it('says what is wrong with a key, keeps the text and sets no cookie', async () => {
+    await visitor.goto('/');
+    const field = visitor.page.locator('input[name=key]');
+    await field.fill('dr_short');
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.getByText('An API key has 49 characters, and this one has 8.').waitFor();
+    expect(visitor.requests).not.toContain('POST /v1/session');
+
+    await field.fill(newApiKey());
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.getByText('No API key of this instance is like this one').waitFor();
+    expect(await field.evaluate(HAS_FOCUS)).toBe(true);
+    expect(await visitor.context.cookies()).toEqual([]);
+  });
+
+  it('keeps the key nowhere that a script can read', async () => {
+    const { key } = await newKey();
+    await visitor.signIn(key);
+    const readable = await visitor.page.evaluate(READABLE);
+    expect(readable).not.toContain(key);
+    const [cookie] = await visitor.context.cookies();
+    expect(cookie).toMatchObject({ name: 'darkroom_session', httpOnly: true, sameSite: 'Strict' });
+    expect(visitor.problems).toEqual([]);
+  });
+
+  it('opens a deep link after signing in', async () => {
+    await visitor.goto('/tasks?status=failed');
+    await visitor.page.locator('input[name=key]').fill(service.api.key as string);
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.waitForURL('**/app/tasks?status=failed');
+  });
+
+  it('asks to sign in over the page when the key is revoked elsewhere, and loses no text', async () => {
+    const { id, key } = await newKey();
+    await visitor.signIn(key);
+    await visitor.page.locator('textarea[name=prompt]').fill('half a thought');
+    await fetch(`${service.baseUrl}/v1/api_keys/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: withKey().authorization },
+    });
+    const dialog = visitor.page.getByRole('dialog', { name: 'You are signed out' });
+    await dialog.waitFor();
+    await dialog.locator('input[name=key]').fill(service.api.key as string);
+    await visitor.page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await visitor.page.locator('textarea[name=prompt]').inputValue()).toBe('half a thought');
+  });
+
+  it('signs out in every tab of the browser', async () => {
+    await visitor.signIn(service.api.key as string);
+    const other = await visitor.context.newPage();
+    await other.goto(`${service.baseUrl}/app/tasks`);
+    await other.getByRole('heading', { name: 'Tasks' }).waitFor();
+    await visitor.page.getByRole('button', { name: /^Signed in with/ }).click();
+    await visitor.page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await visitor.page.waitForURL('**/app/sign-in*');
+    await other.getByText('You are signed out').waitFor();
+    expect(await visitor.context.cookies()).toEqual([]);
+  });
+
+  it('shows a key without a scope what it lacks, and sends no call that is refused', async () => {
+    const { key } = await newKey(['generations:write']);
+    await visitor.goto('/sign-in');
+    await visitor.page.locator('input[name=key]').fill(key);
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.waitForURL('**/app/create');
+    const refused: string[] = [];
+    visitor.page.on('response', (response) => void (response.status() === 403 && refused.push(response.url())));
+    for (const [path, scope] of [
+      ['tasks', 'tasks:read'],
+      ['gallery', 'tasks:read'],
+      ['usage', 'tasks:read'],
+      ['keys', 'keys:manage'],
+      ['webhooks', 'webhooks:manage'],
+      ['queue', 'operations:read'],
+      ['providers', 'operations:read'],
+    ]) {
+      await visitor.goto(`/${path}`);
+      await visitor.page
+        .locator('main code', { hasText: scope as string })
+        .first()
+        .waitFor();
+    }
+    expect(refused).toEqual([]);
+    expect(visitor.problems).toEqual([]);
+  });
+});

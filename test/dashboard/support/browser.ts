@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const CANDIDATES = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const executablePath = CANDIDATES.find((path) => path && existsSync(path));
+
+/** Nothing of the browser calls home, and no sandbox of its own: containers often run as root. */
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Tests in a real Chromium. Without one they are skipped, unless DARKROOM_TEST_BROWSER=required. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (executablePath) return void describe(name, tests);
+  if (process.env.DARKROOM_TEST_BROWSER === 'required') {
+    return void it(`${name}: needs Chromium`, () => {
+      throw new Error('No Chromium was found. Install one, or set CHROMIUM_PATH.');
+    });
+  }
+  process.stderr.write(`SKIPPED: ${name}: no Chromium was found. Install one, or set CHROMIUM_PATH.\n`);
+  describe.skip(name, tests);
+}
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ args: ARGS, ...(executablePath && { executablePath }) });
