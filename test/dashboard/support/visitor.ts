@@ -1,7 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** For `evaluate` on a locator: these tests are compiled without the types of a browser. */
-export const HAS_FOCUS = '(element) => element === document.activeElement';
+/** For `evaluate` on a locator, which calls no function that is given as text. These tests are compiled without the types of a browser. */
+export const HAS_FOCUS = (element: unknown): boolean =>
+  element === (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement;
 
 interface Options {
   theme?: 'light' | 'dark';
