@@ -1,7 +1,7 @@
 import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
-import { HAS_FOCUS, Visitor } from './support/visitor.ts';
+import { decodedWidth, HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 const NASTY = `<script>alert(1)</script><img src=x onerror=alert(2)> "'\`\${7*7}{{7*7}} javascript:alert(3) \u202Eevil <svg onload=alert(4)>`;
 
@@ -44,7 +44,7 @@ describeInBrowser('making things on the dashboard', () => {
     await card().getByText('Succeeded').waitFor();
     const picture = card().locator('img');
     await picture.waitFor();
-    expect(await picture.evaluate('(image) => image.decode().then(() => image.naturalWidth)')).toBeGreaterThan(500);
+    expect(await picture.evaluate(decodedWidth)).toBeGreaterThan(500);
     expect(visitor.requests.filter((request) => request.includes('graphql'))).toEqual([]);
   });
 

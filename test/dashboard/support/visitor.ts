@@ -4,6 +4,13 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 export const HAS_FOCUS = (element: unknown): boolean =>
   element === (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement;
 
+/** The width in pixels of a picture that the browser has decoded. */
+export async function decodedWidth(element: unknown): Promise<number> {
+  const image = element as { decode(): Promise<void>; naturalWidth: number };
+  await image.decode();
+  return image.naturalWidth;
+}
+
 interface Options {
   theme?: 'light' | 'dark';
   width?: number;
