@@ -882,6 +882,8 @@ export type DeletedTask = {
     deleted: boolean;
 };
 
+export type DeliveryOutcome = 'delivered' | 'failed' | 'waiting';
+
 export type DispatchCounts = {
     /**
      * due now
@@ -910,6 +912,33 @@ export type EndpointCounts = {
      * disabled ones, by their owners too
      */
     disabled: number;
+};
+
+export type EndpointStats = {
+    /**
+     * events that it accepted
+     */
+    delivered: number;
+    /**
+     * events that were given up
+     */
+    failed: number;
+    /**
+     * events that are still to be sent again
+     */
+    waiting: number;
+    /**
+     * milliseconds; the median of the accepted attempts; null without any
+     */
+    p50_ms: number | null;
+    /**
+     * unix seconds of the last attempt, however long ago; null before the first
+     */
+    last_attempted_at: number | null;
+    /**
+     * HTTP status of the last attempt; null if none arrived
+     */
+    last_status_code: number | null;
 };
 
 export type Estimate = {
@@ -2397,6 +2426,37 @@ export type Sora2Request = {
     parent_task_id?: string;
 };
 
+export type StoredEvent = {
+    /**
+     * identifier
+     */
+    id: string;
+    /**
+     * always "event"
+     */
+    object: 'event';
+    /**
+     * type of the event
+     */
+    type: WebhookDeliveryEventType;
+    /**
+     * unix seconds
+     */
+    created_at: number;
+    /**
+     * the task that the event is about; null for one about no task
+     */
+    task_id: string | null;
+    /**
+     * the body, byte for byte
+     */
+    body: string;
+    /**
+     * the attempts to send it, newest first, at most 100
+     */
+    deliveries: Array<WebhookDelivery>;
+};
+
 export type Task = ({
     status: 'queued';
 } & QueuedTask) | ({
@@ -3226,6 +3286,14 @@ export type WebhookDelivery = {
      */
     object: 'webhook_delivery';
     /**
+     * identifier of the endpoint
+     */
+    endpoint_id: string;
+    /**
+     * the task that the event is about; null for one about no task
+     */
+    task_id: string | null;
+    /**
      * identifier of the event, sent to the receiver as `webhook-id`
      */
     event_id: string;
@@ -3328,9 +3396,17 @@ export type WebhookEndpoint = {
      */
     disabled_reason: WebhookDisabledReason | null;
     /**
+     * unix seconds of the first failure since the last success; null while it works
+     */
+    failing_since: number | null;
+    /**
      * the last characters of the current secret, to recognise it
      */
     secret_hint: string;
+    /**
+     * unix seconds until which the secret before the last rotation signs too; null: it does not
+     */
+    old_secret_until: number | null;
     /**
      * unix seconds
      */

@@ -12,6 +12,8 @@ import { DeliverySignal } from './deliveries/delivery-signal.ts';
 import { DeliverySweep } from './deliveries/delivery-sweep.ts';
 import { WebhookDelivery } from './deliveries/webhook-delivery.entity.ts';
 import { WebhookDispatch } from './deliveries/webhook-dispatch.entity.ts';
+import { EndpointStatsResolver } from './endpoints/endpoint-stats.resolver.ts';
+import { TaskDeliveriesResolver } from './deliveries/task-deliveries.resolver.ts';
 import { EndpointsController } from './endpoints/endpoints.controller.ts';
 import { EndpointsResolver } from './endpoints/endpoints.resolver.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
@@ -26,6 +28,8 @@ import { ReplayWorker } from './replays/replay.worker.ts';
 import { WebhookReplays } from './replays/webhook-replays.service.ts';
 import { ReplayEvents } from './sql/replay-events.ts';
 import { WebhookReplay } from './replays/webhook-replay.entity.ts';
+import { ReadEndpointStats } from './sql/endpoint-stats.ts';
+import { ListDeliveries } from './sql/list-deliveries.ts';
 import { FindUntaken } from './sql/find-untaken.ts';
 import { UntakenDispatches } from './deliveries/untaken-dispatches.ts';
 import { FinishAndClaim } from './sql/finish-and-claim.ts';
@@ -54,6 +58,10 @@ import { WebhookGauges } from './webhook-gauges.ts';
     DeliveriesService,
     DeliverySignal,
     DeliverySweep,
+    EndpointStatsResolver,
+    ListDeliveries,
+    ReadEndpointStats,
+    TaskDeliveriesResolver,
     EndpointsResolver,
     EndpointsService,
     EventRecorder,

@@ -29,6 +29,8 @@ const GRAPHQL_ONLY = [
   'Task.requestId',
   'Task.sequence',
   'Task.timeline',
+  'Task.webhookDeliveries',
+  'WebhookEndpoint.stats',
   'UsageResult.metadata',
 ];
 

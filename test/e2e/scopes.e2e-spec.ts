@@ -94,6 +94,8 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'POST /v1/webhook_endpoints/{id}/test': 'webhooks:manage',
   'GET /v1/webhook_endpoints/{id}/deliveries': 'webhooks:manage',
   'POST /v1/webhook_endpoints/{id}/recover': 'webhooks:manage',
+  'GET /v1/webhook_endpoints/{id}/stats': 'webhooks:manage',
+  'GET /v1/webhook_events/{id}': 'webhooks:manage',
   'POST /v1/webhook_events/{id}/redeliver': 'webhooks:manage',
 };
 
@@ -152,6 +154,8 @@ const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'mutation replayWebhooks': ['operations:manage', '(input: { since: 1, until: 0 }) { id }'],
   'mutation setLogLevels': ['operations:manage', '(input: { logLevel: null }) { object }'],
   'mutation cancelWebhookReplay': ['operations:manage', '(id: "unknown") { id }'],
+  'query webhookEndpoint': ['webhooks:manage', '(id: "unknown") { id }'],
+  'query webhookEvent': ['webhooks:manage', '(id: "unknown") { id }'],
   'query webhookEndpoints': ['webhooks:manage', '{ id }'],
   'query webhookDeliveries': ['webhooks:manage', '(endpointId: "unknown") { edges { cursor } }'],
   'mutation createGeneration': ['generations:write', '(input: { model: "unknown", prompt: "x" }) { taskId }'],

@@ -253,6 +253,8 @@ describe('an endpoint', () => {
       description: 'Shop',
       status: 'enabled',
       disabled_reason: null,
+      failing_since: null,
+      old_secret_until: null,
       secret_hint: expect.stringMatching(/^.{1,8}$/),
       created_at: expect.any(Number),
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),

@@ -4,6 +4,7 @@ import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
+import { EndpointStatsQuery, EndpointStatsView, toStatsView } from '../endpoints/endpoint-stats.view.ts';
 import { toDeliveryView, WebhookDeliveryListView, WebhookRecoveryView, WebhookTestView } from './delivery.view.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -31,10 +32,22 @@ export class DeliveriesController {
   async list(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() { limit = 20, after }: ListWebhookDeliveriesQuery,
+    @Query() { limit = 20, after, ...filter }: ListWebhookDeliveriesQuery,
   ): Promise<WebhookDeliveryListView> {
-    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, id, { limit, after });
+    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, id, { limit, after, filter });
     return toList(deliveries.map(toDeliveryView), hasMore, ({ id }) => id);
+  }
+
+  @Get('stats')
+  @Fails('webhook_endpoint_not_found')
+  @ApiOperation({ summary: 'Read how an endpoint did lately', operationId: 'getWebhookEndpointStats' })
+  @ApiOkResponse({ type: EndpointStatsView })
+  async stats(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { hours = 24 }: EndpointStatsQuery,
+  ): Promise<EndpointStatsView> {
+    return toStatsView(await this.deliveries.stats(caller.apiKeyId, id, hours));
   }
 
   @Post('recover')

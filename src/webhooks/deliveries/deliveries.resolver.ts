@@ -5,6 +5,7 @@ import { After, type Connection, connectionOf, First, toConnection } from '../..
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
 import { checkArguments } from '../check-arguments.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
+import { DeliveryFilter } from './delivery-filter.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
 import { toDeliveryView, WebhookDeliveryView, WebhookRecoveryView, WebhookTestView } from './delivery.view.ts';
@@ -22,9 +23,15 @@ export class DeliveriesResolver {
     @EndpointId('endpointId') endpointId: string,
     @First() first: number,
     @After() after: string | null | undefined,
+    @Args('filter', { type: () => DeliveryFilter, nullable: true, description: 'selects attempts; all when left out' })
+    filter?: DeliveryFilter | null,
   ): Promise<Connection<WebhookDeliveryView>> {
     const page = checkArguments(ListWebhookDeliveriesQuery, { after });
-    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, endpointId, { ...page, limit: first });
+    const { deliveries, hasMore } = await this.deliveries.list(caller.apiKeyId, endpointId, {
+      after: page.after,
+      limit: first,
+      filter: filter ?? {},
+    });
     return toConnection(deliveries.map(toDeliveryView), ({ id }) => id, { hasMore, after });
   }
 

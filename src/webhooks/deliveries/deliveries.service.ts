@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, Repository } from 'typeorm';
+import { Raw, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config.ts';
 import { DAY_S } from '../../platform/time.ts';
@@ -10,27 +10,49 @@ import { eventBody } from '../events/event-body.ts';
 import { TEST_EVENT } from '../events/event-type.ts';
 import { ResendEvents, type ResentEvent } from '../sql/resend-events.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
-import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import type { DeliveryFilter } from './delivery-filter.ts';
+import { type EndpointStats, ReadEndpointStats } from '../sql/endpoint-stats.ts';
+import { ListDeliveries, type ListedDelivery } from '../sql/list-deliveries.ts';
+import { WebhookEvent } from '../events/webhook-event.entity.ts';
+
+const MAX_ATTEMPTS_SHOWN = 100;
 
 /** Lists and repeats deliveries to the endpoints of a key. Every call is bound to the key. */
 @Injectable()
 export class DeliveriesService {
   constructor(
-    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
+    @InjectRepository(WebhookEvent) private readonly events: Repository<WebhookEvent>,
+    private readonly lists: ListDeliveries,
+    private readonly reads: ReadEndpointStats,
     private readonly config: Config,
     private readonly endpoints: EndpointsService,
     private readonly resend: ResendEvents,
   ) {}
 
   /** Attempts, newest first. @throws ApiError webhook_endpoint_not_found */
-  async list(apiKeyId: string, id: string, page: Page): Promise<{ deliveries: WebhookDelivery[]; hasMore: boolean }> {
+  async list(
+    apiKeyId: string,
+    id: string,
+    { filter = {}, ...page }: Page & { filter?: DeliveryFilter },
+  ): Promise<{ deliveries: ListedDelivery[]; hasMore: boolean }> {
     await this.endpoints.find(apiKeyId, id);
-    const deliveries = await this.deliveries.find({
-      where: { endpoint_id: id, ...(page.after !== undefined && { id: LessThan(page.after) }) },
-      order: { id: 'desc' },
-      take: page.limit + 1,
-    });
+    const deliveries = await this.lists.ofEndpoint(id, filter, { ...page, limit: page.limit + 1 });
     return { deliveries: deliveries.slice(0, page.limit), hasMore: deliveries.length > page.limit };
+  }
+
+  /** @throws ApiError webhook_endpoint_not_found */
+  async stats(apiKeyId: string, id: string, hours: number): Promise<EndpointStats> {
+    await this.endpoints.find(apiKeyId, id);
+    return this.reads.of(id, hours);
+  }
+
+  /** An event with its attempts. @throws ApiError webhook_event_not_found */
+  async event(apiKeyId: string, id: string): Promise<{ event: WebhookEvent; deliveries: ListedDelivery[] }> {
+    const event = isEventId(id)
+      ? await this.events.findOneBy({ id, api_key_id: apiKeyId, expires_at: Raw((column) => `${column} > now()`) })
+      : null;
+    if (!event) throw new ApiError('webhook_event_not_found', { param: 'id' });
+    return { event, deliveries: await this.lists.ofEvent(id, MAX_ATTEMPTS_SHOWN) };
   }
 
   /**
@@ -52,9 +74,13 @@ export class DeliveriesService {
     return eventId;
   }
 
-  /** Sends an event to every enabled endpoint that subscribes to its type. @throws ApiError webhook_event_not_found */
-  async redeliver(apiKeyId: string, eventId: string): Promise<ResentEvent> {
-    const event = isEventId(eventId) ? await this.resend.redeliver(apiKeyId, eventId) : null;
+  /**
+   * Sends an event to every enabled endpoint that subscribes to its type, or to that one of them.
+   * @throws ApiError webhook_event_not_found, webhook_endpoint_not_found
+   */
+  async redeliver(apiKeyId: string, eventId: string, endpointId?: string | null): Promise<ResentEvent> {
+    if (typeof endpointId === 'string') await this.endpoints.find(apiKeyId, endpointId);
+    const event = isEventId(eventId) ? await this.resend.redeliver(apiKeyId, eventId, endpointId ?? null) : null;
     if (!event) throw new ApiError('webhook_event_not_found', { param: 'id' });
     return event;
   }

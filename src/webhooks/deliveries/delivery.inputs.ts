@@ -1,4 +1,5 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { DeliveryFilter } from './delivery-filter.ts';
 
 const MAX_UNIX_S = 253_402_300_799; // the year 9999
 const MAX_PAGE = 100;
@@ -11,7 +12,7 @@ export class RecoverWebhookEndpointInput {
   since: number;
 }
 
-export class ListWebhookDeliveriesQuery {
+export class ListWebhookDeliveriesQuery extends DeliveryFilter {
   @ApiField.integer('deliveries per page, 20 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 

@@ -3,18 +3,21 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/time.ts';
 import { type AnyEventType, AnyEventTypeChoice } from '../events/event-type.ts';
+import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import {
   type DeliveryError,
   DeliveryErrorChoice,
   type DeliveryTrigger,
   TriggerChoice,
-  type WebhookDelivery,
 } from './webhook-delivery.entity.ts';
 
 @ObjectType('WebhookDelivery', { description: 'One attempt to deliver an event to an endpoint.' })
 export class WebhookDeliveryView {
   @ApiField.string('identifier', { example: 'dlv_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('webhook_delivery') object: 'webhook_delivery';
+  @ApiField.string('identifier of the endpoint') endpoint_id: string;
+  @ApiField.string('the task that the event is about; null for one about no task', { nullable: true })
+  task_id: string | null;
   @ApiField.string('identifier of the event, sent to the receiver as `webhook-id`') event_id: string;
   @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') event_type: AnyEventType;
   @ApiField.integer('1 for the first attempt of this event') attempt: number;
@@ -46,9 +49,11 @@ export class WebhookRecoveryView {
   @ApiField.integer('number of events queued for another attempt') events: number;
 }
 
-export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView => ({
+export const toDeliveryView = (delivery: ListedDelivery): WebhookDeliveryView => ({
   id: delivery.id,
   object: 'webhook_delivery',
+  endpoint_id: delivery.endpoint_id,
+  task_id: delivery.task_id,
   event_id: delivery.event_id,
   event_type: delivery.event_type,
   attempt: delivery.attempt,

@@ -23,8 +23,14 @@ export class WebhookEndpointView {
   @ApiField.oneOf(EndpointStatusChoice, 'whether the service sends it events') status: EndpointStatus;
   @ApiField.oneOf(DisabledReasonChoice, 'why the service disabled it; null if the service did not', { nullable: true })
   disabled_reason: DisabledReason | null;
+  @ApiField.long('unix seconds of the first failure since the last success; null while it works', { nullable: true })
+  failing_since: number | null;
   @ApiField.string('the last characters of the current secret, to recognise it', { example: '…x9Qd' })
   secret_hint: string;
+  @ApiField.long('unix seconds until which the secret before the last rotation signs too; null: it does not', {
+    nullable: true,
+  })
+  old_secret_until: number | null;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.string('the signing secret; only in the response to creation or rotation', { optional: true })
   secret?: string;
@@ -40,6 +46,7 @@ export class DeletedWebhookEndpointView {
 /** @param secret only in the response to creation or rotation */
 export function toEndpointView(endpoint: WebhookEndpoint, secret?: string): WebhookEndpointView {
   const { id, url, events, description, status, disabled_reason, secret_hint, created_at } = endpoint;
+  const { failing_since, old_secret_until } = endpoint;
   return {
     id,
     object: 'webhook_endpoint',
@@ -48,7 +55,10 @@ export function toEndpointView(endpoint: WebhookEndpoint, secret?: string): Webh
     description,
     status,
     disabled_reason,
+    failing_since: failing_since && unixSeconds(failing_since),
     secret_hint,
+    old_secret_until:
+      old_secret_until && old_secret_until.getTime() > Date.now() ? unixSeconds(old_secret_until) : null,
     created_at: unixSeconds(created_at),
     ...(secret !== undefined && { secret }),
   };

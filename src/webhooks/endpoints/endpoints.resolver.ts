@@ -18,6 +18,11 @@ export class EndpointsResolver {
     return endpoints.map((endpoint) => toEndpointView(endpoint));
   }
 
+  @Query(() => WebhookEndpointView, { description: 'One webhook endpoint of your API key.' })
+  async webhookEndpoint(@CurrentCaller() caller: Caller, @EndpointId() id: string): Promise<WebhookEndpointView> {
+    return toEndpointView(await this.endpoints.find(caller.apiKeyId, id));
+  }
+
   @Mutation(() => WebhookEndpointView, {
     description: 'Creates an endpoint. Only this response contains its secret.',
   })

@@ -1,8 +1,10 @@
-import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
+import { RedeliverQuery } from './redeliver.query.ts';
+import { StoredEventView, toStoredEventView } from './stored-event.view.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
@@ -12,13 +14,26 @@ import { Fails } from '../../platform/openapi/faults.ts';
 export class EventsController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
+  @Get(':id')
+  @Fails('webhook_event_not_found')
+  @ApiOperation({ summary: 'Read an event and the attempts to send it', operationId: 'getWebhookEvent' })
+  @ApiOkResponse({ type: StoredEventView })
+  async find(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<StoredEventView> {
+    const { event, deliveries } = await this.deliveries.event(caller.apiKeyId, id);
+    return toStoredEventView(event, deliveries);
+  }
+
   @Post(':id/redeliver')
   @CountsAs('create')
   @HttpCode(200)
-  @Fails('webhook_event_not_found')
+  @Fails('webhook_event_not_found', 'webhook_endpoint_not_found')
   @ApiOperation({ summary: 'Send an event again', operationId: 'redeliverWebhookEvent' })
   @ApiOkResponse({ type: WebhookEventView })
-  async redeliver(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookEventView> {
-    return toEventView(await this.deliveries.redeliver(caller.apiKeyId, id));
+  async redeliver(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { endpoint_id: endpointId }: RedeliverQuery,
+  ): Promise<WebhookEventView> {
+    return toEventView(await this.deliveries.redeliver(caller.apiKeyId, id, endpointId));
   }
 }

@@ -32,7 +32,7 @@ const TEST: Statement = {
     select id, $6, to_timestamp(0), 'test' from event`,
 };
 
-/** To every endpoint that now subscribes to the event. An attempt in flight is left alone and counts as the redelivery. */
+/** To every endpoint that now subscribes to the event, or to the one given. An attempt in flight is left alone and counts as the redelivery. */
 const REDELIVER: Statement = {
   name: 'webhooks.redeliver',
   text: `
@@ -40,7 +40,7 @@ const REDELIVER: Statement = {
       select id, type, created_at from webhook_events where id = $1 and api_key_id = $2 and expires_at > now()
     ), subscribers as (
       select e.id as endpoint_id from webhook_endpoints e, event v
-      where e.api_key_id = $2 and e.status = 'enabled'
+      where e.api_key_id = $2 and e.status = 'enabled' and ($3::text is null or e.id = $3)
         and (v.type = any(e.events) or (v.type = '${TEST_EVENT}' and exists (
               select 1 from webhook_dispatches d where d.event_id = v.id and d.endpoint_id = e.id)))
       order by e.id for no key update of e
@@ -93,9 +93,12 @@ export class ResendEvents {
     this.signal.notify([endpointId]);
   }
 
-  /** @returns null when the key has no such event */
-  async redeliver(apiKeyId: string, eventId: string): Promise<ResentEvent | null> {
-    const [event] = await this.sql.run<ResentEvent>(REDELIVER, [eventId, apiKeyId]);
+  /**
+   * @param endpointId null: all that subscribe
+   * @returns null when the key has no such event
+   */
+  async redeliver(apiKeyId: string, eventId: string, endpointId: string | null): Promise<ResentEvent | null> {
+    const [event] = await this.sql.run<ResentEvent>(REDELIVER, [eventId, apiKeyId, endpointId]);
     if (!event) return null;
     this.signal.notify(event.endpoint_ids);
     return event;

@@ -1,0 +1,20 @@
+import { Args, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
+import { ReadEndpointStats } from '../sql/endpoint-stats.ts';
+import { checkArguments } from '../check-arguments.ts';
+import { EndpointStatsQuery, EndpointStatsView, toStatsView } from './endpoint-stats.view.ts';
+import { WebhookEndpointView } from './endpoint.view.ts';
+
+@Resolver(() => WebhookEndpointView)
+export class EndpointStatsResolver {
+  constructor(private readonly reads: ReadEndpointStats) {}
+
+  @ResolveField(() => EndpointStatsView, { description: 'How the endpoint did lately.' })
+  async stats(
+    @Parent() { id }: WebhookEndpointView,
+    @Args('hours', { type: () => Int, nullable: true, defaultValue: 24, description: 'hours to look back, 1 to 720' })
+    hours: number | null,
+  ): Promise<EndpointStatsView> {
+    const query = checkArguments(EndpointStatsQuery, { hours });
+    return toStatsView(await this.reads.of(id, query.hours ?? 24));
+  }
+}
