@@ -1,7 +1,13 @@
 import { filterOf, matches } from './task-filter.ts';
 import type { TaskRow } from './task-store.ts';
 
-const row = { status: 'RUNNING', kind: 'IMAGE', model: 'gpt-image-2', createdAt: 100 } as TaskRow;
+const row = {
+  status: 'RUNNING',
+  kind: 'IMAGE',
+  model: 'gpt-image-2',
+  createdAt: 100,
+  prompt: 'A Lighthouse at dusk',
+} as TaskRow;
 
 describe('the filter of a list', () => {
   it('comes from the address, without what is misspelt there', () => {
@@ -17,6 +23,8 @@ describe('the filter of a list', () => {
   it('decides as the service does whether a new task belongs into the list', () => {
     expect(matches(row, {})).toBe(true);
     expect(matches(row, filterOf({ status: 'running', from: '99', to: '101' }))).toBe(true);
+    expect(matches(row, filterOf({ q: 'dusk lighthouse' }))).toBe(true);
+    expect(matches(row, filterOf({ q: 'dusk harbour' }))).toBe(false);
     expect(matches(row, filterOf({ status: 'queued' }))).toBe(false);
     expect(matches(row, filterOf({ from: '100' }))).toBe(false);
   });

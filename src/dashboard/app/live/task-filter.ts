@@ -7,6 +7,8 @@ export interface TaskSearch {
   model?: string;
   from?: string;
   to?: string;
+  /** Words of the prompt. */
+  q?: string;
 }
 
 export const STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
@@ -17,10 +19,11 @@ interface TaskFilter {
   model?: string;
   createdAfter?: number;
   createdBefore?: number;
+  search?: string;
 }
 
 /** The filter of the API. What the address has misspelt is left out. */
-export function filterOf({ status, kind, model, from, to }: TaskSearch): TaskFilter {
+export function filterOf({ status, kind, model, from, to, q }: TaskSearch): TaskFilter {
   const filter: TaskFilter = {};
   if (status && (STATUSES as readonly string[]).includes(status))
     filter.status = status.toUpperCase() as TaskRow['status'];
@@ -28,18 +31,25 @@ export function filterOf({ status, kind, model, from, to }: TaskSearch): TaskFil
   if (model) filter.model = model;
   if (Number(from) > 0) filter.createdAfter = Number(from);
   if (Number(to) > 0) filter.createdBefore = Number(to);
+  if (q?.trim()) filter.search = q.trim();
   return filter;
 }
 
 /** Whether a row that the feed brought belongs into a list with this filter. */
-export function matches(row: TaskRow, { status, kind, model, createdAfter, createdBefore }: TaskFilter): boolean {
+export function matches(
+  row: TaskRow,
+  { status, kind, model, createdAfter, createdBefore, search }: TaskFilter,
+): boolean {
   return (
     (!status || row.status === status) &&
     (!kind || row.kind === kind) &&
     (!model || row.model === model) &&
     (!createdAfter || row.createdAt > createdAfter) &&
-    (!createdBefore || row.createdAt < createdBefore)
+    (!createdBefore || row.createdAt < createdBefore) &&
+    (!search || wordsOf(search).every((word) => row.prompt.toLowerCase().includes(word)))
   );
 }
+
+const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/);
 
 export const isFiltered = (search: TaskSearch): boolean => Object.values(filterOf(search)).length > 0;

@@ -2,6 +2,7 @@ import { activeTasks, clearTasks, onTask, putTasks, taskRow, type TaskRow } from
 
 const row = (change: Partial<TaskRow>): TaskRow => ({
   taskId: 'task_a',
+  sequence: 1,
   status: 'QUEUED',
   progress: 0,
   kind: 'IMAGE',
@@ -12,7 +13,7 @@ const row = (change: Partial<TaskRow>): TaskRow => ({
   error: null,
   outputs: [],
   filesUntil: 0,
-  prompt: null,
+  prompt: 'A lighthouse',
   ...change,
 });
 
@@ -20,8 +21,8 @@ beforeEach(clearTasks);
 
 describe('the store of tasks', () => {
   it('never goes back when a slow read crosses the feed', () => {
-    putTasks([row({ status: 'RUNNING', progress: 60 })]);
-    putTasks([row({ status: 'QUEUED' }), row({ status: 'RUNNING', progress: 40 })]);
+    putTasks([row({ status: 'RUNNING', progress: 60, sequence: 4 })]);
+    putTasks([row({ status: 'QUEUED', sequence: 1 }), row({ status: 'RUNNING', progress: 40, sequence: 3 })]);
     expect(taskRow('task_a')).toMatchObject({ status: 'RUNNING', progress: 60 });
   });
 
@@ -39,11 +40,5 @@ describe('the store of tasks', () => {
     expect(putTasks([row({})])).toHaveLength(1);
     expect(putTasks([row({ status: 'RUNNING' })])).toHaveLength(0);
     expect(calls).toEqual(['a', 'a']);
-  });
-
-  it('keeps the prompt when the feed does not carry it', () => {
-    putTasks([row({ prompt: 'A lighthouse' })]);
-    putTasks([row({ status: 'RUNNING' })]);
-    expect(taskRow('task_a')?.prompt).toBe('A lighthouse');
   });
 });

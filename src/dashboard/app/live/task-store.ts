@@ -1,6 +1,8 @@
 /** A task as the lists show it. Lists hold ids; the rows live here, so that a change touches one row. */
 export interface TaskRow {
   taskId: string;
+  /** Rises with every change of the task. */
+  sequence: number;
   status: 'QUEUED' | 'RUNNING' | 'SUCCEEDED' | 'FAILED';
   progress: number;
   kind: 'IMAGE' | 'VIDEO';
@@ -12,8 +14,8 @@ export interface TaskRow {
   outputs: Output[];
   /** Unix seconds; the files are deleted at this time. */
   filesUntil: number;
-  /** The first characters of the prompt; null while not known. */
-  prompt: string | null;
+  /** The first characters of the prompt. */
+  prompt: string;
 }
 
 export interface Output {
@@ -31,7 +33,6 @@ export interface Output {
 
 /** Finished rows beyond this are forgotten, oldest first, unless something shows them. */
 const MAX_ROWS = 20_000;
-const STAGES = { QUEUED: 0, RUNNING: 1, SUCCEEDED: 2, FAILED: 2 };
 
 const rows = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
@@ -43,7 +44,7 @@ export const taskRow = (id: string): TaskRow | undefined => rows.get(id);
 /** How many tasks of the key are known to be unfinished. */
 export const activeTasks = (): number => active;
 
-export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => STAGES[row.status] === 2;
+export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => row.status === 'SUCCEEDED' || row.status === 'FAILED';
 
 export function onTask(id: string, listener: () => void): () => void {
   const set = listeners.get(id) ?? new Set();
@@ -59,24 +60,15 @@ export function onActiveTasks(listener: () => void): () => void {
   return () => activeListeners.delete(listener);
 }
 
-/** A read and the feed may cross: a task only goes forward. */
-export function isOlder(
-  next: Pick<TaskRow, 'status' | 'progress'>,
-  known: Pick<TaskRow, 'status' | 'progress'>,
-): boolean {
-  const step = STAGES[next.status] - STAGES[known.status];
-  return step < 0 || (step === 0 && next.progress < known.progress);
-}
-
-/** Writes what is news. Returns the rows that were not known before. */
+/** Writes what is news, and returns the rows that were not known before. A read and the feed may cross: the newest wins. */
 export function putTasks(news: readonly TaskRow[]): TaskRow[] {
   const added: TaskRow[] = [];
   const changed: string[] = [];
   for (const row of news) {
     const known = rows.get(row.taskId);
-    if (known && isOlder(row, known)) continue;
+    if (known && row.sequence < known.sequence) continue;
     if (!known) added.push(row);
-    rows.set(row.taskId, { ...row, prompt: row.prompt ?? known?.prompt ?? null });
+    rows.set(row.taskId, row);
     active += Number(!isFinal(row)) - Number(known !== undefined && !isFinal(known));
     changed.push(row.taskId);
   }

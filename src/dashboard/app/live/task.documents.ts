@@ -4,6 +4,8 @@ import type { TaskRow } from './task-store.ts';
 export const TaskRowFields = graphql(`
   fragment TaskRowFields on Task {
     taskId
+    sequence
+    promptStart
     status
     progress
     kind
@@ -62,7 +64,6 @@ export const NewestTasks = graphql(
   [TaskRowFields],
 );
 
-export function toRow(task: ResultOf<typeof TaskRowFields>, prompt: string | null = null): TaskRow {
-  const { result, ...rest } = task;
-  return { ...rest, outputs: result?.outputs ?? [], filesUntil: result?.expiresAt ?? 0, prompt };
+export function toRow({ result, promptStart, ...task }: ResultOf<typeof TaskRowFields>): TaskRow {
+  return { ...task, prompt: promptStart, outputs: result?.outputs ?? [], filesUntil: result?.expiresAt ?? 0 };
 }

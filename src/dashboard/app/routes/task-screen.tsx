@@ -52,6 +52,6 @@ function TaskTitle({ taskId }: { taskId: string }) {
   const row = useTask(taskId);
   const state =
     row && (row.status === 'RUNNING' ? `${row.progress} %` : statusWord({ ...row, errorCode: row.error?.code }));
-  useTitle([state, row?.prompt?.slice(0, 60) ?? 'Task'].filter(Boolean).join(' · '));
+  useTitle([state, row?.prompt.slice(0, 60) ?? 'Task'].filter(Boolean).join(' · '));
   return null;
 }

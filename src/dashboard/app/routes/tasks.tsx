@@ -5,6 +5,6 @@ import { signedInRoute } from './signed-in.tsx';
 export const tasksRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks',
-  validateSearch: pick('status', 'kind', 'model', 'from', 'to'),
+  validateSearch: pick('status', 'kind', 'model', 'from', 'to', 'q'),
   component: lazyRouteComponent(() => import('./tasks-screen.tsx'), 'TasksScreen'),
 });

@@ -77,7 +77,7 @@ export async function send(key: string, parentTaskId?: string): Promise<CallErro
   change(key, { fault: null });
   try {
     const task = await sendPatiently(run, parentTaskId);
-    putTasks([toRow(task, run.request.prompt)]);
+    putTasks([toRow(task)]);
     change(key, { taskId: task.taskId });
     return null;
   } catch (error) {

@@ -8,7 +8,6 @@ export const GalleryPage = graphql(
         edges {
           node {
             ...TaskRowFields
-            input
           }
         }
         pageInfo {

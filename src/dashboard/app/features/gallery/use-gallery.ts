@@ -45,11 +45,10 @@ export function useGallery(search: TaskSearch): Gallery {
       setLoading(true);
       try {
         const { tasks } = await run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
-        const shots = tasks.edges.flatMap(({ node: { input, ...task } }) => {
-          const prompt = String((input as { prompt?: unknown } | null)?.prompt ?? '');
-          putTasks([toRow(task, prompt.slice(0, 200))]);
+        const shots = tasks.edges.flatMap(({ node: task }) => {
+          putTasks([toRow(task)]);
           const outputs = task.result?.outputs ?? [];
-          const { taskId, model, createdAt } = task;
+          const { taskId, model, createdAt, promptStart: prompt } = task;
           return outputs
             .filter(({ url }) => url !== null)
             .map((output) => ({

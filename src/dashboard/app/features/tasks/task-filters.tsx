@@ -1,15 +1,20 @@
+import { useEffect, useRef } from 'react';
+import type { ResultOf } from '../../api/graphql.ts';
+import { count } from '../../format/numbers.ts';
+import { useShortcuts } from '../../keys/shortcuts.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { isFiltered, STATUSES, type TaskSearch } from '../../live/task-filter.ts';
+import { filterOf, isFiltered, STATUSES, type TaskSearch } from '../../live/task-filter.ts';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Select } from '../../parts/select.tsx';
-import { ModelNames } from './tasks.documents.ts';
+import { TextInput } from '../../parts/text-input.tsx';
+import { ModelNames, TaskCounts } from './tasks.documents.ts';
 import styles from './tasks.module.css';
 
-const STATES = [
-  { value: 'all', label: 'All' },
-  ...STATUSES.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) })),
-];
+/** The pause between reads of the counts. */
+const COUNT_MS = 5_000;
+/** The pause after the last key before a search. */
+const TYPING_MS = 300;
 const HOUR = 3_600;
 const SPANS = { hour: HOUR, day: 24 * HOUR, week: 168 * HOUR };
 
@@ -21,6 +26,27 @@ interface Props {
 /** Every choice is part of the address. */
 export function TaskFilters({ search, onSearch }: Props) {
   const { data } = useQuery(ModelNames, {});
+  const { status: _, ...rest } = search;
+  const { data: counts, reload } = useQuery(TaskCounts, { filter: filterOf(rest) });
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void reload(), COUNT_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  const field = useRef<HTMLInputElement>(null);
+  useShortcuts({ '/': () => field.current?.focus() });
+  useEffect(() => {
+    // After Clear and Back; what one types is not overwritten.
+    if (field.current && field.current !== document.activeElement) field.current.value = search.q ?? '';
+  }, [search.q]);
+  const typing = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const find = (q: string) => {
+    clearTimeout(typing.current);
+    typing.current = setTimeout(() => onSearch({ ...search, q }), TYPING_MS);
+  };
+  const states = [
+    { value: 'all', label: 'All' },
+    ...STATUSES.map((value) => ({ value, label: stateLabel(value, counts?.taskCounts) })),
+  ];
   const change = (part: TaskSearch) => onSearch({ ...search, ...part });
   const since = (name: string) =>
     change({
@@ -31,8 +57,17 @@ export function TaskFilters({ search, onSearch }: Props) {
       <Segments
         label="Status"
         value={search.status ?? 'all'}
-        options={STATES}
+        options={states}
         onChange={(status) => change({ status: status === 'all' ? undefined : status } as TaskSearch)}
+      />
+      <TextInput
+        ref={field}
+        type="search"
+        className={styles.search}
+        aria-label="Words in the prompt"
+        placeholder="Words in the prompt  /"
+        defaultValue={search.q ?? ''}
+        onChange={(event) => find(event.target.value)}
       />
       <Select aria-label="Kind" value={search.kind ?? ''} onChange={(event) => change({ kind: event.target.value })}>
         <option value="">Any kind</option>
@@ -67,4 +102,13 @@ function spanOf(from: string | undefined): string {
   const age = Date.now() / 1_000 - Number(from);
   const near = Object.entries(SPANS).find(([, seconds]) => age >= seconds && age < seconds * 1.5);
   return near?.[0] ?? 'other';
+}
+
+/** `Queued 12`. Of more than 10,000 final tasks only the newest are counted. */
+function stateLabel(
+  name: (typeof STATUSES)[number],
+  counts: ResultOf<typeof TaskCounts>['taskCounts'] | undefined,
+): string {
+  const word = name.charAt(0).toUpperCase() + name.slice(1);
+  return counts ? `${word} ${count(counts[name])}${counts.capped && counts[name] >= 10_000 ? '+' : ''}` : word;
 }

@@ -25,7 +25,7 @@ export function TaskLine({ taskId, selected, selectable, onToggle }: Props) {
   const row = useTask(taskId);
   if (!row) return <span className={styles.gone}>Deleted</span>;
   const cover = row.outputs[0];
-  const text = row.prompt ?? '';
+  const text = row.prompt;
   return (
     <>
       {selectable && (

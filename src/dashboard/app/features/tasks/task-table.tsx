@@ -34,6 +34,12 @@ export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Prop
     scrollMargin: place.current?.offsetTop ?? 0,
     getItemKey: (index) => ids[index] ?? index,
   });
+  useEffect(() => {
+    // Rows are higher on a narrow screen.
+    const measure = () => virtualizer.measure();
+    addEventListener('resize', measure);
+    return () => removeEventListener('resize', measure);
+  }, [virtualizer]);
   const rows = virtualizer.getVirtualItems();
   const last = rows.at(-1)?.index ?? 0;
   useEffect(() => {

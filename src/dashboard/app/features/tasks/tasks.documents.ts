@@ -9,7 +9,6 @@ export const TaskPage = graphql(
         edges {
           node {
             ...TaskRowFields
-            input
           }
         }
         pageInfo {
@@ -52,6 +51,18 @@ export const ModelNames = graphql(`
   query ModelNames {
     models {
       id
+    }
+  }
+`);
+
+export const TaskCounts = graphql(`
+  query TaskCounts($filter: TaskFilter) {
+    taskCounts(filter: $filter) {
+      queued
+      running
+      succeeded
+      failed
+      capped
     }
   }
 `);

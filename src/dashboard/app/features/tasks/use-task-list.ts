@@ -41,7 +41,7 @@ export function useTaskList(search: TaskSearch): TaskList {
       try {
         const { tasks } = await run(TaskPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
         if (mine !== round.current) return;
-        putTasks(tasks.edges.map(({ node: { input, ...task } }) => toRow(task, promptOf(input))));
+        putTasks(tasks.edges.map(({ node }) => toRow(node)));
         const ids = tasks.edges.map(({ node }) => node.taskId);
         const { endCursor, hasNextPage } = tasks.pageInfo;
         setPages((before) => ({
@@ -90,5 +90,3 @@ export function useTaskList(search: TaskSearch): TaskList {
     },
   };
 }
-
-const promptOf = (input: unknown): string => String((input as { prompt?: unknown } | null)?.prompt ?? '').slice(0, 200);
