@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -17,6 +17,7 @@ const CLIENT_INPUTS = ['src/client/**/*', 'scripts/pack-client.ts', 'package.jso
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
 await Promise.all([run('nest', ['build']), buildApp(), packClient()]);
+await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
 
 async function buildApp(): Promise<void> {
   const stamp = hashOf(APP_INPUTS);

@@ -5,7 +5,7 @@ import { type FinishedTask, withOutputs } from './output.ts';
 import type { FailedTask, SucceededTask, Task } from './types.gen.ts';
 
 export interface WaitOptions<State> {
-  /** Called with each change of the percentage. */
+  /** Called with each change of the percentage or the status. */
   onProgress?: (percent: number, state: State) => void;
   /** Without it the wait has no end but that of what is waited for. */
   timeoutMs?: number;
@@ -102,7 +102,7 @@ export function create<Answer>(
 }
 
 /** The last of the states. */
-export async function waitForLast<State extends { progress: number }>(
+export async function waitForLast<State extends { progress: number; status: string }>(
   id: string,
   statesOf: (signal: AbortSignal | undefined) => AsyncIterable<State>,
   { onProgress, timeoutMs, signal }: WaitOptions<State>,
@@ -112,7 +112,7 @@ export async function waitForLast<State extends { progress: number }>(
   let last: State | undefined;
   try {
     for await (const state of statesOf(both.length > 0 ? AbortSignal.any(both) : undefined)) {
-      if (state.progress !== last?.progress) onProgress?.(state.progress, state);
+      if (state.progress !== last?.progress || state.status !== last.status) onProgress?.(state.progress, state);
       last = state;
     }
   } catch (error) {

@@ -52,7 +52,7 @@ describe('darkroom batch', () => {
 
   it('prints why a batch is refused, or skips the invalid items', async () => {
     const refused = await run([aFailure, {}]);
-    expect(refused.failure).toContain('batch_invalid');
+    expect(refused.failure).toContain('items are invalid');
     expect(refused.results).toEqual([]);
     const skipped = await run([aFailure, {}], { skipInvalid: true });
     expect(skipped.results.map(({ error }) => error?.code)).toEqual([

@@ -45,6 +45,12 @@ const json =
   (body: object, status = 200, headers = {}): Answer =>
   (_, response) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const stream =
+  (...states: object[]): Answer =>
+  (_, response) =>
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(states.map((state) => `data: ${JSON.stringify(state)}\n\n`).join(''));
 const bytes: Answer = (_, response) => response.end(IMAGE);
 const drop: Answer = (request) => request.socket.destroy();
 
@@ -57,6 +63,7 @@ const succeeded = (count = 1, sha256 = SHA256) =>
         index,
         url: `${url}/file/${index}`,
         content_type: 'image/png',
+        size_bytes: IMAGE.length,
         sha256,
       })),
     },
@@ -74,14 +81,13 @@ describe('generate', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('creates a task, polls until it is final, saves each output in the folder and prints the file names', async () => {
-    answers = [json(task('queued'), 201), json(task('running')), json(succeeded(2)), bytes, bytes];
+  it('creates a task, follows it until it is final, saves each output in the folder and prints the file names', async () => {
+    answers = [json(task('queued'), 201), stream(task('running'), succeeded(2)), bytes, bytes];
     const out = join(folder, 'new', 'folder');
     await generate(out);
     expect(requests.map(({ line }) => line)).toEqual([
       'POST /v1/generations',
-      `GET /v1/tasks/${ID}?wait=30`,
-      `GET /v1/tasks/${ID}?wait=30`,
+      `GET /v1/tasks/${ID}/events`,
       'GET /file/0',
       'GET /file/1',
     ]);
@@ -121,13 +127,13 @@ describe('generate', () => {
 
   it("fails with the service's message when a request is refused, and does not retry", async () => {
     answers = [json({ error: { code: 'insufficient_scope', message: 'Lacks it.' } }, 403)];
-    await expect(generate(folder)).rejects.toThrow('insufficient_scope: Lacks it.');
+    await expect(generate(folder)).rejects.toMatchObject({ code: 'insufficient_scope', message: 'Lacks it.' });
     expect(requests).toHaveLength(1);
   });
 
   it('fails when the task does', async () => {
     const error = { code: 'content_policy_violation', message: 'Not that.' };
-    answers = [json(task('queued'), 201), json(task('failed', { error }))];
+    answers = [json(task('queued'), 201), stream(task('failed', { error }))];
     await expect(generate(folder)).rejects.toThrow('content_policy_violation: Not that.');
   });
 

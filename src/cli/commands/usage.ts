@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import { ServiceClient } from '../client/service-client.ts';
-import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
+import type { UsageQuery } from '../../client/resources/account.ts';
+import type { UsagePage } from '../../client/types.gen.ts';
+import { connect, connected, type Connection } from '../client/connect.ts';
 import { moment, past, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';
 
-interface Options {
+interface Options extends Connection {
   start: number;
   end?: number;
   by: string;
@@ -13,25 +14,15 @@ interface Options {
   keyId?: string;
   limit?: number;
   page?: string;
-  url: string;
-  key?: string;
-  json?: true;
 }
 
-type Result = Record<string, string | number | null>;
-
-interface Page {
-  currency: string;
-  data: { start_time: number; end_time: number; results: Result[] }[];
-  totals: Result;
-  next_page: string | null;
-}
+type Result = Record<string, unknown>;
 
 const MICROS = 1_000_000;
 
 /** `darkroom usage --start 30d`: calls the service over HTTP, as any client does. */
 export function usageCommand(): Command {
-  return new Command('usage')
+  const command = new Command('usage')
     .description('Show what tasks used and cost, over time.')
     .option('--start <when>', 'a date, or 30d or 12h ago', past, past('30d'))
     .option('--end <when>', 'a date (default: now)', moment)
@@ -41,24 +32,20 @@ export function usageCommand(): Command {
     .option('--key-id <id>', 'another API key, key_…, or all; needs the scope keys:manage')
     .option('--limit <n>', 'buckets per page, 1 to 400', wholeNumber)
     .option('--page <page>', 'next_page of the page before')
-    .option('--json', 'print the page as JSON')
-    .addOption(urlOption())
-    .addOption(keyOption())
     .action(async (options: Options) => {
-      const service = new ServiceClient(options.url, requireKey(options.key));
-      const page = await service.call<Page>('GET', `/v1/usage?${queryOf(options)}`);
+      const page = await connect(options).usage.get(queryOf(options));
       console.log(options.json ? JSON.stringify(page, null, 2) : textOf(page, options.timezone));
     });
+  return connected(command, 'usage --start 7d --group model');
 }
 
-function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Options): URLSearchParams {
-  const query = { start_time: start, end_time: end, bucket_width: by, timezone, group_by: group, api_key_id: keyId };
-  const given = Object.entries({ ...query, limit, page }).filter(([, value]) => value !== undefined);
-  return new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])));
+function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Options): UsageQuery {
+  const query = { start_time: start, end_time: end, bucket_width: by, timezone, group_by: group?.split(',') };
+  return { ...query, api_key_id: keyId, limit, page } as UsageQuery; // the service judges them
 }
 
 /** Buckets without tasks are left out; the last line is the whole range. */
-function textOf({ currency, data, totals, next_page }: Page, timeZone = 'UTC'): string {
+function textOf({ currency, data, totals, next_page }: UsagePage, timeZone = 'UTC'): string {
   const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }); // 2026-11-22 00:00
   const rows = data.flatMap(({ start_time, results }) =>
     results.map((result) => ({

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { Darkroom } from '../../client/node.ts';
+import { keyOption, requireKey, urlOption } from './service-options.ts';
+
+/** The options of every command that uses the client. */
+export interface Connection {
+  url: string;
+  key?: string;
+  json?: true;
+}
+
+const MAX_RETRIES = 4;
+
+export const connect = ({ url, key }: Connection): Darkroom =>
+  new Darkroom({ baseUrl: url, apiKey: requireKey(key), maxRetries: MAX_RETRIES });
+
+/** @param example of a whole command, for --help */
+export function connected(command: Command, example: string): Command {
+  return command
+    .option('--json', 'print as JSON')
+    .addOption(urlOption())
+    .addOption(keyOption())
+    .addHelpText('after', `\nExample: darkroom ${example}`);
+}

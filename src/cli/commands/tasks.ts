@@ -1,0 +1,116 @@
+import { Command, Option } from 'commander';
+import type { ListTasks } from '../../client/resources/tasks.ts';
+import type { Task } from '../../client/types.gen.ts';
+import { connect, connected, type Connection } from '../client/connect.ts';
+import { followRun } from '../follow-run.ts';
+import { number, past, wholeNumber } from '../options.ts';
+import { table } from '../table.ts';
+import { take } from '../take.ts';
+
+interface ListOptions extends Connection {
+  status?: ListTasks['status'];
+  kind?: ListTasks['kind'];
+  model?: string;
+  since?: number;
+  metadata?: Record<string, string>;
+  limit: number;
+}
+
+interface WaitOptions extends Connection {
+  out: string;
+  open?: true;
+  timeout?: number;
+}
+
+const MAX_PAGE = 100;
+
+/** `darkroom tasks …`: what was asked for, by whichever interface. */
+export function tasksCommand(): Command {
+  const tasks = new Command('tasks').description('List, read, cancel, wait for and repeat tasks.');
+  addList(tasks);
+
+  const get = tasks
+    .command('get')
+    .description('Show a task.')
+    .argument('<id>', 'task_…')
+    .action(async (id: string, options: Connection) => {
+      const task = await connect(options).tasks.get(id);
+      console.log(options.json ? JSON.stringify(task, null, 2) : table([rowOf(task)]));
+    });
+  connected(get, 'tasks get task_01jd8e5t9kf3qs7m2v4xw6yzab --json');
+
+  const cancel = tasks
+    .command('cancel')
+    .description('Cancel tasks. Those that have ended stay as they are.')
+    .argument('<ids...>', 'task_…, at most 100')
+    .action(async (ids: string[], options: Connection) => {
+      const counts = await connect(options).tasks.cancel({ ids });
+      const row = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
+      console.log(options.json ? JSON.stringify(counts, null, 2) : table([row]));
+    });
+  connected(cancel, 'tasks cancel task_01jd8e5t9kf3qs7m2v4xw6yzab');
+
+  const wait = tasks
+    .command('wait')
+    .description('Wait for a task and save its files.')
+    .argument('<id>', 'task_…')
+    .action(async (id: string, options: WaitOptions) => followRun(connect(options).run(id), following(options)));
+  connected(saving(wait), 'tasks wait task_01jd8e5t9kf3qs7m2v4xw6yzab --timeout 60');
+
+  const retry = tasks
+    .command('retry')
+    .description('Make a final task again, wait for it and save its files.')
+    .argument('<id>', 'task_…')
+    .option('--prompt <text>', 'another prompt')
+    .action(async (id: string, options: WaitOptions & { prompt?: string }) => {
+      const changes = options.prompt === undefined ? {} : { prompt: options.prompt };
+      await followRun(await connect(options).run(id).retry(changes), following(options));
+    });
+  connected(saving(retry), 'tasks retry task_01jd8e5t9kf3qs7m2v4xw6yzab --prompt "The same at dusk"');
+  return tasks;
+}
+
+function addList(tasks: Command): void {
+  const list = tasks
+    .command('list')
+    .description('List the tasks of the key, newest first.')
+    .addOption(new Option('--status <status>').choices(['queued', 'running', 'succeeded', 'failed']))
+    .addOption(new Option('--kind <kind>').choices(['image', 'video']))
+    .option('--model <id>', 'of this model')
+    .option('--since <when>', 'created since a date, or 30d or 12h ago', past)
+    .option('--metadata <key=value...>', 'that carry these', pair)
+    .option('--limit <n>', 'at most so many', wholeNumber, 20)
+    .action(async ({ status, kind, model, since, metadata, limit, ...connection }: ListOptions) => {
+      const filter = { status, kind, model, created_after: since, metadata, limit: Math.min(limit, MAX_PAGE) };
+      const found = await take(connect(connection).tasks.list(filter as ListTasks), limit);
+      console.log(connection.json ? JSON.stringify(found, null, 2) : table(found.map(rowOf)));
+    });
+  connected(list, 'tasks list --status failed --since 1d');
+}
+
+const saving = (command: Command): Command =>
+  command
+    .option('--out <path>', 'output folder, or a file name if the task makes one file', '.')
+    .option('--open', 'show the files in the browser of this machine')
+    .option('--timeout <seconds>', 'give up waiting after this time; the task goes on', number);
+
+const following = ({ out, json, open, timeout }: WaitOptions) => ({
+  out,
+  ...(json && { json }),
+  ...(open && { open }),
+  ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+});
+
+function pair(text: string, others: Record<string, string> = {}): Record<string, string> {
+  const [key = '', ...value] = text.split('=');
+  return { ...others, [key]: value.join('=') };
+}
+
+const rowOf = (task: Task): Record<string, string> => ({
+  id: task.task_id,
+  status: task.status === 'failed' ? task.error.code : task.status,
+  progress: `${task.progress}%`,
+  model: task.model,
+  created: new Date(task.created_at * 1000).toISOString(),
+  prompt: String((task.input as { prompt?: unknown }).prompt ?? '').slice(0, 40),
+});

@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '../../main.js');
+
+/** `darkroom up`: the service itself, as `npm start` without building. */
+export function upCommand(): Command {
+  return new Command('up')
+    .description('Start the service, until interrupted.')
+    .addHelpText('after', '\nExample: PORT=8080 darkroom up')
+    .action(async () => {
+      const child = spawn(process.execPath, [MAIN], { stdio: 'inherit' });
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+      const [code] = (await once(child, 'exit')) as [number | null];
+      process.exitCode = code ?? 1;
+    });
+}

@@ -1,0 +1,23 @@
+const WIDTH = 24;
+
+/** Shows how far something is on stderr: a bar that moves on a terminal, a line for each change elsewhere. */
+export class ProgressLine {
+  private shown = '';
+
+  constructor(private readonly out: NodeJS.WriteStream = process.stderr) {}
+
+  update(status: string, percent: number): void {
+    const text = `${status} ${percent} %`;
+    if (text === this.shown) return;
+    this.shown = text;
+    if (!this.out.isTTY) return void this.out.write(`${text}\n`);
+    const done = Math.round((percent / 100) * WIDTH);
+    this.out.write(`\r\x1b[K${'█'.repeat(done)}${'░'.repeat(WIDTH - done)} ${text}`);
+  }
+
+  /** Frees the line for what comes next. */
+  end(): void {
+    if (this.out.isTTY && this.shown !== '') this.out.write('\r\x1b[K');
+    this.shown = '';
+  }
+}
