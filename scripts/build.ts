@@ -5,8 +5,12 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { buildReference } from './build-reference.ts';
 
-/** Builds the service, its dashboard and its client side by side. The last two are skipped when nothing that they are made from has changed. */
+/**
+ * Builds the service, its dashboard, its client and what its reference page needs side by side. Dashboard and client are skipped when
+ * nothing that they are made from has changed.
+ */
 
 const ROOT = new URL('../', import.meta.url).pathname;
 const APP = `${ROOT}dist/dashboard/app`;
@@ -16,7 +20,7 @@ const CLIENT_STAMP = `${ROOT}dist/client.stamp`;
 const CLIENT_INPUTS = ['src/client/**/*', 'scripts/pack-client.ts', 'package.json'];
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
-await Promise.all([run('nest', ['build']), buildApp(), packClient()]);
+await Promise.all([run('nest', ['build']), buildApp(), packClient(), buildReference(ROOT)]);
 await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
 
 async function buildApp(): Promise<void> {

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { Body, Controller, Global, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse } from '@nestjs/swagger';
@@ -53,12 +54,14 @@ async function start() {
   serveApiDocs(app);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as { port: number };
-  return { app, get: (path: string) => fetch(`http://127.0.0.1:${port}${path}`) };
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  return { app, get };
 }
 
 describe('health', () => {
   let app: NestFastifyApplication;
-  let get: (path: string) => Promise<Response>;
+  let get: Awaited<ReturnType<typeof start>>['get'];
   let database: () => Promise<unknown>;
   let asked = 0;
 
@@ -193,15 +196,61 @@ describe('the description of the API', () => {
     const page = await get('/docs');
     const html = await page.text();
     const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link);
-    const parts = await Promise.all(links.map((link) => get(`/${link}`)));
+    const parts = await Promise.all(links.map((link) => get(link!.startsWith('data:') ? '/docs' : `/${link}`)));
     await Promise.all(parts.map((part) => part.arrayBuffer()));
     await app.close();
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
-    expect(links).toHaveLength(4);
+    const policy = page.headers.get('content-security-policy')!;
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).not.toMatch(/https?:|unsafe-eval/);
     expect(html).not.toMatch(/https?:\/\//);
-    expect(parts.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const types = parts.map((part) => part.headers.get('content-type')!.split(';')[0]);
-    expect(types).toEqual(['image/png', 'text/css', 'text/javascript', 'text/javascript']);
+    expect(links).toEqual(['data:,', 'docs/scalar.js', 'docs/start.js']);
+    expect(parts.slice(1).map(({ status }) => status)).toEqual([200, 200]);
+    const types = parts.slice(1).map((part) => part.headers.get('content-type')!.split(';')[0]);
+    expect(types).toEqual(['text/javascript', 'text/javascript']);
+  });
+
+  it('sends the program of the page compressed, or not, as the client can read it', async () => {
+    const { app, get } = await start();
+    const gzipped = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' });
+    const plain = await get('/docs/scalar.js', { 'accept-encoding': 'identity' });
+    const sizes = await Promise.all([gzipped, plain].map(async (part) => (await part.arrayBuffer()).byteLength));
+    await app.close();
+    expect([gzipped, plain].map(({ headers }) => headers.get('content-encoding'))).toEqual(['gzip', null]);
+    expect(sizes[0]).toBe(sizes[1]); // fetch has decompressed the first
+    expect(sizes[1]).toBeGreaterThan(1_000_000);
+  });
+});
+
+describe('the docs for language models', () => {
+  const docs = new URL('../../docs/', import.meta.url);
+  const pages = globSync('{api,guides}/*.md', { cwd: docs }).toSorted();
+
+  it('list every page of the reference and the guides, and serve it as it is', async () => {
+    const { app, get } = await start();
+    const index = await (await get('/llms.txt')).text();
+    const links = [...index.matchAll(/^- \[.+\]\(\/llms\/(.+\.md)\): [A-Z`].{15,}\.$/gm)].map(([, link]) => link!);
+    const full = await (await get('/llms-full.txt')).text();
+    expect(links.toSorted()).toEqual(pages);
+    for (const page of pages) {
+      const text = readFileSync(new URL(page, docs), 'utf8');
+      const served = await get(`/llms/${page}`);
+      expect(served.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+      expect(await served.text()).toBe(text);
+      expect(full).toContain(text.trim());
+    }
+    const metrics = await (await get('/metrics')).text();
+    expect(metrics).toContain('http_route="/llms/*"');
+    expect(metrics).not.toContain('tasks.md');
+    await app.close();
+  });
+
+  it.each(['/llms/nothing.md', '/llms/..%2f..%2f..%2fpackage.json', '/docs/nothing.js'])('have no %s', async (path) => {
+    const { app, get } = await start();
+    const answer = await get(path);
+    const body: any = await answer.json();
+    await app.close();
+    expect([answer.status, body.error.code]).toEqual([404, 'route_not_found']);
   });
 });

@@ -77,7 +77,7 @@ describe.each(ERAS)('the official client in the %s era', (era) => {
     const { task_id, status } = taskOf(first);
     expect(['queued', 'running']).toContain(status);
     expect(textOf(first)).toContain('get_task');
-    const result = await call('get_task', { task_id, wait_s: 30 });
+    const result = await call('get_task', { task_id, wait_s: 120 });
     expect(taskOf(result)).toMatchObject({ task_id, status: 'succeeded', kind: 'video' });
     expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'image']);
   });

@@ -1,21 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { buildOpenApi } from '../openapi/build-openapi.ts';
-
-/** The folder of swagger-ui in node_modules: the page loads nothing from other servers. */
-function pageFolder(): string {
-  const nestSwagger = createRequire(import.meta.url).resolve('@nestjs/swagger');
-  return dirname(createRequire(nestSwagger).resolve('swagger-ui-dist/package.json'));
-}
-
-const FILES: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-};
+import { serveDocsFiles } from './docs-files.ts';
 
 /** The links are relative, so that the page also works behind a proxy that adds a path prefix. */
 const PAGE = `<!doctype html>
@@ -24,30 +10,65 @@ const PAGE = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Darkroom API</title>
-    <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
-    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="icon" href="data:,">
   </head>
   <body>
     <main id="reference"></main>
-    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/scalar.js"></script>
     <script src="docs/start.js"></script>
   </body>
 </html>
 `;
-const START = `SwaggerUIBundle({
-  url: new URL('openapi.json', document.baseURI).href,
-  dom_id: '#reference',
-  deepLinking: true,
-  persistAuthorization: false,
-  validatorUrl: null,
-});
-`;
-const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
-/** Serves `/openapi.json` for programs and `/docs` for people. Call it before the application listens. */
+/** Of the many languages that the page knows, these show how to call the API; `fetch` is TypeScript too. */
+const START = `Scalar.createApiReference('#reference', {
+  url: new URL('openapi.json', document.baseURI).href,
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  hiddenClients: hiddenBut({ shell: ['curl'], js: ['fetch'], node: [], python: ['httpx_sync', 'requests'] }),
+  authentication: { preferredSecurityScheme: 'api_key' },
+  persistAuth: false,
+  telemetry: false,
+  withDefaultFonts: false,
+  hideClientButton: true,
+  hideModels: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});
+
+function hiddenBut(shown) {
+  const known = {
+    c: ['libcurl'], clojure: ['clj_http'], csharp: ['httpclient', 'restsharp'], dart: ['http'],
+    fsharp: ['httpclient'], go: ['native'], http: ['http1.1'], java: ['asynchttp', 'nethttp', 'okhttp', 'unirest'],
+    js: ['axios', 'fetch', 'jquery', 'ofetch', 'xhr'], kotlin: ['okhttp'],
+    node: ['axios', 'fetch', 'ofetch', 'undici'], objc: ['nsurlsession'], ocaml: ['cohttp'],
+    php: ['curl', 'guzzle', 'laravel'], powershell: ['restmethod', 'webrequest'],
+    python: ['aiohttp', 'httpx_async', 'httpx_sync', 'python3', 'requests'], r: ['httr', 'httr2'],
+    ruby: ['native'], rust: ['reqwest'], shell: ['curl', 'httpie', 'wget'], swift: ['nsurlsession'],
+  };
+  return Object.fromEntries(
+    Object.entries(known).map(([name, clients]) => [name, clients.filter((one) => !(shown[name] ?? []).includes(one))]),
+  );
+}
+`;
+
+/** Nothing of other servers: no fonts, no proxy, no telemetry. The page writes its styles itself. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Serves `/openapi.json` for programs, `/docs` for people and `/llms.txt` for language models. Call it before the application listens. */
 export function serveApiDocs(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
-  const folder = pageFolder();
   let openApi: string | undefined;
 
   fastify.get('/openapi.json', (_request, reply) => {
@@ -57,13 +78,5 @@ export function serveApiDocs(app: INestApplication): void {
   fastify.get('/docs', (_request, reply) => {
     void reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(PAGE);
   });
-  fastify.get('/docs/start.js', (_request, reply) => {
-    void reply.type('text/javascript; charset=utf-8').send(START);
-  });
-  for (const [name, type] of Object.entries(FILES)) {
-    fastify.get(`/docs/${name}`, async (_request, reply) => {
-      void reply.type(type).header('cache-control', 'public, max-age=86400'); // changes only with a release
-      return readFile(join(folder, name));
-    });
-  }
+  serveDocsFiles(fastify, new Map([['start.js', START]]));
 }

@@ -14,9 +14,9 @@ const MAX_BYTES = 450_000_000;
 /** Read from packages that the image has in part. */
 const PAGES = [
   '/docs',
-  '/docs/swagger-ui.css',
-  '/docs/swagger-ui-bundle.js',
-  '/docs/favicon-32x32.png',
+  '/docs/scalar.js',
+  '/llms-full.txt',
+  '/llms/api/tasks.md',
   '/openapi.json',
   '/graphiql',
   '/graphiql/graphiql.js',

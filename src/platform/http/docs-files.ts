@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { ApiError } from '../../errors/api-error.ts';
+
+/** What `npm run build` writes. The path is the same from the sources and from the built files. */
+const FOLDER = new URL('../../../dist/reference/', import.meta.url).pathname;
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/**
+ * Serves the files of the reference page and the docs for language models. A pattern for many files, because each route is a
+ * series of its own in the metrics.
+ * @param written files of the page that are texts of this program, by name
+ */
+export function serveDocsFiles(fastify: FastifyInstance, written: ReadonlyMap<string, string>): void {
+  // Only these: a name in a URL never becomes a path.
+  const pages = new Set(globSync('**/*.md', { cwd: join(FOLDER, 'pages') }));
+
+  fastify.get<{ Params: { file: string } }>('/docs/:file', async (request, reply) => {
+    const text = written.get(request.params.file);
+    if (text !== undefined) return describe(reply, '.js').send(text);
+    if (request.params.file !== 'scalar.js') throw new ApiError('route_not_found');
+    return sendProgram(request, reply);
+  });
+  for (const name of ['llms.txt', 'llms-full.txt']) {
+    fastify.get(`/${name}`, async (_request, reply) => describe(reply, '.txt').send(await read(name)));
+  }
+  fastify.get<{ Params: { '*': string } }>('/llms/*', async ({ params }, reply) => {
+    if (!pages.has(params['*'])) throw new ApiError('route_not_found');
+    return describe(reply, '.md').send(await read(join('pages', params['*'])));
+  });
+}
+
+/** 1.4 MB compressed, 4.9 MB not. */
+async function sendProgram({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const compressed = await read('scalar.js.gz');
+  describe(reply, '.js').header('vary', 'Accept-Encoding');
+  if (!/\bgzip\b/.test((headers['accept-encoding'] as string | undefined) ?? '')) {
+    const plain = createGunzip(); // piece by piece
+    plain.end(compressed);
+    return reply.send(plain);
+  }
+  return reply.header('content-encoding', 'gzip').send(compressed);
+}
+
+/** They change only with a release. */
+const describe = (reply: FastifyReply, extension: string): FastifyReply =>
+  reply.type(TYPES[extension]!).header('cache-control', 'public, max-age=86400');
+
+/** @throws ApiError route_not_found when only a part of the program was built */
+async function read(name: string): Promise<Buffer> {
+  return readFile(join(FOLDER, name)).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ENOENT' ? new ApiError('route_not_found', { cause }) : cause;
+  });
+}
