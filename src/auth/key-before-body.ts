@@ -7,7 +7,8 @@ import { hasBody } from '../platform/http/has-body.ts';
 import { bodyConfigOf } from '../platform/http/multipart/accepts-body.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
 import { bearerTokenOf } from './bearer-token.ts';
-import { Credentials, SessionToken } from './credential.ts';
+import { type Credential, Credentials, SessionToken } from './credential.ts';
+import { isToken } from './sessions/random-token.ts';
 
 /** Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public. */
 const GUARDED = '/v1/';
@@ -26,12 +27,19 @@ export class KeyBeforeBody {
       if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
       try {
         const credential = credentials.of(request); // a page of another origin is refused here also at /graphql
-        if (!request.url.startsWith(GUARDED) || credential instanceof SessionToken) return done();
-        if (!isWellFormed(bearerTokenOf(credential))) throw new ApiError('invalid_api_key');
+        // The route, because one path has many spellings: `/%76%31/files` leads to `/v1/files` too.
+        if (request.routeOptions.url?.startsWith(GUARDED)) assertWellFormed(credential);
       } catch (error) {
         return done(error as Error);
       }
       done();
     });
   }
+}
+
+/** @throws ApiError missing_api_key, invalid_api_key, session_expired */
+function assertWellFormed(credential: Credential): void {
+  if (credential instanceof SessionToken) {
+    if (!isToken(credential.token)) throw new ApiError('session_expired');
+  } else if (!isWellFormed(bearerTokenOf(credential))) throw new ApiError('invalid_api_key');
 }

@@ -121,6 +121,16 @@ describe('the session of a browser', () => {
     expect(data.viewer.id).toBe(other.id);
   });
 
+  it('is refused before the body is parsed when it can be none', async () => {
+    const headers = { cookie: 'darkroom_session=x', origin: new URL(service.baseUrl).origin };
+    const reply = await fetch(new URL('/v1/files', service.baseUrl), {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{ no json',
+    });
+    expect([reply.status, ((await reply.json()) as SessionBody).error.code]).toEqual([401, 'session_expired']);
+  });
+
   it('tells unknown, revoked and missing keys apart, and sets no cookie', async () => {
     const revoked = await newKey();
     await service.api.call('DELETE', `/v1/api_keys/${revoked.id}`);
@@ -166,6 +176,8 @@ describe('the session of a browser', () => {
     await rotateThrough(rotating, id);
     await eventually('the other to be signed out', async () => (await other.ask(VIEWER)).errors !== undefined);
     expect((await rotating.ask<{ viewer: { id: string } }>(VIEWER)).data.viewer.id).toBe(id);
+    const { data } = await rotating.ask<{ sessions: { current: boolean }[] }>('{ sessions { current } }');
+    expect(data.sessions).toEqual([{ current: true }]);
   });
 
   it('ends by signing out, in every tab', async () => {

@@ -92,10 +92,16 @@ export class SessionsService {
     return session;
   }
 
-  /** The browsers that are signed in with the caller's key, the last used first. */
+  /** The browsers that are signed in with the caller's key, the last used first. A session has ended with its secret. */
   list({ apiKeyId }: Caller): Promise<Session[]> {
     return this.sessions.find({
-      where: { api_key_id: apiKeyId, expires_at: Raw((column) => `${column} > now()`) },
+      where: {
+        api_key_id: apiKeyId,
+        expires_at: Raw((column) => `${column} > now()`),
+        secret_hash: Raw(
+          (column) => `${column} in (select hash from api_key_secrets where expires_at is null or expires_at > now())`,
+        ),
+      },
       order: { last_seen_at: 'desc', id: 'desc' },
       take: MAX_SESSIONS,
     });
