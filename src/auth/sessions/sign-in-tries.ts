@@ -35,8 +35,14 @@ export class SignInTries {
       });
     }
     tries.failures++;
-    const result = await signIn();
-    tries.failures--;
-    return result;
+    try {
+      const result = await signIn();
+      tries.failures--;
+      return result;
+    } catch (error) {
+      // Anything else, such as an unavailable database, says nothing about the secret that was tried.
+      if (!(error instanceof ApiError) || error.status !== 401) tries.failures--;
+      throw error;
+    }
   }
 }
