@@ -10,8 +10,9 @@ const PAGE = 'index.html';
 /** Serves the app below `/app/`, and sends a browser that opens `/` there. */
 export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>): void {
   fastify.get('/', (request, reply) => {
+    void reply.header('vary', 'accept');
     if (!namesHtml(request)) throw new ApiError('route_not_found');
-    return reply.header('vary', 'accept').redirect('/app/', 302);
+    return reply.redirect('/app/', 302);
   });
   fastify.get('/app', (_request, reply) => reply.redirect('/app/', 302));
   fastify.get<{ Params: { '*': string } }>('/app/*', (request, reply) => {

@@ -111,6 +111,7 @@ describe('the dashboard', () => {
     expect([browser.status, browser.headers.location]).toEqual([302, '/app/']);
     const program = await ask(app, '/', { accept: '*/*' });
     expect([program.status, JSON.parse(program.bytes.toString()).error.code]).toEqual([404, 'route_not_found']);
+    expect([browser.headers.vary, program.headers.vary]).toEqual(['accept', 'accept']); // a cache keeps a 404 too
   });
 
   it('says what to do when it is not built', async () => {
