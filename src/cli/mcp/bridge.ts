@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { BadImage, IMAGE_ARGUMENTS, type LocalImages } from './local-images.ts';
-import { isRequest, PARSE_ERROR, rpcError, type RpcMessage, toolFailure } from './rpc.ts';
+import { INVALID_REQUEST, isMessage, isRequest, PARSE_ERROR, rpcError, type RpcMessage, toolFailure } from './rpc.ts';
 import type { RpcClient } from './rpc-client.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
 
@@ -33,14 +33,17 @@ export class Bridge {
   }
 
   private take(line: string): void {
-    let given: RpcMessage | RpcMessage[];
+    let given: unknown;
     try {
-      given = JSON.parse(line) as RpcMessage | RpcMessage[];
+      given = JSON.parse(line);
     } catch {
       this.write(rpcError(null, 'The line is not JSON.', undefined, PARSE_ERROR));
       return;
     }
-    for (const message of [given].flat()) void this.pass(message);
+    for (const message of [given].flat()) {
+      if (isMessage(message)) void this.pass(message);
+      else this.write(rpcError(null, 'The line is no message of JSON-RPC.', undefined, INVALID_REQUEST));
+    }
   }
 
   private async pass(message: RpcMessage): Promise<void> {

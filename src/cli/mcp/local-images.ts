@@ -46,7 +46,9 @@ export class LocalImages {
   private async idOf(value: string, param: string): Promise<string> {
     try {
       const path = value.startsWith('file:') ? fileURLToPath(value) : resolve(value);
-      const { size, mtimeMs } = await stat(path);
+      const found = await stat(path);
+      if (!found.isFile()) throw new Error('it is not a file'); // a device or a pipe may never end
+      const { size, mtimeMs } = found;
       if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; at most ${MAX_BYTES} are allowed`);
       const state = `${path} ${size} ${mtimeMs}`;
       const upload = this.uploaded.get(state) ?? this.service.upload<{ id: string }>(path).then(({ id }) => id);

@@ -11,6 +11,10 @@ export interface RpcMessage {
 /** Errors that JSON-RPC leaves to the server. */
 const SERVER_ERROR = -32_000;
 export const PARSE_ERROR = -32_700;
+export const INVALID_REQUEST = -32_600;
+
+export const isMessage = (given: unknown): given is RpcMessage =>
+  typeof given === 'object' && given !== null && !Array.isArray(given);
 
 export const isRequest = ({ id, method }: RpcMessage): boolean =>
   method !== undefined && id !== undefined && id !== null;
