@@ -45,7 +45,12 @@ export class Previews {
     const maxBytes = Math.min(MAX_BYTES, Math.floor((MAX_CHARACTERS / outputs.length / 4) * 3) - 3);
     const previews: Preview[] = [];
     for (const output of outputs) {
-      const jpeg = await this.turns.take(task.api_key_id, signal, () => this.make(output, maxBytes));
+      const jpeg = await this.turns
+        .take(task.api_key_id, signal, () => this.make(output, maxBytes))
+        .catch((error: unknown) => {
+          if (signal.aborted) return null; // the client left before its turn, which is no failure
+          throw error;
+        });
       if (jpeg) previews.push({ data: jpeg.toString('base64'), mimeType: 'image/jpeg' });
     }
     return previews;

@@ -28,9 +28,12 @@ export class AbandonedTasks implements OnApplicationShutdown {
 
   /** Cancels the task later if the answer to this call never reaches its client. */
   watch({ caller, reply }: ToolCall, started: StartedTask): void {
-    reply.raw.once('close', () => {
+    const left = () => {
       if (!reply.raw.writableFinished) this.later(caller.apiKeyId, started);
-    });
+    };
+    if (reply.raw.destroyed)
+      left(); // it closed while the task was created
+    else reply.raw.once('close', left);
   }
 
   onApplicationShutdown(): void {
