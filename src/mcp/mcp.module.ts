@@ -8,6 +8,7 @@ import { TasksModule } from '../tasks/tasks.module.ts';
 import { UsageModule } from '../usage/usage.module.ts';
 import { McpController } from './http/mcp.controller.ts';
 import { OriginCheck } from './http/origin-check.ts';
+import { LoadedFiles } from './protocol/loaded-files.ts';
 import { ProtocolServer } from './protocol/protocol-server.ts';
 import { ProtocolTasks } from './protocol/protocol-tasks.ts';
 import { ResourcesService } from './protocol/resources.service.ts';
@@ -40,6 +41,7 @@ import { ToolsService } from './tools/tools.service.ts';
     GetUsageTool,
     ListModelsTool,
     ListTasksTool,
+    LoadedFiles,
     OriginCheck,
     Previews,
     ProtocolServer,

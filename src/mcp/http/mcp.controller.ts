@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Logger, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { toWebRequest } from '@modelcontextprotocol/node';
+import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsItself } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
@@ -9,10 +9,14 @@ import type { GuardedRequest } from '../../auth/guarded-request.ts';
 import { RateLimits } from '../../auth/rate-limits/rate-limits.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { hungUp } from '../../tasks/live/hung-up.ts';
+import { MCP_PATH } from '../mcp-path.ts';
 import { ProtocolServer } from '../protocol/protocol-server.ts';
+import { ToolsService } from '../tools/tools.service.ts';
 
 /** Revision 2025-03-26 of the protocol has batches; later ones do not. */
 const MAX_MESSAGES = 50;
+/** Each message of a batch observes the end of the response a few times. Node warns of more than ten listeners. */
+const MAX_LISTENERS = MAX_MESSAGES * 10;
 
 /** MCP over Streamable HTTP, without sessions: any process answers any request. */
 @ApiExcludeController()
@@ -23,6 +27,7 @@ export class McpController {
 
   constructor(
     private readonly servers: ProtocolServer,
+    private readonly tools: ToolsService,
     private readonly rateLimits: RateLimits,
   ) {}
 
@@ -30,6 +35,7 @@ export class McpController {
   @HttpCode(200)
   async serve(@Req() request: FastifyRequest & GuardedRequest, @Res() reply: FastifyReply): Promise<void> {
     const { body } = request;
+    reply.raw.setMaxListeners(MAX_LISTENERS);
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
     await this.count(exchange.caller, [body].flat());
     const handler = createMcpHandler(() => this.servers.of(exchange), {
@@ -37,21 +43,41 @@ export class McpController {
       maxSubscriptions: 0, // nothing changes that a client could subscribe to
       onerror: (err) => this.logger.debug({ event: 'mcp_request.refused', err }),
     });
-    const webRequest = await toWebRequest(request.raw, body, { signal: exchange.gone });
+    const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
     const response = await handler.fetch(webRequest, { parsedBody: body });
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
     response.headers.delete('connection'); // Node's decision
     void reply.send(response);
   }
 
-  /** Calls of tools are counted with their tool: a creation is no read. */
+  /** A call that reaches its tool is counted there: a creation is no read. */
   private async count(caller: Caller, messages: unknown[]): Promise<void> {
     if (messages.length > MAX_MESSAGES) {
       throw new ApiError('too_many_items', { message: `A batch has at most ${MAX_MESSAGES} messages.` });
     }
-    for (const message of messages) {
-      if ((message as { method?: unknown } | null)?.method !== 'tools/call')
-        await this.rateLimits.count(caller, 'read');
+    for (const message of messages.length > 0 ? messages : [null]) {
+      if (!this.reachesTool(message)) await this.rateLimits.count(caller, 'read');
     }
   }
+
+  /** The SDK answers a call without an id or with malformed arguments by itself. */
+  private reachesTool(message: unknown): boolean {
+    const { method, id, params } = (message ?? {}) as { method?: unknown; id?: unknown; params?: Partial<CallParams> };
+    if (method !== 'tools/call' || (typeof id !== 'string' && typeof id !== 'number')) return false;
+    const { name, arguments: given = {} } = params ?? {};
+    return this.tools.has(name) && typeof given === 'object' && given !== null && !Array.isArray(given);
+  }
 }
+
+interface CallParams {
+  name: unknown;
+  arguments: unknown;
+}
+
+/** The SDK makes a URL of the Host header and the path. A client may send both in forms that no URL has. */
+const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
+  method: 'POST',
+  url: MCP_PATH,
+  headers: { ...headers, host: 'localhost' },
+  [Symbol.asyncIterator]: () => raw[Symbol.asyncIterator](),
+});

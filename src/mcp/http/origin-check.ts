@@ -7,8 +7,8 @@ import { ApiError } from '../../errors/api-error.ts';
 import { toErrorBody } from '../../errors/error.filter.ts';
 import { Config } from '../../platform/config.ts';
 import { hasBody } from '../../platform/http/has-body.ts';
+import { MCP_PATH } from '../mcp-path.ts';
 
-const PATH = /^\/mcp(?:\?|$)/;
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1'];
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 /** Of JSON-RPC: an error that the protocol leaves to the server. */
@@ -34,7 +34,8 @@ export class OriginCheck {
     this.hosts = LOOPBACK_HOSTS.includes(config.host) ? new Set([...LOOPBACK_NAMES, publicUrl.hostname]) : null;
     if (config.role === 'worker') return; // it has no such route
     adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-      if (!PATH.test(request.url)) return done();
+      // The route, because one path has many spellings: `/%6dcp` leads to it too.
+      if (request.routeOptions.url !== MCP_PATH) return done();
       try {
         if (this.answers(request, reply)) return undefined;
       } catch (error) {

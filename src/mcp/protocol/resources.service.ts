@@ -12,6 +12,7 @@ import { isPresent } from '../../tasks/task.view.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
 import type { Exchange } from '../tools/tool.ts';
+import { LoadedFiles } from './loaded-files.ts';
 
 const TASK = 'darkroom://tasks/';
 const FILE = 'darkroom://files/';
@@ -44,6 +45,7 @@ export class ResourcesService {
     private readonly files: FileContents,
     private readonly links: FileLinks,
     private readonly storage: Storage,
+    private readonly loaded: LoadedFiles,
   ) {}
 
   /** The outputs of the newest tasks. @throws ApiError insufficient_scope */
@@ -64,8 +66,11 @@ export class ResourcesService {
     return { resources };
   }
 
-  /** @throws ApiError task_not_found, file_not_found, file_expired, payload_too_large, insufficient_scope */
-  async read({ caller }: Exchange, uri: string): Promise<ReadResourceResult> {
+  /**
+   * @throws ApiError task_not_found, file_not_found, file_expired, payload_too_large, insufficient_scope, and those of
+   *   `LoadedFiles`
+   */
+  async read({ caller, reply }: Exchange, uri: string): Promise<ReadResourceResult> {
     assertScope(caller, 'tasks:read');
     if (uri.startsWith(TASK)) {
       const task = await this.tasks.find(caller.apiKeyId, uri.slice(TASK.length));
@@ -77,6 +82,12 @@ export class ResourcesService {
     }
     const id = uri.slice(FILE.length);
     const file = await this.find(caller.apiKeyId, id);
+    const { url } = this.links.sign(id, unixSeconds(file.expiresAt));
+    if (file.bytes > MAX_BLOB_BYTES) {
+      const message = `The file has ${file.bytes} bytes; a resource has at most ${MAX_BLOB_BYTES}. Download it: ${url}`;
+      throw new ApiError('payload_too_large', { param: 'uri', message });
+    }
+    this.loaded.admit(file.bytes, { apiKeyId: caller.apiKeyId, reply, url });
     const bytes = await this.storage.open(file.storageKey).then(buffer, throwMissing);
     return { contents: [{ uri, mimeType: file.contentType, blob: bytes.toString('base64') }] };
   }
@@ -85,10 +96,7 @@ export class ResourcesService {
     const found = await this.files.find(id);
     if (found?.apiKeyId !== apiKeyId) throw new ApiError('file_not_found', { param: 'uri' });
     if (!hasContent(found)) throw new ApiError('file_expired', { param: 'uri' });
-    if (found.bytes <= MAX_BLOB_BYTES) return found;
-    const { url } = this.links.sign(id, unixSeconds(found.expiresAt));
-    const message = `The file has ${found.bytes} bytes; a resource has at most ${MAX_BLOB_BYTES}. Download it: ${url}`;
-    throw new ApiError('payload_too_large', { param: 'uri', message });
+    return found;
   }
 }
 

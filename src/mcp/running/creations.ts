@@ -4,12 +4,11 @@ import { fingerprintOf } from '../../calls/fingerprint.ts';
 import { isFinal } from '../../tasks/task-status.ts';
 import { handleOf, progressText } from '../protocol/task-handle.ts';
 import { TaskResults } from '../results/task-results.ts';
+import { MCP_PATH } from '../mcp-path.ts';
 import type { PreviewChoice } from '../schemas/tool-arguments.ts';
 import type { ToolAnswer, ToolArguments, ToolCall } from '../tools/tool.ts';
 import { AbandonedTasks } from './abandoned-tasks.ts';
 import { TaskWaits } from './task-waits.ts';
-
-export const MCP_PATH = '/mcp';
 
 interface Creation {
   tool: string;

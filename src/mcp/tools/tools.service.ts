@@ -47,6 +47,10 @@ export class ToolsService {
     this.descriptions = tools.map(describe);
   }
 
+  has(name: unknown): boolean {
+    return typeof name === 'string' && this.byName.has(name);
+  }
+
   /**
    * Calls a tool. A failure of ours is a result too, so that an agent can read it and correct itself.
    * @throws ProtocolError for an unknown tool

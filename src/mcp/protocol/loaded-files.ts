@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
+
+/** Bytes of files in memory at once, for all answers of this process. A file takes about three times as much: base64 and JSON. */
+const MAX_BYTES = 200_000_000;
+/** The largest resource fits twice. Five keys are needed to use up the memory. */
+const MAX_BYTES_PER_KEY = 40_000_000;
+
+/** Bounds the files that wait in memory for slow clients: one batch may ask for fifty of the largest. */
+@Injectable()
+export class LoadedFiles {
+  private readonly byKey = new Map<string, number>();
+  private total = 0;
+
+  /**
+   * Sets memory aside until the response is closed. Call before the file is read.
+   * @param url where the client can have the file as a stream
+   * @throws ApiError rate_limit_exceeded, service_unavailable
+   */
+  admit(bytes: number, { apiKeyId, reply, url }: { apiKeyId: string; reply: FastifyReply; url: string }): void {
+    const ofKey = this.byKey.get(apiKeyId) ?? 0;
+    if (ofKey + bytes > MAX_BYTES_PER_KEY) {
+      throw new ApiError('rate_limit_exceeded', {
+        message: `The answers to an API key hold at most ${MAX_BYTES_PER_KEY} bytes of files at once. Download it: ${url}`,
+        retryAfterS: 5,
+      });
+    }
+    if (this.total + bytes > MAX_BYTES) {
+      throw new ApiError('service_unavailable', { message: `Too many files are read at once. Download it: ${url}` });
+    }
+    this.add(apiKeyId, bytes);
+    const release = () => this.add(apiKeyId, -bytes);
+    if (reply.raw.destroyed) release();
+    else reply.raw.once('close', release);
+  }
+
+  private add(apiKeyId: string, bytes: number): void {
+    this.total += bytes;
+    const ofKey = (this.byKey.get(apiKeyId) ?? 0) + bytes;
+    if (ofKey > 0) this.byKey.set(apiKeyId, ofKey);
+    else this.byKey.delete(apiKeyId);
+  }
+}
