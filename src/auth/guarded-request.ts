@@ -17,7 +17,7 @@ export interface GuardedRequest {
   caller?: Caller;
   /** Of the client. Missing over a socket. */
   ip?: string;
-  /** The request id. Missing over a socket. */
+  /** The request id; over a socket that of the handshake. */
   id?: string;
 }
 

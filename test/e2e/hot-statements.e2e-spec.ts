@@ -150,7 +150,7 @@ describe('the statements of the hot path', () => {
     await service.api.get('/v1/usage?start_time=1700000000&bucket_width=1M&limit=400');
     await service.api.get('/v1/usage?start_time=1700000000&bucket_width=1M&limit=400&api_key_id=all');
     await service.app.get(RollUp).next();
-    await service.app.get(PauseTasks).wake(); // sent every few seconds; this test may be faster
+    await service.app.get(PauseTasks).wake(false); // sent every few seconds; this test may be faster
     await service.app.get(PauseTasks).release();
     await service.api.call('POST', '/v1/tasks/cancel', { filter: { model: 'none' } });
     await service.app.get(ReadTasks).findStored('none'); // sent only for changes by other processes

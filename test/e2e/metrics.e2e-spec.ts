@@ -189,6 +189,11 @@ describe('OPS_PORT', () => {
         expect([path, await status(ops, path), await status(service.env.PORT!, path)]).toEqual([path, 200, 404]);
       }
       expect(await status(ops, '/v1/models')).toBe(404);
+      // The router decodes paths.
+      for (const path of ['/%6detrics', '/%68ealthz', '/metric%73']) {
+        expect([path, await status(ops, path), await status(service.env.PORT!, path)]).toEqual([path, 200, 404]);
+      }
+      expect(await status(ops, '/v1/%6dodels')).toBe(404);
       expect(await status(service.env.PORT!, '/v1/models')).toBe(401);
     } finally {
       await service.close();

@@ -137,6 +137,16 @@ describe('the GraphQL of operators', () => {
     await ask(`mutation { cancelWebhookReplay(id: "${id}") { status } }`);
   });
 
+  it('names the request in the audit also over a socket', async () => {
+    await graphql.follow('mutation { setLogLevels(input: {}) { object } }').ended;
+    const { operations } = await ask(
+      '{ operations { auditEvents(first: 1, action: LOG_LEVELS_SET) { edges { node { actorType requestId } } } } }',
+    );
+    expect(operations.auditEvents.edges).toEqual([
+      { node: { actorType: 'API_KEY', requestId: expect.stringMatching(/^req_/) } },
+    ]);
+  });
+
   it('asks for operations:read also where a mutation returns more than its own scope shows', async () => {
     const { key } = await anotherKey(service.api, { scopes: ['operations:manage'] });
     const manager = new GraphqlClient(service.baseUrl, key);

@@ -111,6 +111,20 @@ describe('the tasks of all keys', () => {
     await act(id, 'cancel');
   });
 
+  it('are released once: a release of one that waits for a claim changes nothing', async () => {
+    const id = await hangingTask();
+    await queued.stopWork();
+    await queued.database.query(
+      `update tasks set worker_id = 'gone', losses = 0, lease_until = now() + interval '1 hour' where id = $1`,
+      [id],
+    );
+    const { attempt } = await read(id);
+    for (let nth = 0; nth < 3; nth += 1) expect((await act(id, 'release')).status).toBe(200);
+    const { rows } = await queued.database.query('select attempt, losses from tasks where id = $1', [id]);
+    expect(rows).toEqual([{ attempt: attempt + 1, losses: -1 }]); // the claim that follows adds one
+    await act(id, 'cancel');
+  });
+
   it('are cancelled and failed by an operator, whoever owns them', async () => {
     const cancelled = await hangingTask();
     expect((await act(cancelled, 'cancel')).body).toMatchObject({ status: 'failed', error_code: 'task_cancelled' });

@@ -166,6 +166,15 @@ describe('pauses', () => {
     expect((await api().create({ model: 'nano-banana-2', prompt: 'A cat' })).status).toBe(201);
   });
 
+  it('free the tasks of a model that they hold no more, however long no worker was there', async () => {
+    const { id } = await pause({ model: 'sora-2' });
+    const { body: held } = await api().create(aCat);
+    await queued.database.query('update tasks set parked = true, paused_by = $1 where id = $2', [id, held.task_id]);
+    await queued.database.query(`update pauses set changed_at = now() - interval '5 minutes' where id = $1`, [id]);
+    await queued.work();
+    await eventually('the task to run', async () => (await statusOf(held.task_id)) === 'succeeded', 20_000);
+  });
+
   it('leave a cancel possible', async () => {
     await queued.work();
     await pause({ model: 'gpt-image-2' });

@@ -11,6 +11,8 @@ import type { ExportedSpan } from '../support/otlp.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Collector } from '../support/servers/collector.ts';
 import { Receiver } from '../support/servers/receiver.ts';
+import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+import { GeminiStub } from '../support/stubs/gemini.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -74,8 +76,13 @@ describe('the trace of a task', () => {
     await database.drop();
   });
 
-  async function start(): Promise<ServiceProcess> {
-    const { env } = await testEnv(database.url, { ...shared, PORT: String(await freePort()), PUBLIC_URL: '' });
+  async function start(settings: Record<string, string> = {}): Promise<ServiceProcess> {
+    const { env } = await testEnv(database.url, {
+      ...shared,
+      ...settings,
+      PORT: String(await freePort()),
+      PUBLIC_URL: '',
+    });
     env.PUBLIC_URL = `http://127.0.0.1:${env.PORT}`;
     const service = await spawnService(env);
     running.push(service);
@@ -236,6 +243,38 @@ describe('the trace of a task', () => {
     expect(collector.headers[0]).toMatchObject({ 'api-key': COLLECTOR_KEY });
     expect(receiver.received.filter(({ headers }) => 'traceparent' in headers)).toEqual([]);
     expect(fal.requests.filter(({ headers }) => 'traceparent' in headers)).toEqual([]);
+  });
+
+  it('continues at the providers that OTEL_PROPAGATE_TO names, and only there', async () => {
+    const [openai, gemini] = [new OpenaiStub(), new GeminiStub()];
+    await Promise.all([openai.start(), gemini.start()]);
+    const stubs = {
+      OPENAI_API_KEY: openai.key,
+      OPENAI_BASE_URL: openai.baseUrl,
+      GEMINI_API_KEY: gemini.key,
+      GEMINI_BASE_URL: gemini.baseUrl,
+    };
+    const made = async (service: ServiceProcess, traceId: string) => {
+      for (const model of ['gpt-image-2', 'nano-banana-2', 'seedance-2']) {
+        const { body } = await service.api.create(
+          { model, prompt: PROMPT, ...(model === 'seedance-2' && { duration: 4 }) },
+          { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` },
+        );
+        expect([model, (await service.api.untilFinal(body.task_id)).status]).toEqual([model, 'succeeded']);
+      }
+    };
+    const continued = (traceId: string) =>
+      [openai, gemini, fal].map((stub) =>
+        stub.requests.some(({ headers }) => String(headers.traceparent ?? '').startsWith(`00-${traceId}-`)),
+      );
+    fal.steps = { queued: 0, running: 1 };
+    const all = await start({ ...stubs, OTEL_PROPAGATE_TO: 'openai,gemini,fal' });
+    await made(all, '1a'.repeat(16));
+    expect(continued('1a'.repeat(16))).toEqual([true, true, true]);
+    await all.kill('SIGKILL');
+    await made(await start({ ...stubs, OTEL_PROPAGATE_TO: 'gemini' }), '2b'.repeat(16));
+    expect(continued('2b'.repeat(16))).toEqual([false, true, false]);
+    await Promise.all([openai.stop(), gemini.stop()]);
   });
 
   it('is named on the lines of the log, and counted in the metrics', async () => {

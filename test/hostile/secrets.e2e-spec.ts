@@ -9,6 +9,8 @@ import { freePort } from '../support/free-port.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { RawSocket } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/wait.ts';
+import { Collector } from '../support/servers/collector.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 
@@ -29,6 +31,7 @@ const withoutOwn = (text: string): string =>
 /** Runs a service at LOG_LEVEL=trace through many successes and failures, then searches its output for secrets. */
 describe('secrets', () => {
   const openai = new OpenaiStub();
+  let collector: Collector;
   const database = { current: null as TestDatabase | null };
   /** The secrets of the run, by name. */
   const secrets = new Map<string, string>();
@@ -42,6 +45,7 @@ describe('secrets', () => {
 
   beforeAll(async () => {
     await openai.start();
+    collector = await Collector.start();
     const db = await cloneDatabase();
     database.current = db;
     const nowhere = `http://127.0.0.1:${await freePort()}`;
@@ -51,6 +55,8 @@ describe('secrets', () => {
       WEBHOOK_RETRY_SCHEDULE: '0.1,0.1',
       OPENAI_API_KEY: openai.key,
       OPENAI_BASE_URL: openai.baseUrl,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_TRACES_SAMPLER: 'always_on',
       ...UPSTREAM_KEYS,
       GEMINI_BASE_URL: nowhere,
       ARK_BASE_URL: `${nowhere}/api/v3`,
@@ -69,6 +75,7 @@ describe('secrets', () => {
   afterAll(async () => {
     await service?.kill('SIGTERM');
     await openai.stop();
+    await collector.stop();
     await database.current?.drop();
     await rm(dataDir, { recursive: true, force: true });
   });
@@ -236,6 +243,12 @@ describe('secrets', () => {
   });
 
   it('are in no line of the log', () => expect(traces([service.output()])).toEqual([]));
+
+  it('are in no span', async () => {
+    await eventually('the spans of the failures', async () => collector.spans.some(({ isError }) => isError), 30_000);
+    expect(collector.spans.length).toBeGreaterThan(50);
+    expect(traces([collector.text, JSON.stringify(collector.spans)])).toEqual([]);
+  });
 
   it('are in no failure, GraphQL answer, socket message, event or metric', () => {
     // The owner of an endpoint may read its URL.

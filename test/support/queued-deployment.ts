@@ -31,13 +31,18 @@ export class QueuedDeployment {
 
   /** Ends every task that is not final, as if it never was. */
   async clear(): Promise<void> {
-    await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
+    await this.stopWork();
     await this.database.query('delete from tasks');
     await this.database.query('delete from key_load');
   }
 
-  async close(): Promise<void> {
+  /** Orderly: running tasks are given back. */
+  async stopWork(): Promise<void> {
     await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
+  }
+
+  async close(): Promise<void> {
+    await this.stopWork();
     await this.database.end();
     await this.service.close();
   }

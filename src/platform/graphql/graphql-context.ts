@@ -9,7 +9,7 @@ export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie'
  * both in the same way.
  */
 export interface GraphqlContext {
-  request: FastifyRequest | { headers: SocketHeaders; overSocket: true };
+  request: FastifyRequest | { headers: SocketHeaders; overSocket: true; id: string };
   reply?: FastifyReply;
 }
 

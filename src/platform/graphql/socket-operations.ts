@@ -102,9 +102,9 @@ function executionOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   payload: SubscribePayload,
-  { headers }: SocketState,
+  { headers, requestId }: SocketState,
 ): ExecutionArgs {
-  const contextValue: GraphqlContext = { request: { headers, overSocket: true } };
+  const contextValue: GraphqlContext = { request: { headers, overSocket: true, id: requestId } };
   return {
     schema,
     document,

@@ -3,8 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { isHealthPath } from './health-paths.ts';
 
-const pathOf = (url: string): string => url.split('?', 1)[0] as string;
-
 /**
  * The routes of monitors on a port of their own, so that the port of clients can be open to all. Requests take the usual way through
  * fastify, whose own server stops to listen long before the end of a stopping process: this one answers until the end.
@@ -34,7 +32,8 @@ export class OpsServer {
     await closed;
   }
 
-  private assertRightPort({ raw, url }: FastifyRequest): void {
-    if (isHealthPath(pathOf(url)) !== this.requests.has(raw)) throw new ApiError('route_not_found');
+  /** By the route that was found, not by the URL, whose path may be encoded. */
+  private assertRightPort({ raw, routeOptions }: FastifyRequest): void {
+    if (isHealthPath(routeOptions.url ?? '') !== this.requests.has(raw)) throw new ApiError('route_not_found');
   }
 }

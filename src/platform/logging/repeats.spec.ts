@@ -48,10 +48,25 @@ describe('a line that repeats', () => {
       currentRequestId.run(id, () => subject.absorb('warn', { ...away(), request_id: id }));
     }
     subject.flush();
-    expect(summaries).toEqual([{ level: 'warn', ...away(), repeated: 1 }]);
+    expect(summaries).toEqual([{ level: 'warn', ...away(), repeated: 1, request_ids: ['req_2'] }]);
     for (const id of ['req_3', 'req_4']) currentRequestId.run(id, () => subject.absorb('warn', { event: 'other' }));
     jest.advanceTimersByTime(10_000);
     expect(requests.at(-1)).toBeUndefined();
+  });
+
+  it('names the requests that it has left out, twenty at most', () => {
+    const { subject, summaries } = repeats();
+    const failed = (id: string) => subject.absorb('error', { event: 'request.failed', code: 'x', request_id: id });
+    expect(failed('req_0')).toBe(false);
+    expect([failed('req_1'), failed('req_2'), failed('req_2')]).toEqual([true, true, true]);
+    jest.advanceTimersByTime(10_000);
+    expect(summaries).toEqual([
+      { level: 'error', event: 'request.failed', code: 'x', repeated: 3, request_ids: ['req_1', 'req_2'] },
+    ]);
+    for (let nth = 3; nth < 40; nth += 1) failed(`req_${nth}`);
+    subject.flush();
+    expect(summaries[1]!.repeated).toBe(37);
+    expect(summaries[1]!.request_ids).toEqual(Array.from({ length: 20 }, (_, at) => `req_${at + 3}`));
   });
 
   it('is another line with another level, field or error', () => {

@@ -10,15 +10,26 @@ const WINDOW_MS = 10_000;
 /** Different lines that are remembered at once. Past them every line is written. */
 const MAX_LINES = 1_000;
 
+/** Requests of a repeated line that are named. */
+const MAX_REQUESTS = 20;
+
 /** Differ between lines that say the same. */
 const OWN_TO_ONE_LINE = new Set(['request_id', 'trace_id', 'span_id', 'stack']);
+
+interface Repeated {
+  repeated: number;
+  level: LineLevel;
+  fields: Fields;
+  /** The client that asks about its request has only its id. */
+  requestIds: Set<string>;
+}
 
 /**
  * Writes the same line once in ten seconds. When a database is away, every loop of the process logs its failure again and again.
  * The first line is written at once. If others follow within ten seconds, one line with their number follows them.
  */
 export class Repeats {
-  private readonly lines = new Map<string, { repeated: number; level: LineLevel; fields: Fields }>();
+  private readonly lines = new Map<string, Repeated>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
 
   constructor(
@@ -33,6 +44,8 @@ export class Repeats {
     const earlier = this.lines.get(identity);
     if (earlier) {
       earlier.repeated += 1;
+      const { request_id: requestId } = fields;
+      if (typeof requestId === 'string' && earlier.requestIds.size < MAX_REQUESTS) earlier.requestIds.add(requestId);
       return true;
     }
     if (this.lines.size < MAX_LINES) this.open(identity, level, fields);
@@ -46,7 +59,7 @@ export class Repeats {
 
   /** The timer runs outside of the request: the line counts many. */
   private open(identity: string, level: LineLevel, fields: Fields): void {
-    this.lines.set(identity, { repeated: 0, level, fields });
+    this.lines.set(identity, { repeated: 0, level, fields, requestIds: new Set() });
     const timer = outsideOfRequests(() => setTimeout(() => this.close(identity), this.windowMs).unref());
     this.timers.set(identity, timer);
   }
@@ -58,7 +71,8 @@ export class Repeats {
     this.timers.delete(identity);
     if (!line || line.repeated === 0) return;
     const { request_id: _one, ...fields } = line.fields;
-    this.write(line.level, { ...fields, repeated: line.repeated });
+    const requests = line.requestIds.size > 0 && { request_ids: [...line.requestIds] };
+    this.write(line.level, { ...fields, repeated: line.repeated, ...requests });
     this.open(identity, line.level, line.fields); // while it goes on, one line in ten seconds
   }
 }

@@ -1,5 +1,6 @@
 import { GoogleGenAI, type GenerateContentParameters } from '@google/genai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
+import { traces } from '../../platform/traces/traces.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import {
   ProviderError,
@@ -115,7 +116,7 @@ function assertSupported({ kind, input, images }: ProviderRequest): void {
 
 /** Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once. */
 function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): GoogleGenAI {
-  const headers = { 'User-Agent': userAgent('generation') };
+  const headers = { 'User-Agent': userAgent('generation'), ...traces.propagated };
   const httpOptions = { baseUrl, apiVersion: 'v1', headers, fetch: watched.fetch };
   return new GoogleGenAI({ enterprise: false, apiKey, apiVersion: 'v1', httpOptions });
 }

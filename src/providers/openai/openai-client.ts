@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
+import { traces } from '../../platform/traces/traces.ts';
 import type { Upstream } from '../provider.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 
@@ -19,6 +20,10 @@ export function openaiClient({ baseUrl, apiKey }: Upstream, watched: WatchedCall
     timeout: NEVER_MS,
     logLevel: 'off',
     fetch: watched.fetch,
-    defaultHeaders: { 'User-Agent': userAgent('generation'), ...(apiKey === null && { Authorization: null }) },
+    defaultHeaders: {
+      'User-Agent': userAgent('generation'),
+      ...(apiKey === null && { Authorization: null }),
+      ...traces.propagated,
+    },
   });
 }

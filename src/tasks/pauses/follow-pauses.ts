@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { WakeSignal } from '../queue/wake-signal.ts';
-import { PauseTasks } from '../sql/pause-tasks.ts';
+import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
 
 /** Moves the tasks that wait as the pauses say. A claim that is faster sets aside what it finds itself. */
 @Injectable()
 export class FollowPauses {
   /** The pauses for which the waiting tasks were set aside. */
   private followed = '';
+  /** When tasks were last woken, on the monotonic clock. */
+  private wokenMs = -Infinity;
 
   constructor(
     private readonly tasks: PauseTasks,
@@ -21,7 +23,11 @@ export class FollowPauses {
       if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
       this.followed = inForce;
     }
-    if ((await untilDone(() => this.tasks.wake(), isStopped)) > 0) this.wakeSignal.notify();
+    // Nobody may have done it in time: all workers were down, or the database was.
+    const nowMs = performance.now();
+    const isLate = nowMs - this.wokenMs > (SETTLED_AFTER_S * 1000) / 2;
+    if ((await untilDone(() => this.tasks.wake(isLate), isStopped)) > 0) this.wakeSignal.notify();
+    this.wokenMs = nowMs;
     await this.tasks.release();
   }
 }

@@ -6,8 +6,8 @@ import { heldByLimit, IN_FORCE, PAUSED_MODELS } from './paused-models.ts';
 
 /** Tasks per statement: none of them keeps its rows locked for long. */
 const AT_ONCE = 1_000;
-/** Seconds. A claim whose snapshot is older than the change of a pause sets tasks aside for what was in force then. */
-const SETTLED_AFTER_S = 40;
+/** A claim whose snapshot is older than the change of a pause sets tasks aside for what was in force then. */
+export const SETTLED_AFTER_S = 40;
 
 const READ: Statement = {
   name: 'tasks.read_pauses',
@@ -30,8 +30,8 @@ const setAside = (name: string, waits: string, order: string): Statement => ({
 const SET_ASIDE = setAside('tasks.set_aside_waiting', 'not t.parked', 't.priority, t.id');
 const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', heldByLimit('t.'), 't.api_key_id, t.low, t.id');
 
-/** Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. */
-const MAY_WAKE = `(not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
+/** Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. $1: look at all pauses. */
+const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 
 /** Claims park again what is over the limit of its key. */
 const WAKE: Statement = {
@@ -78,9 +78,12 @@ export class PauseTasks {
     return { moved: waiting + parked, isDone: Math.max(waiting, parked) < AT_ONCE };
   }
 
-  /** Lets some tasks go on that no pause holds any more. */
-  async wake(): Promise<{ moved: number; isDone: boolean }> {
-    const moved = (await this.sql.run(WAKE)).length;
+  /**
+   * Lets some tasks go on that no pause holds any more.
+   * @param all also looks at pauses that have not changed lately: it may read every task that they hold
+   */
+  async wake(all: boolean): Promise<{ moved: number; isDone: boolean }> {
+    const moved = (await this.sql.run(WAKE, [all])).length;
     return { moved, isDone: moved < AT_ONCE };
   }
 
