@@ -1398,6 +1398,10 @@ export type Model = {
      */
     available: boolean;
     /**
+     * whether the built-in sandbox serves the model: free, and nothing leaves the service
+     */
+    sandbox: boolean;
+    /**
      * deprecation and retirement of the model
      */
     lifecycle: Lifecycle;
