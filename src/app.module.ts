@@ -6,6 +6,7 @@ import { FilesModule } from './files/files.module.ts';
 import { GenerationModule } from './generation/generation.module.ts';
 import { ModelsModule } from './models/models.module.ts';
 import { GraphqlModule } from './platform/graphql/graphql.module.ts';
+import { AboutModule } from './health/about.module.ts';
 import { HealthModule } from './health/health.module.ts';
 import { McpModule } from './mcp/mcp.module.ts';
 import { type BootContext, PlatformModule } from './platform/platform.module.ts';
@@ -38,6 +39,7 @@ export class AppModule {
         OperationsModule,
         BeatModule,
         DashboardModule,
+        AboutModule,
         HealthModule,
       ],
     };

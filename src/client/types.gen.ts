@@ -4,6 +4,49 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
+export type About = {
+    /**
+     * always "about"
+     */
+    object: 'about';
+    /**
+     * version of the program
+     */
+    version: string;
+    /**
+     * unix seconds with milliseconds, to correct the clock of a client
+     */
+    server_time: number;
+    /**
+     * base of all links
+     */
+    public_url: string;
+    /**
+     * days after which a final task is deleted
+     */
+    task_retention_days: number;
+    /**
+     * days after which the files of a task are deleted
+     */
+    file_retention_days: number;
+    /**
+     * seconds that a signed link works
+     */
+    file_url_ttl_s: number;
+    /**
+     * most bytes of an uploaded image
+     */
+    max_upload_bytes: number;
+    /**
+     * seconds between the attempts to deliver a webhook
+     */
+    webhook_schedule_s: Array<number>;
+    /**
+     * whether /graphiql is served
+     */
+    graphiql: boolean;
+};
+
 export type ApiKey = {
     /**
      * identifier
@@ -1354,6 +1397,10 @@ export type Model = {
      * whether a provider can serve the model now
      */
     available: boolean;
+    /**
+     * whether the built-in sandbox serves the model: free, and nothing leaves the service
+     */
+    sandbox: boolean;
     /**
      * deprecation and retirement of the model
      */

@@ -30,6 +30,8 @@ export class ModelView {
   @ApiField.json('JSON Schema (2020-12) of a creation request: every allowed value, default and bound')
   parameters: object;
   @ApiField.boolean('whether a provider can serve the model now') available: boolean;
+  @ApiField.boolean('whether the built-in sandbox serves the model: free, and nothing leaves the service')
+  sandbox: boolean;
   @ApiField.object(() => LifecycleView, 'deprecation and retirement of the model') lifecycle: LifecycleView;
   @ApiField.object(() => ModelHealthView, 'how well the model works now') health: ModelHealthView;
   @ApiField.object(() => ModelPricingView, "the operator's prices; null without any", { nullable: true })
@@ -43,9 +45,9 @@ export class ModelListView {
 }
 
 /** What is not in the catalogue. */
-export type Changing = Pick<ModelView, 'available' | 'health' | 'pricing'>;
+export type Changing = Pick<ModelView, 'available' | 'sandbox' | 'health' | 'pricing'>;
 
-export const toModelView = (model: Model, { available, health, pricing }: Changing): ModelView => ({
+export const toModelView = (model: Model, { available, sandbox, health, pricing }: Changing): ModelView => ({
   id: model.id,
   object: 'model',
   owned_by: model.owned_by,
@@ -54,6 +56,7 @@ export const toModelView = (model: Model, { available, health, pricing }: Changi
   description: model.description,
   parameters: model.parameters,
   available,
+  sandbox,
   lifecycle: model.lifecycle,
   health,
   pricing,

@@ -35,7 +35,11 @@ describe('the public catalogue', () => {
     const service = serviceOf(availability);
     const down = new Set(['sora-2']);
     expect(await service.listJson()).not.toContain('"available":false');
-    availability.register((id) => !down.has(id));
+    availability.register(
+      (id) => !down.has(id),
+      (id) => id === 'sora-2',
+    );
+    expect((await service.list()).filter(({ sandbox }) => sandbox).map(({ id }) => id)).toEqual(['sora-2']);
     const available = async () =>
       JSON.parse(await service.listJson()).data.filter((model: { available: boolean }) => model.available);
     expect(await available()).toHaveLength(4);

@@ -40,7 +40,8 @@ export class ModelsService {
 
   private async changing({ id, lifecycle }: Model): Promise<Changing> {
     const available = lifecycle.status !== 'retired' && this.availability.of(id);
-    return { available, health: await this.health.of(id, available), pricing: this.pricing.of(id) };
+    const sandbox = this.availability.inSandbox(id);
+    return { available, sandbox, health: await this.health.of(id, available), pricing: this.pricing.of(id) };
   }
 }
 

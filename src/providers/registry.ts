@@ -76,8 +76,11 @@ export class ProviderRegistry implements OnModuleInit {
   onModuleInit(): void {
     this.check();
     this.terms.currency = this.file.currency;
-    this.availability.register((modelId) =>
-      this.bindingsOf(modelId).some((binding) => binding.credential === null || binding.upstream.apiKey !== null),
+    const firstUsable = (modelId: string) =>
+      this.bindingsOf(modelId).find(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
+    this.availability.register(
+      (modelId) => firstUsable(modelId) !== undefined,
+      (modelId) => firstUsable(modelId)?.name === 'sandbox',
     );
   }
 

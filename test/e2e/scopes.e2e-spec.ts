@@ -40,6 +40,7 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'PATCH /v1/api_keys/{id}': 'keys:manage',
   'DELETE /v1/api_keys/{id}': 'keys:manage',
   'POST /v1/api_keys/{id}/rotate': 'keys:manage',
+  'GET /v1/about': 'any',
   'GET /v1/session': 'any',
   'DELETE /v1/session': 'any',
   'GET /v1/models': 'any',
@@ -110,6 +111,7 @@ const EITHER_SCOPE_GRAPHQL: readonly [string, string, readonly Scope[]][] = [
 /** The scope of every GraphQL root field, with arguments and a selection that make it a valid document. */
 const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'query viewer': ['any', '{ id }'],
+  'query about': ['any', '{ version }'],
   'query sessions': ['any', '{ id }'],
   'mutation endSession': ['any', '(id: "unknown") { id }'],
   'query apiKeys': ['keys:manage', '{ edges { cursor } }'],

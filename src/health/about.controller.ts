@@ -1,0 +1,19 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Config } from '../platform/config.ts';
+import { AboutView, toAboutView } from './about.view.ts';
+
+@ApiTags('Health')
+@Controller('v1/about')
+export class AboutController {
+  constructor(private readonly config: Config) {}
+
+  /** For any key: nothing in it helps somebody without one. */
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Read what this service is', operationId: 'getAbout' })
+  @ApiOkResponse({ type: AboutView })
+  find(): AboutView {
+    return toAboutView(this.config);
+  }
+}
