@@ -54,13 +54,17 @@ try {
   const dark = await (await context({ colorScheme: 'dark' })).newPage();
   await signIn(dark, key);
   await dark.getByLabel('Model').selectOption('sora-2');
+  await dark.getByRole('radiogroup', { name: 'Resolution' }).getByText('720P').click();
   await generate(dark, 'A train crosses a viaduct in morning fog, seen from a drone');
   await dark
     .getByRole('article')
     .getByText(/^Running/)
     .waitFor();
   await dark.getByRole('link', { name: 'Task', exact: true }).click();
-  await dark.getByRole('status').getByText(/^[1-9]\d? %$/).waitFor();
+  await dark
+    .getByRole('status')
+    .getByText(/^[2-9]\d %$/)
+    .waitFor();
   await shoot(dark, 'task');
   await browser.close();
 } finally {

@@ -17,5 +17,12 @@ export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: nu
   return url;
 }
 
+/** The link of its small still, for tiles; of the file itself where it has none. */
+export function stillUrl(
+  file: Parameters<typeof fileUrl>[0] & { preview: { url: string; urlExpiresAt: number } | null },
+): string | null {
+  return file.preview ? fileUrl({ id: `${file.id} still`, ...file.preview }) : fileUrl(file);
+}
+
 /** After a file failed to load: its next link is a new one. */
 export const forgetLink = (fileId: string): void => void kept.delete(fileId);

@@ -29,6 +29,8 @@ export interface Output {
   sizeBytes: number;
   url: string | null;
   urlExpiresAt: number | null;
+  /** A small still; null for a deleted file, and for a film without one. */
+  preview: { url: string; urlExpiresAt: number } | null;
 }
 
 /** Finished rows beyond this are forgotten, oldest first, unless something shows them. */

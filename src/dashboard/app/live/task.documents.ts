@@ -32,6 +32,10 @@ export const TaskRowFields = graphql(`
         sizeBytes
         url
         urlExpiresAt
+        preview(width: 512) {
+          url
+          urlExpiresAt
+        }
       }
     }
   }

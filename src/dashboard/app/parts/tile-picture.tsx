@@ -5,6 +5,8 @@ import styles from './tile-picture.module.css';
 
 interface Props {
   src: string | null;
+  /** The still of a film, until it plays. */
+  poster?: string | null | undefined;
   alt: string;
   isFilm: boolean;
   /** Seconds of a film. */
@@ -16,7 +18,7 @@ interface Props {
 }
 
 /** A picture or the still of a film in a tile. */
-export function TilePicture({ src, alt, isFilm, seconds, develop, index }: Props) {
+export function TilePicture({ src, poster, alt, isFilm, seconds, develop, index }: Props) {
   const [failed, setFailed] = useState(false);
   return (
     <span className={cx(styles.frame)} style={{ width: '100%', height: '100%' }}>
@@ -26,11 +28,12 @@ export function TilePicture({ src, alt, isFilm, seconds, develop, index }: Props
         <video
           className={cx(develop && styles.develop)}
           src={src}
+          poster={poster ?? undefined}
           aria-label={alt}
           muted
           loop
           playsInline
-          preload="metadata"
+          preload={poster ? 'none' : 'metadata'}
         />
       ) : (
         <img

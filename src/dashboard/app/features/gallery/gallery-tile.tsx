@@ -1,4 +1,4 @@
-import { fileUrl } from '../../live/link-keeper.ts';
+import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { prefersReducedMotion } from '../../look/theme.ts';
 import { TilePicture } from '../../parts/tile-picture.tsx';
 import styles from './gallery.module.css';
@@ -39,7 +39,8 @@ export function GalleryTile({ shot, width, tabIndex, onOpen, onFocus }: Props) {
       onMouseLeave={(event) => play(event.currentTarget, false)}
     >
       <TilePicture
-        src={fileUrl(output)}
+        src={output.type === 'VIDEO' ? fileUrl(output) : stillUrl(output)}
+        poster={output.preview && stillUrl(output)}
         alt={`${prompt.slice(0, 120)}${of > 1 ? `, output ${output.index + 1} of ${of}` : ''}`}
         isFilm={output.type === 'VIDEO'}
         seconds={output.duration}

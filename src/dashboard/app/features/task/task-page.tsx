@@ -150,7 +150,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
       }
     >
       <div className={styles.layout}>
-        <TaskViewer row={row} prompt={promptOf(detail)} output={output} onOutput={onOutput} />
+        <TaskViewer row={row} prompt={promptOf(detail)} ratio={ratioOf(detail)} output={output} onOutput={onOutput} />
         <TaskSummary row={row} detail={detail} />
       </div>
       <TaskTabs row={row} detail={detail} tab={props.tab} onTab={props.onTab} />
@@ -160,3 +160,11 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
 
 export const promptOf = (detail: Pick<Detail, 'input'>): string =>
   String((detail.input as { prompt?: unknown }).prompt ?? '');
+
+/** The chosen ratio; a square where the model decides. */
+function ratioOf({ input }: Pick<Detail, 'input'>): number {
+  const [width = 0, height = 0] = String((input as { aspect_ratio?: unknown }).aspect_ratio)
+    .split(':')
+    .map(Number);
+  return width > 0 && height > 0 ? width / height : 1;
+}

@@ -1,10 +1,10 @@
 import { ChevronLeft, ChevronRight, Download, Expand, Link2 } from 'lucide-react';
-import { useSyncExternalStore } from 'react';
+import { type CSSProperties, useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
 import { bytes } from '../../format/numbers.ts';
 import { duration } from '../../format/time.ts';
-import { fileUrl } from '../../live/link-keeper.ts';
+import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { buttonClass } from '../../parts/button.tsx';
@@ -19,15 +19,20 @@ import styles from './task.module.css';
 interface Props {
   row: TaskRow;
   prompt: string;
+  /** Width to height, as chosen. */
+  ratio: number;
   output: number;
   onOutput(output: number): void;
 }
 
-export function TaskViewer({ row, prompt, output, onOutput }: Props) {
+export function TaskViewer({ row, prompt, ratio, output, onOutput }: Props) {
   const count = row.outputs.length;
   const at = Math.min(Math.max(1, output), Math.max(1, count));
   const shown = row.outputs[at - 1];
-  if (!shown) return <div className={styles.stage}>{row.error ? <Failure row={row} /> : <Waiting row={row} />}</div>;
+  if (!shown)
+    return (
+      <div className={styles.stage}>{row.error ? <Failure row={row} /> : <Waiting row={row} ratio={ratio} />}</div>
+    );
   const url = fileUrl(shown);
   const alt = `${prompt.slice(0, 120)}, output ${at} of ${count}`;
   return (
@@ -108,7 +113,7 @@ export function TaskViewer({ row, prompt, output, onOutput }: Props) {
               onClick={() => onOutput(each.index + 1)}
             >
               <TilePicture
-                src={fileUrl(each)}
+                src={each.type === 'VIDEO' ? fileUrl(each) : stillUrl(each)}
                 alt=""
                 isFilm={each.type === 'VIDEO'}
                 seconds={each.duration}
@@ -129,21 +134,23 @@ const WAITS = {
   PAUSE: 'Paused by the operator',
 };
 
-function Waiting({ row }: { row: TaskRow }) {
+function Waiting({ row, ratio }: { row: TaskRow; ratio: number }) {
   const now = useSyncExternalStore(onTick, nowS);
   const { data } = useQuery(TaskWait, row.status === 'QUEUED' ? { taskId: row.taskId } : null);
   const wait = data?.task.estimate;
   const left = wait?.estimatedCompletionAt ? Math.max(0, wait.estimatedCompletionAt - now) : null;
   return (
-    <div className={styles.waiting} role="status">
-      <span className={styles.figure}>{row.status === 'QUEUED' ? 'Queued' : `${row.progress} %`}</span>
-      <ProgressBar percent={row.progress} label="Progress" />
-      <p>
-        {row.status === 'QUEUED'
-          ? `${wait?.waitingFor ? WAITS[wait.waitingFor] : 'Waits for a worker'}${wait?.position && wait.position > 1 ? `, ${wait.position - 1} go before` : ''}`
-          : `Running for ${duration(Math.max(0, now - row.startedAt))}`}
-        {left !== null && left > 1 && `, about ${duration(left)} left`}
-      </p>
+    <div className={styles.frame} style={{ '--ratio': ratio } as CSSProperties}>
+      <div className={styles.waiting} role="status">
+        <span className={styles.figure}>{row.status === 'QUEUED' ? 'Queued' : `${row.progress} %`}</span>
+        <ProgressBar percent={row.progress} label="Progress" />
+        <p>
+          {row.status === 'QUEUED'
+            ? `${wait?.waitingFor ? WAITS[wait.waitingFor] : 'Waits for a worker'}${wait?.position && wait.position > 1 ? `, ${wait.position - 1} go before` : ''}`
+            : `Running for ${duration(Math.max(0, now - row.startedAt))}`}
+          {left !== null && left > 1 && `, about ${duration(left)} left`}
+        </p>
+      </div>
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
 import { duration } from '../../format/time.ts';
-import { fileUrl } from '../../live/link-keeper.ts';
+import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
@@ -40,7 +40,13 @@ export function TaskLine({ taskId, selected, selectable, onToggle }: Props) {
         </span>
       )}
       <span role="gridcell" className={styles.thumb}>
-        {cover && <TilePicture src={fileUrl(cover)} alt="" isFilm={cover.type === 'VIDEO'} />}
+        {cover && (
+          <TilePicture
+            src={cover.preview ? stillUrl(cover) : fileUrl(cover)}
+            alt=""
+            isFilm={cover.type === 'VIDEO' && !cover.preview}
+          />
+        )}
       </span>
       <span role="gridcell" className={styles.text}>
         <Link to="/tasks/$taskId" params={{ taskId }} className={styles.link}>
