@@ -8,7 +8,7 @@ COPY . .
 RUN npm run build
 
 FROM build AS production
-RUN npm run sbom && npm prune --omit=dev && deploy/image/slim-modules.sh
+RUN npm run sbom && npm prune --omit=dev && deploy/image/slim-modules.sh && find dist -name "*.map" -delete
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
