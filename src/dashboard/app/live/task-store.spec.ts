@@ -26,6 +26,12 @@ describe('the store of tasks', () => {
     expect(taskRow('task_a')).toMatchObject({ status: 'RUNNING', progress: 60 });
   });
 
+  it('keeps the end of a task when a repeated creation shows its first answer', () => {
+    putTasks([row({ status: 'SUCCEEDED', sequence: 4 })]);
+    putTasks([row({ status: 'QUEUED', sequence: 4 })]);
+    expect(taskRow('task_a')?.status).toBe('SUCCEEDED');
+  });
+
   it('counts the unfinished tasks', () => {
     putTasks([row({}), row({ taskId: 'task_b', status: 'RUNNING' })]);
     expect(activeTasks()).toBe(2);

@@ -68,7 +68,8 @@ export function putTasks(news: readonly TaskRow[]): TaskRow[] {
   const changed: string[] = [];
   for (const row of news) {
     const known = rows.get(row.taskId);
-    if (known && row.sequence < known.sequence) continue;
+    // A repeated creation shows the first answer, queued, whatever has become of the task.
+    if (known && (row.sequence < known.sequence || (isFinal(known) && !isFinal(row)))) continue;
     if (!known) added.push(row);
     rows.set(row.taskId, row);
     active += Number(!isFinal(row)) - Number(known !== undefined && !isFinal(known));

@@ -1,5 +1,4 @@
 import { graphql, type ResultOf } from '../../api/graphql.ts';
-import { TaskRowFields } from '../../live/task.documents.ts';
 
 export const Models = graphql(`
   query Models {
@@ -25,16 +24,14 @@ export const Models = graphql(`
 
 export type Model = ResultOf<typeof Models>['models'][number];
 
-export const CreateGeneration = graphql(
-  `
-    mutation CreateGeneration($input: CreateGenerationInput!, $key: String) {
-      createGeneration(input: $input, idempotencyKey: $key) {
-        ...TaskRowFields
-      }
+/** Only the id: the live feed brings the task, also when a repeated request gets its first answer again. */
+export const CreateGeneration = graphql(`
+  mutation CreateGeneration($input: CreateGenerationInput!, $key: String) {
+    createGeneration(input: $input, idempotencyKey: $key) {
+      taskId
     }
-  `,
-  [TaskRowFields],
-);
+  }
+`);
 
 /** What another task was made from: the start of "Edit as new" and "Vary". */
 export const TaskInput = graphql(`

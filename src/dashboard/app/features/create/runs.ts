@@ -1,7 +1,5 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
-import { putTasks } from '../../live/task-store.ts';
-import { toRow } from '../../live/task.documents.ts';
 import { CreateGeneration } from './create.documents.ts';
 import { toCamelCase, type Values } from './schema-rules.ts';
 
@@ -76,9 +74,8 @@ export async function send(key: string, parentTaskId?: string): Promise<CallErro
   if (!run) return null;
   change(key, { fault: null });
   try {
-    const task = await sendPatiently(run, parentTaskId);
-    putTasks([toRow(task)]);
-    change(key, { taskId: task.taskId });
+    const { taskId } = await sendPatiently(run, parentTaskId);
+    change(key, { taskId });
     return null;
   } catch (error) {
     const fault = asCallError(error);
