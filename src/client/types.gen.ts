@@ -1181,9 +1181,6 @@ export type GenerationRequest = ({
     model: 'seedance-2';
 } & Seedance2Request);
 
-/**
- * gpt-image-2
- */
 export type GptImage2Request = {
     /**
      * The model that makes the content.
@@ -1522,9 +1519,6 @@ export type ModelQueue = {
 
 export type ModelStatus = 'active' | 'deprecated' | 'retired';
 
-/**
- * nano-banana-2
- */
 export type NanoBanana2Request = {
     /**
      * The model that makes the content.
@@ -1574,9 +1568,6 @@ export type NanoBanana2Request = {
     parent_task_id?: string;
 };
 
-/**
- * nano-banana-pro
- */
 export type NanoBananaProRequest = {
     /**
      * The model that makes the content.
@@ -2360,9 +2351,6 @@ export type RotateWebhookSecretInput = {
     keep_old_secret_for_hours?: number;
 };
 
-/**
- * seedance-2
- */
 export type Seedance2Request = {
     /**
      * The model that makes the content.
@@ -2425,9 +2413,6 @@ export type SetLogLevelsInput = {
     };
 };
 
-/**
- * sora-2
- */
 export type Sora2Request = {
     /**
      * The model that makes the content.

@@ -18,12 +18,11 @@ import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import { headerRefs } from '../platform/openapi/headers.ts';
 import { Fails } from '../platform/openapi/faults.ts';
 
-/** What a file can be. */
+/** What a file can be. The first stands for all of them, because some generators know no other type of bytes. */
 const BYTES = Object.fromEntries(
-  ['image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map((type) => [
-    type,
-    { schema: { type: 'string', format: 'binary' } },
-  ]),
+  ['application/octet-stream', 'image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map(
+    (type) => [type, { schema: { type: 'string', format: 'binary' } }],
+  ),
 );
 
 /**

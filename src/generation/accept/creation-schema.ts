@@ -10,7 +10,7 @@ const nameOf = ({ id }: Model): string =>
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',
   oneOf: MODELS.map((model) => {
-    const { $schema: _, ...schema } = model.parameters;
+    const { $schema: _, title: _title, ...schema } = model.parameters; // some generators name types after titles
     return { [COMPONENT]: nameOf(model), ...schema };
   }),
   discriminator: {
