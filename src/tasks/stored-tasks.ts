@@ -1,3 +1,4 @@
+import { ApiError } from '../errors/api-error.ts';
 import type { ShownTask, StoredOutput } from './task.entity.ts';
 import type { TaskOutputView, TaskView } from './task.view.ts';
 
@@ -15,9 +16,21 @@ const outputs = new WeakMap<TaskOutputView, OutputOfTask>();
 
 export function rememberStored(view: TaskView, task: ShownTask): TaskView {
   tasks.set(view, task);
-  view.result?.outputs.forEach((output, at) => outputs.set(output, { task, output: task.result![at]! }));
+  for (const [at, output] of view.result?.outputs.entries() ?? [])
+    outputs.set(output, { task, output: task.result![at]! });
   return view;
 }
 
-export const storedTaskOf = (view: TaskView): ShownTask => tasks.get(view)!;
-export const storedOutputOf = (view: TaskOutputView): OutputOfTask => outputs.get(view)!;
+/** @throws ApiError task_not_found: the view is the first answer to a repeated request, and its task was deleted */
+export function storedTaskOf(view: TaskView): ShownTask {
+  const task = tasks.get(view);
+  if (!task) throw new ApiError('task_not_found');
+  return task;
+}
+
+/** @throws ApiError task_not_found as `storedTaskOf` */
+export function storedOutputOf(view: TaskOutputView): OutputOfTask {
+  const output = outputs.get(view);
+  if (!output) throw new ApiError('task_not_found');
+  return output;
+}

@@ -108,6 +108,17 @@ describe('filters of tasks', () => {
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_type', 'filter.statuses']);
   });
 
+  it('are also in the first answer to a repeated creation', async () => {
+    const create = `mutation { createGeneration(input: { model: "gpt-image-2", prompt: "A cat" }, idempotencyKey: "first") { taskId sequence requestId cover { url } } }`;
+    type Created = { createGeneration: { taskId: string; requestId: string } };
+    const { data: first } = await graphql.ask<Created>(create);
+    const { data: again } = await graphql.ask<Created>(create);
+    expect(again.createGeneration).toMatchObject({
+      taskId: first.createGeneration.taskId,
+      requestId: first.createGeneration.requestId,
+    });
+  });
+
   it('show what a list needs: the order of news, the beginning of the prompt, the request', async () => {
     const { headers, body } = await service.api.create({ ...aCat, prompt: `${'🌊'.repeat(5)} and more` });
     const { data } = await graphql.ask<{

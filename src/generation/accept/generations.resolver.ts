@@ -26,6 +26,6 @@ export class GenerationsResolver {
     idempotencyKey: string | null | undefined,
   ): Promise<TaskView> {
     const accepted = await this.generations.accept(caller, input, { idempotencyKey: idempotencyKey ?? undefined });
-    return accepted.view();
+    return this.generations.viewOf(caller, accepted);
   }
 }

@@ -7,6 +7,8 @@ import type { Model } from '../../models/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/idempotency.ts';
 import type { Approximation, ShownTask } from '../../tasks/task.entity.ts';
 import { FROM_API, type TaskOrigin } from '../../tasks/task-origin.ts';
+import { rememberStored } from '../../tasks/stored-tasks.ts';
+import type { TaskView } from '../../tasks/task.view.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
 import { type Acceptance, replay } from './acceptance.ts';
@@ -91,6 +93,15 @@ export class GenerationsService {
     const json = this.views.json(latest);
     if (header !== null) await this.tasks.answeredWith(caller.apiKeyId, header, task.id, json);
     return this.acceptance(latest, model, json);
+  }
+
+  /** The task for GraphQL, which has fields that need the stored task. The first answer is without it when that was deleted. */
+  async viewOf({ apiKeyId }: Caller, accepted: Acceptance): Promise<TaskView> {
+    const view = accepted.view();
+    if (!accepted.replayed) return view;
+    const find = this.tasks.find(apiKeyId, accepted.taskId);
+    const stored = await find.catch((error: unknown) => (isNotFound(error) ? null : rethrow(error)));
+    return stored ? rememberStored(view, stored) : view;
   }
 
   /**

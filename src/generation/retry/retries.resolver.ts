@@ -2,12 +2,16 @@ import { Args, Mutation, Resolver } from '@nestjs/graphql';
 import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { TaskView } from '../../tasks/task.view.ts';
+import { GenerationsService } from '../accept/generations.service.ts';
 import { RetriesService } from './retries.service.ts';
 import { RetryTaskInput } from './retry-task.input.ts';
 
 @Resolver()
 export class RetriesResolver {
-  constructor(private readonly retries: RetriesService) {}
+  constructor(
+    private readonly retries: RetriesService,
+    private readonly generations: GenerationsService,
+  ) {}
 
   @Mutation(() => TaskView, {
     description:
@@ -31,6 +35,6 @@ export class RetriesResolver {
     const accepted = await this.retries.retry(caller, taskId, input ?? {}, {
       idempotencyKey: idempotencyKey ?? undefined,
     });
-    return accepted.view();
+    return this.generations.viewOf(caller, accepted);
   }
 }
