@@ -16,7 +16,7 @@ interface Line {
 
 /** The lines after the welcome, each of which must be JSON. */
 function linesOf(service: ServiceProcess): Line[] {
-  const [, ...rest] = service.output().split('/docs\n');
+  const [, ...rest] = service.output().split(/Darkroom is ready at .*\n(?: .*\n)*\n/);
   return rest
     .join('')
     .split('\n')
