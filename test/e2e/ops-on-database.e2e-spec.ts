@@ -95,7 +95,10 @@ describe('darkroom ops --database', () => {
     expect(await run('unpause', pause.id)).toContain('The pause has ended.');
     await eventually('the task', async () => (await json<Task>('task', held.task_id)).status === 'succeeded', 30_000);
 
-    expect(await json<Task>('release', film.task_id)).toMatchObject({ attempt: 2, status: 'running' });
+    const { attempt } = await json<Task>('task', film.task_id); // a worker may have taken it over since the process was killed
+    const released = await json<Task>('release', film.task_id);
+    expect(released.status).toBe('running');
+    expect(released.attempt).toBeGreaterThan(attempt);
     await run('cancel', film.task_id);
 
     const own = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
