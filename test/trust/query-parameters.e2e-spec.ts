@@ -6,7 +6,7 @@ const openApi = JSON.parse(readFileSync(new URL('../../openapi.json', import.met
   paths: Record<string, Record<string, { security?: unknown[] }>>;
 };
 /** Their clients add parameters of their own: OpenAI's (`api-version`), and whatever passes a file's link on. */
-const IGNORES_UNKNOWN = /^\/v1\/(?:images|videos)(?:\/|$)|^\/v1\/files\/\{id\}\/content$/;
+const IGNORES_UNKNOWN = /^\/v1\/(?:images|videos)(?:\/|$)|^\/v1\/files\/\{id\}\/(?:content|preview)$/;
 /** Every operation that needs a key and refuses what it does not know. */
 const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
   Object.entries(methods)
