@@ -54,7 +54,7 @@ export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, 
   }
 }
 
-/** What a key's secret gives to whoever gets it, apart from the scopes. */
+/** What the owner of a key may do with it, apart from the scopes. */
 export const boundsOf = ({ limits, expires_at: expiresAt }: ApiKey, config: Config): Grant => ({
   limits: limitsInForce(limits, config),
   budget: limits.budget ?? null,

@@ -10,6 +10,7 @@ import { requireJsonObject } from '../../platform/http/json/json-body.ts';
 import { hungUp } from '../../tasks/live/hung-up.ts';
 import { etagOf } from '../../tasks/task-etag.ts';
 import { TaskView } from '../../tasks/task.view.ts';
+import { CREATION_FAULTS } from './creation-faults.ts';
 import { GenerationsService } from './generations.service.ts';
 import { readPreferredWait } from './prefer.ts';
 import { sendAcceptance } from './send-acceptance.ts';
@@ -32,18 +33,7 @@ export class GenerationsController {
   @Post()
   @Scope('generations:write')
   @CountsAs('create')
-  @Fails(
-    'model_not_found',
-    'unsupported_parameter',
-    'queue_full',
-    'budget_exceeded',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-  )
+  @Fails(...CREATION_FAULTS)
   @ApiOperation({ summary: 'Create a generation', operationId: 'createGeneration' })
   @TakesIdempotencyKey()
   @ApiHeader({

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
 import { TaskView } from '../../tasks/task.view.ts';
+import { CREATION_FAULTS } from '../accept/creation-faults.ts';
 import { sendAcceptance } from '../accept/send-acceptance.ts';
 import { RetriesService } from './retries.service.ts';
 import { RetryTaskInput } from './retry-task.input.ts';
@@ -20,20 +21,7 @@ export class RetriesController {
   @Post(':task_id/retry')
   @Scope('generations:write')
   @CountsAs('create')
-  @Fails(
-    'task_not_found',
-    'task_unfinished',
-    'model_not_found',
-    'unsupported_parameter',
-    'queue_full',
-    'budget_exceeded',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-  )
+  @Fails('task_not_found', 'task_unfinished', ...CREATION_FAULTS)
   @ApiOperation({ summary: 'Make a final task again, or a variation of it', operationId: 'retryTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @TakesIdempotencyKey()

@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { CREATION_FAULTS } from '../../generation/accept/creation-faults.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
 import { ModelIds } from '../model-ids.ts';
@@ -38,20 +39,7 @@ export class ImagesController {
   @HttpCode(200)
   @AcceptsBody({ jsonBytes: JSON_BYTES })
   @ApiBody(GENERATION_BODY as never)
-  @Fails(
-    'model_not_found',
-    'unsupported_parameter',
-    'queue_full',
-    'budget_exceeded',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-    'generation_timeout',
-    ...FAILED_TASKS,
-  )
+  @Fails(...CREATION_FAULTS, 'generation_timeout', ...FAILED_TASKS)
   @ApiOperation({ summary: 'Create pictures and wait for them, as at OpenAI', operationId: 'openaiGenerateImages' })
   @ApiOkResponse(IMAGES_ANSWER as never)
   async generate(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -64,20 +52,7 @@ export class ImagesController {
   @HttpCode(200)
   @AcceptsBody({ multipart: true, jsonBytes: JSON_BYTES })
   @ApiBody(EDIT_BODY as never)
-  @Fails(
-    'model_not_found',
-    'unsupported_parameter',
-    'queue_full',
-    'budget_exceeded',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-    'generation_timeout',
-    ...FAILED_TASKS,
-  )
+  @Fails(...CREATION_FAULTS, 'generation_timeout', ...FAILED_TASKS)
   @ApiOperation({ summary: 'Edit pictures and wait for the result, as at OpenAI', operationId: 'openaiEditImages' })
   @ApiOkResponse(IMAGES_ANSWER as never)
   async edit(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {

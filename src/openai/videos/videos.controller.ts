@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
+import { CREATION_FAULTS } from '../../generation/accept/creation-faults.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
 import type { List } from '../../platform/schema/list-of.ts';
@@ -49,18 +50,7 @@ export class VideosController {
   @Scope('generations:write')
   @CountsAs('create')
   @ApiBody(VIDEO_BODY as never)
-  @Fails(
-    'model_not_found',
-    'unsupported_parameter',
-    'queue_full',
-    'budget_exceeded',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-  )
+  @Fails(...CREATION_FAULTS)
   @ApiOperation({ summary: 'Create a video, as at OpenAI', operationId: 'openaiCreateVideo' })
   @ApiOkResponse({ type: VideoView })
   async create(@Req() request: VideosHttpRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -145,19 +135,7 @@ export class VideosController {
   @Scope('generations:write')
   @CountsAs('create')
   @ApiBody(REMIX_BODY as never)
-  @Fails(
-    'task_not_found',
-    'model_not_found',
-    'unsupported_parameter',
-    'queue_full',
-    'budget_exceeded',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-  )
+  @Fails('task_not_found', ...CREATION_FAULTS)
   @ApiOperation({ summary: 'Make a video again with another prompt, as at OpenAI', operationId: 'openaiRemixVideo' })
   @ApiOkResponse({ type: VideoView })
   async remix(@Req() request: VideosHttpRequest, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
