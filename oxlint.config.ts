@@ -178,7 +178,15 @@ export default defineConfig({
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
     {
-      files: ['scripts/**', 'src/cli/**', 'benchmarks/**', 'test/soak/**', 'test/client/project/**'],
+      files: [
+        'scripts/**',
+        'src/cli/**',
+        'benchmarks/**',
+        'test/soak/**',
+        'test/client/project/**',
+        'test/client/generators/**',
+        'test/client/runtimes/**',
+      ],
       rules: { 'no-console': 'off' },
     },
     {
@@ -202,5 +210,11 @@ export default defineConfig({
       },
     },
   ],
-  ignorePatterns: ['dist', 'node_modules', 'coverage', 'src/client/types.gen.ts'],
+  ignorePatterns: [
+    'dist',
+    'node_modules',
+    'coverage',
+    'src/client/types.gen.ts',
+    'src/platform/openapi/examples.gen.ts',
+  ],
 });

@@ -13,6 +13,9 @@
  * "GET finished" requests one task again and again, "any" up to 100,000 tasks in turn. That is more than a process caches, so
  * the database answers where there are as many, and memory answers where there are 1,000.
  *
+ * Each finished task has its row in the ledger, and the benchmark stops if one is missing. The ledger takes part in the last
+ * question, whose tasks end.
+ *
  * At the end both sides get a worker whose provider answers at once, and an API key without tasks posts one at a time: tasks a
  * second from POST to the end of the task.
  */
@@ -133,6 +136,16 @@ class Side {
     };
   }
 
+  /** @throws Error unless each finished task has its row, as the end of a task would have written it */
+  async ledgerRows(): Promise<number> {
+    const { rows } = await this.db.query<{ finished: number; ledger: number }>(`
+      select (select count(*)::int from tasks where completed_at is not null) as finished,
+             (select count(*)::int from usage_ledger) as ledger`);
+    const { finished, ledger } = rows[0]!;
+    if (ledger !== finished) throw new Error(`${finished} finished tasks have ${ledger} rows in the ledger.`);
+    return ledger;
+  }
+
   async waiting(): Promise<number> {
     const { rows } = await this.db.query<{ tasks: number }>('select sum(queued)::int as tasks from key_load');
     return rows[0]?.tasks ?? 0;
@@ -150,12 +163,13 @@ class Side {
 
   /** Does now what autovacuum and the system's write-back would do later. */
   private async settle(): Promise<void> {
-    await this.db.query('vacuum (analyze) tasks');
+    await this.db.query('vacuum (analyze) tasks, usage_ledger');
     await promisify(execFile)('sync');
   }
 }
 
 const rows: Record<string, object> = {};
+let ledgerRows = { large: 0, small: 0 };
 const loadBefore = loadavg()[0];
 const [small, large] = [await Side.open(), await Side.open()];
 try {
@@ -168,6 +182,7 @@ try {
     console.log(`${finished} finished, filled in ${Math.round((performance.now() - startedAt) / 1000)} s`);
     await measure(`${finished.toLocaleString('en')} finished`);
   }
+  ledgerRows = { large: await large.ledgerRows(), small: await small.ledgerRows() };
   await large.addQueued(QUEUED);
   await measure(`${size.toLocaleString('en')} finished, ${QUEUED.toLocaleString('en')} queued`);
 
@@ -183,6 +198,8 @@ await report('growth', rows, {
   rounds: ROUNDS,
   connections: CONNECTIONS,
   small: SMALL,
+  ledger_rows_of_large: ledgerRows.large,
+  ledger_rows_of_small: ledgerRows.small,
   load_before: loadBefore,
 });
 

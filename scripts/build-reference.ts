@@ -12,6 +12,8 @@ const CHAPTERS = [
 ];
 /** Where the service serves the pages. */
 const PAGES_PATH = '/llms';
+/** What a block says to `npm run docs:check`, see CONTRIBUTING.md. It says nothing to readers. */
+const MARKS = /^( *```\w+) [\w-]+=.*$/gm;
 
 interface Page {
   /** Under docs: `api/tasks.md`. */
@@ -56,7 +58,10 @@ async function writeDocs(docs: string, target: string): Promise<void> {
 async function pagesIn(docs: string, folder: string): Promise<Page[]> {
   const names = (await readdir(join(docs, folder))).filter((name) => name.endsWith('.md')).toSorted();
   return Promise.all(
-    names.map(async (name) => ({ path: `${folder}/${name}`, text: await readFile(join(docs, folder, name), 'utf8') })),
+    names.map(async (name) => {
+      const text = await readFile(join(docs, folder, name), 'utf8');
+      return { path: `${folder}/${name}`, text: text.replaceAll(MARKS, '$1') };
+    }),
   );
 }
 

@@ -5,9 +5,11 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
+import { build } from 'vite';
 
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/client');
+const element = join(source, 'element');
 const folder = join(root, 'dist/client-package');
 
 const options: ts.CompilerOptions = {
@@ -29,12 +31,24 @@ await rm(folder, { recursive: true, force: true });
 const files = globSync('**/*.ts', { cwd: source })
   .filter((path) => !path.endsWith('.spec.ts'))
   .map((path) => join(source, path));
-for (const fileName of files.filter((path) => !path.endsWith('.gen.ts'))) {
+for (const fileName of files.filter((path) => !path.endsWith('.gen.ts') && !path.startsWith(element))) {
   // Comments are for readers of the types.
   const compilerOptions = { ...options, removeComments: true, module: ts.ModuleKind.ESNext };
   const { outputText } = ts.transpileModule(await readFile(fileName, 'utf8'), { fileName, compilerOptions });
   await write(relative(source, fileName).replace(/\.ts$/, '.js'), outputText);
 }
+// One file, so that a page without a bundler loads it as it is.
+await build({
+  configFile: false,
+  logLevel: 'warn',
+  build: {
+    lib: { entry: join(element, 'task-element.ts'), formats: ['es'], fileName: 'task-element' },
+    outDir: folder,
+    emptyOutDir: false,
+    target: 'es2022',
+    minify: true,
+  },
+});
 // The compiler rewrites imports in scripts, but not in declarations.
 const writeTypes: ts.WriteFileCallback = (path, text) =>
   ts.sys.writeFile(path, text.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));

@@ -44,7 +44,7 @@ Object.assign(process.env, environment.read()); // libraries read their variable
 try {
   const config = loadConfig();
   if (config.migrate === 'only') {
-    await withDatabaseUrl(config, migrate);
+    await withDatabaseUrl(config, (url) => migrate(url, { isBehindPooler: config.databaseDirectUrl !== null }));
     process.stdout.write('The database is up to date.\n');
     exitWhenIdle();
   } else {

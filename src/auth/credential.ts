@@ -45,6 +45,17 @@ export class Credentials {
   }
 
   /**
+   * The cookie of a session opens no socket for another page. Pages of CORS_ORIGINS may bring a key of their own in
+   * `connection_init`; browsers send the cookie with their handshake, too.
+   * @throws ApiError origin_not_allowed
+   */
+  assertMayOpenSocket(headers: GuardedRequest['headers']): void {
+    const { corsOrigins } = this.config;
+    const mayBringKey = corsOrigins.includes('*') || corsOrigins.includes(headers.origin ?? '');
+    if (!mayBringKey) this.of({ headers, overSocket: true });
+  }
+
+  /**
    * Browsers leave `Origin` out of a GET to the own origin, and of one whose answer the page cannot read. Any other request
    * must have it.
    * @throws ApiError origin_not_allowed

@@ -9,6 +9,7 @@ export interface GuardedRequest {
     cookie?: string | undefined;
     origin?: string | undefined;
     host?: string | undefined;
+    'user-agent'?: string | undefined;
   };
   /** Missing over a socket, as is the route. */
   method?: string;

@@ -9,6 +9,7 @@ import { isWellFormed } from './api-keys/api-key-format.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import { type Credential, Credentials, SessionToken } from './credential.ts';
 import { isToken } from './sessions/random-token.ts';
+import { routeOf } from '../platform/http/route-of.ts';
 
 /** Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public. */
 const GUARDED = '/v1/';
@@ -28,7 +29,7 @@ export class KeyBeforeBody {
       try {
         const credential = credentials.of(request); // a page of another origin is refused here also at /graphql
         // The route, because one path has many spellings: `/%76%31/files` leads to `/v1/files` too.
-        if (request.routeOptions.url?.startsWith(GUARDED)) assertWellFormed(credential);
+        if (routeOf(request).url?.startsWith(GUARDED)) assertWellFormed(credential);
       } catch (error) {
         return done(error as Error);
       }

@@ -16,10 +16,13 @@ export class SocketAuth implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.sockets.guardedBy(async (headers, onRefused) => {
-      const credential = this.credentials.of({ headers, overSocket: true });
-      const { apiKeyId, release } = await this.keys.admit(credential, onRefused);
-      return { owner: apiKeyId, release };
+    this.sockets.guardedBy({
+      assertMayOpen: (headers) => this.credentials.assertMayOpenSocket(headers),
+      admit: async (headers, onRefused) => {
+        const credential = this.credentials.of({ headers, overSocket: true });
+        const { apiKeyId, release } = await this.keys.admit(credential, onRefused);
+        return { owner: apiKeyId, release };
+      },
     });
   }
 }

@@ -1,56 +1,15 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { existsSync } from 'node:fs';
 import { exitCodeOf } from './exit-codes.ts';
 import { failureText } from './failure-text.ts';
-import { auditCommand } from './commands/audit.ts';
-import { batchCommand } from './commands/batch.ts';
-import { completionCommand } from './commands/completion.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { filesCommand } from './commands/files.ts';
-import { generateCommand } from './commands/generate.ts';
-import { keysCommand } from './commands/keys.ts';
-import { listenCommand } from './commands/listen.ts';
-import { mcpCommand } from './commands/mcp.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { modelsCommand } from './commands/models.ts';
-import { openCommand } from './commands/open.ts';
-import { opsCommand } from './commands/ops.ts';
-import { tasksCommand } from './commands/tasks.ts';
-import { triggerCommand } from './commands/trigger.ts';
-import { upCommand } from './commands/up.ts';
-import { usageCommand } from './commands/usage.ts';
+import { darkroomProgram } from './program.ts';
 
 // Loads the service's configuration as the service does, before the commands take their defaults from it.
 if (existsSync('.env')) process.loadEnvFile('.env');
 
-const program: Command = new Command('darkroom')
-  .description('Turn prompts into images and videos: the command line of a Darkroom service.')
-  .addCommand(openCommand())
-  .addCommand(generateCommand())
-  .addCommand(tasksCommand())
-  .addCommand(modelsCommand())
-  .addCommand(filesCommand())
-  .addCommand(batchCommand())
-  .addCommand(listenCommand())
-  .addCommand(triggerCommand())
-  .addCommand(mcpCommand())
-  .addCommand(usageCommand())
-  .addCommand(keysCommand())
-  .addCommand(auditCommand())
-  .addCommand(opsCommand())
-  .addCommand(migrateCommand())
-  .addCommand(doctorCommand())
-  .addCommand(upCommand())
-  .addCommand(completionCommand(() => program));
-
-// By default Commander ends the process itself, with code 1 for a wrong option.
-for (const command of [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)]) {
-  command.exitOverride().showHelpAfterError('(use --help to list the options and commands)');
-}
-
 try {
-  await program.parseAsync();
+  await darkroomProgram().parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) console.error(`error: ${failureText(error)}`);
   process.exitCode = exitCodeOf(error);

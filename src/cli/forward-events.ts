@@ -1,10 +1,10 @@
+import { Darkroom } from '../client/node.ts';
 import type { TaskView } from '../tasks/task.view.ts';
 import { newEndpointSecret } from '../webhooks/endpoints/endpoint-secret.ts';
 import { eventTypeOf, taskEventBody } from '../webhooks/events/event-body.ts';
 import { TASK_EVENT_TYPES } from '../webhooks/events/event-type.ts';
 import { signedHeaders } from '../webhooks/deliveries/signature.ts';
 import { newEventId } from '../webhooks/webhook-id.ts';
-import { liveEvents } from './client/live-events.ts';
 import { requireKey } from './client/service-options.ts';
 
 const TIMEOUT_MS = 15_000; // the service's default
@@ -17,6 +17,7 @@ export interface ListenOptions {
   secret?: string;
   url: string;
   key?: string;
+  json?: true;
 }
 
 /**
@@ -38,22 +39,44 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
 
   console.error(`Signing secret: ${secret}`);
   const seen = new Set<string>();
-  const onOpen = () => console.error(`Listening to ${url}, forwarding to ${target.href}`);
-  for await (const task of liveEvents<TaskView>({ url, key }, signal, onOpen)) {
+  const opening: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.ok) console.error(`Listening to ${url}, forwarding to ${target.href}`);
+    return response;
+  };
+  const darkroom = new Darkroom({ baseUrl: url, apiKey: key, fetch: opening });
+  for await (const state of untilAborted(darkroom.events({ signal, patienceMs: Infinity }), signal)) {
+    const task = state as unknown as TaskView;
     if (task.completed_at === 0 || seen.has(task.task_id) || !events.includes(eventTypeOf(task))) continue;
     seen.add(task.task_id);
     if (seen.size > MAX_SEEN) seen.delete(seen.values().next().value as string);
-    void forward(task, target, secret); // not awaited, so a receiver that hangs delays no other event
+    void forward(task, target, { secret, json: options.json }); // not awaited, so a receiver that hangs delays no other event
   }
 }
 
-async function forward(task: TaskView, target: URL, secret: string): Promise<void> {
+/** The interruption is no failure. */
+async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+interface Forwarding {
+  secret: string;
+  json: true | undefined;
+}
+
+async function forward(task: TaskView, target: URL, { secret, json }: Forwarding): Promise<void> {
   const id = newEventId();
   const body = taskEventBody(id, task, new Date(task.completed_at * 1000));
   const startedAt = performance.now();
   const outcome = await send(target, body, signedHeaders(id, body, [secret]));
   const ms = Math.round(performance.now() - startedAt);
-  console.log(`${eventTypeOf(task)}  ${id}  ${task.task_id}  ${outcome}  ${ms} ms`);
+  const type = eventTypeOf(task);
+  if (json) return console.log(JSON.stringify({ type, event_id: id, task_id: task.task_id, outcome, duration_ms: ms }));
+  console.log(`${type}  ${id}  ${task.task_id}  ${outcome}  ${ms} ms`);
 }
 
 async function send(target: URL, body: string, headers: Record<string, string>): Promise<string> {

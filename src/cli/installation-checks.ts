@@ -8,6 +8,7 @@ import { MODELS } from '../models/catalog.ts';
 import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
+import { assertPooler, assertSameDatabase } from '../platform/database/pooler-check.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { openStorage } from '../platform/storage/storage.module.ts';
@@ -109,6 +110,16 @@ async function database(config: Config): Promise<Finding[]> {
       }
     }),
   );
+  const { databaseUrl, databaseDirectUrl } = config;
+  if (databaseUrl && databaseDirectUrl && reachable.ok) {
+    findings.push(
+      await finding('pooler', async () => {
+        await assertSameDatabase(databaseUrl, databaseDirectUrl);
+        await assertPooler(databaseUrl);
+        return 'keeps prepared statements and the settings of the service';
+      }),
+    );
+  }
   return [reachable, ...findings];
 }
 

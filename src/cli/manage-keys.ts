@@ -95,8 +95,12 @@ export async function updateKey(id: string, options: UpdateOptions): Promise<voi
   });
 }
 
-export async function revokeKey(id: string, { keepTasks = false }: { keepTasks?: boolean } = {}): Promise<void> {
+export async function revokeKey(
+  id: string,
+  { keepTasks = false, json }: { keepTasks?: boolean; json?: true } = {},
+): Promise<void> {
   await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks }, COMMAND_LINE));
+  if (json) return console.log(JSON.stringify({ id, revoked: true }, null, 2));
   console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
 }
 

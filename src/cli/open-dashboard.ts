@@ -6,12 +6,14 @@ import { openBrowser } from './open-browser.ts';
 import { withKeyContext } from './key-context.ts';
 
 const PAGE_SIZE = 100;
+const LINK_LIFE_S = 600;
 
-export async function openDashboard(options: { key?: string; print?: true }): Promise<void> {
+export async function openDashboard(options: { key?: string; print?: true; json?: true }): Promise<void> {
   await withKeyContext(async (context) => {
     const apiKeys = context.get(ApiKeysService);
     const apiKey = options.key === undefined ? await oldestFullKey(apiKeys) : await apiKeys.find(options.key);
     const link = await context.get(OneTimeCodes).linkFor(apiKey.id);
+    if (options.json) return console.log(JSON.stringify({ url: link, expires_in_s: LINK_LIFE_S }, null, 2));
     console.log(link);
     console.error(`It works once, within 10 minutes, and signs in with the key "${apiKey.name}".`);
     if (!options.print && process.stdout.isTTY) openBrowser(link);

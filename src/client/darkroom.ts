@@ -45,9 +45,13 @@ export class Darkroom {
     return new Run(this.transport, taskId);
   }
 
-  /** The states of all tasks of the key: the unfinished ones first, then every change, until the signal aborts. */
-  events({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Task> {
-    const followed = { id: 'all tasks', events: '/v1/events', isFinal: () => false, read: null };
+  /**
+   * The states of all tasks of the key: the unfinished ones first, then every change, until the signal aborts.
+   * @param patienceMs how long the service may be away, by default five minutes
+   */
+  events({ signal, patienceMs }: { signal?: AbortSignal; patienceMs?: number } = {}): AsyncGenerator<Task> {
+    const more = patienceMs === undefined ? {} : { patienceMs };
+    const followed = { id: 'all tasks', events: '/v1/events', isFinal: () => false, read: null, ...more };
     return follow<Task>(this.transport, followed, signal);
   }
 }

@@ -6,11 +6,13 @@ import type { Transport } from './http/transport.ts';
 /** What changes until it is final: a task, or a batch. */
 export interface Followed<State> {
   id: string;
-  /** The path of its events. */
-  events: string;
+  /** The path of its events. Null if there are only reads. */
+  events: string | null;
   isFinal: (state: State) => boolean;
-  /** Reads the present state, and may wait for a change. Null if there is nothing but the stream. */
+  /** Reads the present state, and may wait for a change. Null if there is nothing but the stream; one of the two is there. */
   read: ((signal?: AbortSignal) => Promise<State>) | null;
+  /** How long the service may be away. */
+  patienceMs?: number;
 }
 
 /** A service that is away so long is given up. Each answer begins this time anew. */
@@ -28,19 +30,19 @@ export async function* follow<State>(
   followed: Followed<State>,
   signal?: AbortSignal,
 ): AsyncGenerator<State> {
-  const { read, isFinal } = followed;
+  const { events, read, isFinal, patienceMs = PATIENCE_MS } = followed;
   let resume: string | null = null;
   /** Until a stream delivers nothing; then reads take its place. */
-  let streamsWork = true;
+  let streamsWork = events !== null;
   let failures = 0;
   let awaySince: number | null = null;
   for (;;) {
-    const streams = read === null || streamsWork;
+    const streams = events !== null && (read === null || streamsWork);
     let delivered = false;
     try {
       const states: AsyncIterable<{ id: string | null; state: State }> = streams
-        ? stream<State>(transport, followed, resume, signal)
-        : once(read(signal));
+        ? stream<State>(transport, { events, firstMs: read ? FIRST_EVENT_MS : undefined }, resume, signal)
+        : once(read!(signal));
       for await (const { id, state } of states) {
         [delivered, failures, awaySince, resume] = [true, 0, null, id ?? resume];
         yield state;
@@ -58,7 +60,7 @@ export async function* follow<State>(
       signal?.throwIfAborted();
       if (error instanceof DarkroomError && !error.retryable) throw error;
       awaySince ??= Date.now();
-      if (Date.now() - awaySince > PATIENCE_MS) throw error;
+      if (Date.now() - awaySince > patienceMs) throw error;
       if (!delivered && !(error instanceof ConnectionError)) streamsWork = false; // silent, or one stream too many
       await sleep(backoffMs(failures++), signal);
     }
@@ -72,13 +74,12 @@ async function* once<State>(state: Promise<State>): AsyncGenerator<{ id: null; s
 /** One connection. */
 async function* stream<State>(
   transport: Transport,
-  { events, read }: Followed<State>,
+  { events, firstMs }: { events: string; firstMs: number | undefined },
   resume: string | null,
   signal?: AbortSignal,
 ): AsyncGenerator<{ id: string | null; state: State }> {
   const headers = { accept: 'text/event-stream', ...(resume !== null && { 'last-event-id': resume }) };
   const response = await transport.open('GET', events, { headers, signal });
   if (response.status === 204 || !response.body) return;
-  for await (const { id, data } of readEvents(response.body, read ? FIRST_EVENT_MS : undefined))
-    yield { id, state: JSON.parse(data) as State };
+  for await (const { id, data } of readEvents(response.body, firstMs)) yield { id, state: JSON.parse(data) as State };
 }

@@ -258,6 +258,14 @@ export type AuditEvent = {
      */
     request_id: string | null;
     /**
+     * the session of the browser that asked; null when no browser was signed in
+     */
+    session_id: string | null;
+    /**
+     * that browser, as it named itself; null without one
+     */
+    user_agent: string | null;
+    /**
      * the target before the act; null if it is new
      */
     before: {
@@ -1062,7 +1070,7 @@ export type File = {
      */
     object: 'file';
     /**
-     * size in bytes; as announced while pending
+     * size in bytes; as announced while pending; of the results of a batch, as they are now
      */
     bytes: number;
     /**
@@ -1098,7 +1106,7 @@ export type File = {
      */
     height?: number;
     /**
-     * SHA-256 of the bytes, hex; while pending as announced, or null
+     * SHA-256 of the bytes, hex; while pending as announced, or null; null for the results of a batch
      */
     sha256: string | null;
     /**
@@ -1144,7 +1152,7 @@ export type FileList = {
 
 export type FileOrder = 'asc' | 'desc';
 
-export type FilePurpose = 'vision' | 'user_data' | 'batch' | 'output';
+export type FilePurpose = 'vision' | 'user_data' | 'batch' | 'output' | 'batch_output';
 
 export type FileStatus = 'pending' | 'processed';
 
@@ -1407,6 +1415,10 @@ export type Model = {
      */
     health: ModelHealth;
     /**
+     * how long tasks took lately; null below five
+     */
+    typical: ModelTypical | null;
+    /**
      * the operator's prices; null without any
      */
     pricing: ModelPricing | null;
@@ -1518,6 +1530,25 @@ export type ModelQueue = {
 };
 
 export type ModelStatus = 'active' | 'deprecated' | 'retired';
+
+export type ModelTypical = {
+    /**
+     * the successes that the times are of, at most the last 200
+     */
+    tasks: number;
+    /**
+     * milliseconds from creation to start, median
+     */
+    wait_p50_ms: number;
+    /**
+     * milliseconds from start to end, median
+     */
+    run_p50_ms: number;
+    /**
+     * milliseconds from start to end; 19 of 20 were faster
+     */
+    run_p95_ms: number;
+};
 
 export type NanoBanana2Request = {
     /**
@@ -3193,6 +3224,10 @@ export type UsageResult = {
      */
     batch_id: string | null;
     /**
+     * why the tasks failed; null also for those that did not
+     */
+    error_code: string | null;
+    /**
      * the API key that owns the tasks
      */
     api_key_id: string | null;
@@ -3333,6 +3368,16 @@ export type WebhookDelivery = {
      * type of the event
      */
     event_type: WebhookDeliveryEventType;
+    /**
+     * the address as it was called; null for an attempt of an earlier release
+     */
+    url: string | null;
+    /**
+     * the headers of the request, without the signature; null for an attempt of an earlier release, and for one that could not be signed
+     */
+    request_headers: {
+        [key: string]: unknown;
+    } | null;
     /**
      * 1 for the first attempt of this event
      */

@@ -8,7 +8,7 @@ import type { OutputFile } from '../tasks/files/task-files.ts';
 import { FILE_STATUSES, type FileStatus, PURPOSES, type Purpose, type Upload } from './uploads/upload.entity.ts';
 
 export const PurposeChoice = defineChoice('UploadPurpose', PURPOSES, 'What an upload is for.');
-const ShownPurposeChoice = defineChoice('FilePurpose', [...PURPOSES, 'output'], 'What a file is for.');
+const ShownPurposeChoice = defineChoice('FilePurpose', [...PURPOSES, 'output', 'batch_output'], 'What a file is for.');
 const FileStatusChoice = defineChoice('FileStatus', FILE_STATUSES, 'Whether the bytes of a file have arrived.');
 
 @ObjectType('FileUpload', { description: 'How to send the bytes of a pending file.' })
@@ -19,23 +19,25 @@ export class FileUploadView {
   @ApiField.long('unix seconds; the URL works until then') expires_at: number;
 }
 
-/** A file as clients see it: an upload, or an output of a task. */
-@ObjectType('File', { description: 'A file: an upload, or an output of a task.' })
+/** A file as clients see it: an upload, an output of a task, or the results of a batch. */
+@ObjectType('File', { description: 'A file: an upload, an output of a task, or the results of a batch.' })
 export class FileView {
   @ApiField.string('identifier; usable wherever an image is wanted', { example: 'file_01jd8e5t9kf3qs7m2v4xw6yzab' })
   id: string;
   @ApiField.constant('file') object: 'file';
-  @ApiField.long('size in bytes; as announced while pending') bytes: number;
+  @ApiField.long('size in bytes; as announced while pending; of the results of a batch, as they are now') bytes: number;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.long('unix seconds; the file is deleted at this time') expires_at: number;
   @ApiField.string('as given with the upload') filename: string;
-  @ApiField.oneOf(ShownPurposeChoice, 'what the file is for') purpose: Purpose | 'output';
+  @ApiField.oneOf(ShownPurposeChoice, 'what the file is for') purpose: Purpose | 'output' | 'batch_output';
   @ApiField.oneOf(FileStatusChoice, 'whether its bytes have arrived') status: FileStatus;
   @ApiField.string('media type of the bytes; as announced while pending', { example: 'image/png' })
   content_type: string;
   @ApiField.integer('pixels; images and videos only', { optional: true }) width?: number;
   @ApiField.integer('pixels; images and videos only', { optional: true }) height?: number;
-  @ApiField.string('SHA-256 of the bytes, hex; while pending as announced, or null', { nullable: true })
+  @ApiField.string('SHA-256 of the bytes, hex; while pending as announced, or null; null for the results of a batch', {
+    nullable: true,
+  })
   sha256: string | null;
   @ApiField.string('signed link to the bytes, which works without the API key; null while or when there are none', {
     nullable: true,

@@ -19,6 +19,7 @@ import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
 import { FileLinks } from '../tasks/files/file-links.ts';
 import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './file.inputs.ts';
 import { DeletedFileView, FileListView, FileView, toDeletedFileView, toFileView } from './file.view.ts';
+import { FileViews } from './file-views.ts';
 import { FilesService } from './files.service.ts';
 import { readUploadForm } from './upload-form.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
@@ -47,6 +48,7 @@ export class FilesController {
     private readonly files: FilesService,
     private readonly direct: DirectUploads,
     private readonly links: FileLinks,
+    private readonly views: FileViews,
   ) {}
 
   @Post()
@@ -139,9 +141,9 @@ export class FilesController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<FileView> {
-    const file = await this.files.find(apiKeyId, id);
+    const view = await this.views.find(apiKeyId, id);
     reply.header('cache-control', 'no-store');
-    return toFileView(file, this.links);
+    return view;
   }
 
   @Delete(':id')

@@ -4,6 +4,7 @@ import { TasksModule } from '../tasks/tasks.module.ts';
 import { BatchFiles } from './batch-files.ts';
 import { ContentController } from './content.controller.ts';
 import { FileContents } from './file-contents.ts';
+import { FileViews } from './file-views.ts';
 import { FilesController } from './files.controller.ts';
 import { FilesResolver } from './files.resolver.ts';
 import { FilesService } from './files.service.ts';
@@ -33,6 +34,7 @@ import { Upload } from './uploads/upload.entity.ts';
     DirectUploads,
     FileContents,
     FileJudge,
+    FileViews,
     FilesResolver,
     FilesService,
     GeneratedFiles,

@@ -7,6 +7,7 @@ import { FileLinks } from '../tasks/files/file-links.ts';
 import { isUploadId } from './file-id.ts';
 import { CreateUploadInput } from './file.inputs.ts';
 import { DeletedFileView, FileView, PurposeChoice, toDeletedFileView, toFileView } from './file.view.ts';
+import { FileViews } from './file-views.ts';
 import { FilesService } from './files.service.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import type { Purpose } from './uploads/upload.entity.ts';
@@ -21,12 +22,15 @@ export class FilesResolver {
     private readonly service: FilesService,
     private readonly direct: DirectUploads,
     private readonly links: FileLinks,
+    private readonly views: FileViews,
   ) {}
 
-  @Query(() => FileView, { description: 'An upload or an output. An unknown id is the error file_not_found.' })
+  @Query(() => FileView, {
+    description: 'An upload, an output or the results of a batch. An unknown id is the error file_not_found.',
+  })
   @Scope('tasks:read')
-  async file(@CurrentCaller() { apiKeyId }: Caller, @FileId() id: string): Promise<FileView> {
-    return toFileView(await this.service.find(apiKeyId, id), this.links);
+  file(@CurrentCaller() { apiKeyId }: Caller, @FileId() id: string): Promise<FileView> {
+    return this.views.find(apiKeyId, id);
   }
 
   @Query(() => FileConnection, { description: 'The uploads of your API key, newest first.' })

@@ -5,6 +5,10 @@ import type { Readable } from 'node:stream';
 export interface GeneratedFile {
   contentType: string;
   filename: string;
+  /** The purpose that OpenAI's clients know for the results of a batch. */
+  purpose: 'batch_output';
+  createdAt: Date;
+  expiresAt: Date;
   open(): Readable;
 }
 

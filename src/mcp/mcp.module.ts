@@ -16,6 +16,7 @@ import { Previews } from './results/previews.ts';
 import { TaskResults } from './results/task-results.ts';
 import { AbandonedTasks } from './running/abandoned-tasks.ts';
 import { Creations } from './running/creations.ts';
+import { Lookups } from './running/lookups.ts';
 import { TaskWaits } from './running/task-waits.ts';
 import { CancelTaskTool } from './tools/cancel-task.tool.ts';
 import { GenerateImageTool } from './tools/generate-image.tool.ts';
@@ -42,6 +43,7 @@ import { ToolsService } from './tools/tools.service.ts';
     ListModelsTool,
     ListTasksTool,
     LoadedFiles,
+    Lookups,
     OriginCheck,
     Previews,
     ProtocolServer,

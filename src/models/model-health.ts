@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelHealthView } from './model-health.view.ts';
+import type { ModelTypicalView } from './model-typical.view.ts';
 
 /** What the tasks of a model say about it. */
 export interface ModelLoad {
@@ -11,6 +12,7 @@ export interface ModelLoad {
   failed: number;
   /** Unix seconds. */
   sampled_at: number;
+  typical: ModelTypicalView | null;
 }
 
 /** Fewer ends than this say nothing about the rate. */
@@ -33,6 +35,11 @@ export class ModelHealth {
     this.isTroubled = isTroubled;
   }
 
+  /** From the same sample. null while too few tasks have succeeded. */
+  async typicalOf(modelId: string): Promise<ModelTypicalView | null> {
+    return (await this.loadOf(modelId)).typical;
+  }
+
   async of(modelId: string, isAvailable: boolean): Promise<ModelHealthView> {
     const { succeeded, failed, ...load } = await this.loadOf(modelId);
     const ends = succeeded + failed;
@@ -49,4 +56,12 @@ export class ModelHealth {
   }
 }
 
-const IDLE: ModelLoad = { queued: 0, running: 0, median_run_s: null, succeeded: 0, failed: 0, sampled_at: 0 };
+const IDLE: ModelLoad = {
+  queued: 0,
+  running: 0,
+  median_run_s: null,
+  succeeded: 0,
+  failed: 0,
+  sampled_at: 0,
+  typical: null,
+};

@@ -3,6 +3,7 @@ import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
 import { type MediaKind, MediaKindChoice } from './media-kind.ts';
 import { ModelHealthView } from './model-health.view.ts';
+import { ModelTypicalView } from './model-typical.view.ts';
 import { ModelPricingView } from './model-pricing.view.ts';
 import { MODEL_STATUSES, type Lifecycle, type Model } from './model.ts';
 
@@ -34,6 +35,8 @@ export class ModelView {
   sandbox: boolean;
   @ApiField.object(() => LifecycleView, 'deprecation and retirement of the model') lifecycle: LifecycleView;
   @ApiField.object(() => ModelHealthView, 'how well the model works now') health: ModelHealthView;
+  @ApiField.object(() => ModelTypicalView, 'how long tasks took lately; null below five', { nullable: true })
+  typical: ModelTypicalView | null;
   @ApiField.object(() => ModelPricingView, "the operator's prices; null without any", { nullable: true })
   pricing: ModelPricingView | null;
 }
@@ -45,9 +48,9 @@ export class ModelListView {
 }
 
 /** What is not in the catalogue. */
-export type Changing = Pick<ModelView, 'available' | 'sandbox' | 'health' | 'pricing'>;
+export type Changing = Pick<ModelView, 'available' | 'sandbox' | 'health' | 'typical' | 'pricing'>;
 
-export const toModelView = (model: Model, { available, sandbox, health, pricing }: Changing): ModelView => ({
+export const toModelView = (model: Model, { available, sandbox, health, typical, pricing }: Changing): ModelView => ({
   id: model.id,
   object: 'model',
   owned_by: model.owned_by,
@@ -59,5 +62,6 @@ export const toModelView = (model: Model, { available, sandbox, health, pricing 
   sandbox,
   lifecycle: model.lifecycle,
   health,
+  typical,
   pricing,
 });

@@ -49,7 +49,15 @@ describe('the public catalogue', () => {
     expect(() => availability.register(() => true)).toThrow();
   });
 
-  const LOAD: ModelLoad = { queued: 3, running: 2, median_run_s: 1.5, succeeded: 0, failed: 0, sampled_at: 1 };
+  const LOAD: ModelLoad = {
+    queued: 3,
+    running: 2,
+    median_run_s: 1.5,
+    succeeded: 0,
+    failed: 0,
+    typical: null,
+    sampled_at: 1,
+  };
   it.each([
     ['operational', { succeeded: 18, failed: 2 }, 0.9],
     ['degraded', { succeeded: 17, failed: 3 }, 0.85],

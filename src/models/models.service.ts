@@ -41,7 +41,8 @@ export class ModelsService {
   private async changing({ id, lifecycle }: Model): Promise<Changing> {
     const available = lifecycle.status !== 'retired' && this.availability.of(id);
     const sandbox = this.availability.inSandbox(id);
-    return { available, sandbox, health: await this.health.of(id, available), pricing: this.pricing.of(id) };
+    const [health, typical] = await Promise.all([this.health.of(id, available), this.health.typicalOf(id)]);
+    return { available, sandbox, health, typical, pricing: this.pricing.of(id) };
   }
 }
 

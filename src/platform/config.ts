@@ -59,6 +59,12 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
   check(settings.opsPort === null || settings.opsPort !== settings.port, 'OPS_PORT must be another port than PORT');
   const secretKey = textOf(env, 'SECRET_KEY');
   check(!textOf(env, 'DATABASE_URL') || secretKey !== undefined, 'SECRET_KEY is required when DATABASE_URL is set');
+  const isPooled = settings.databasePooler === 'transaction';
+  check(
+    !isPooled || (settings.databaseUrl !== null && settings.databaseDirectUrl !== null),
+    'DATABASE_URL and DATABASE_DIRECT_URL are required when DATABASE_POOLER is transaction',
+  );
+  check(isPooled || settings.databaseDirectUrl === null, 'DATABASE_DIRECT_URL is only for DATABASE_POOLER=transaction');
   check(
     settings.role !== 'worker' || settings.publicUrl !== null,
     'PUBLIC_URL is required when ROLE is worker: webhooks carry links to files, which only the other processes serve',

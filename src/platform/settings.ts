@@ -1,3 +1,4 @@
+import { DATABASE_SETTINGS } from './database-settings.ts';
 import { setting } from './setting.ts';
 import {
   cidrs,
@@ -39,21 +40,16 @@ export const SETTINGS = {
   publicUrl: setting('PUBLIC_URL', 'server', url('http', 'https'), 'Base of all links; http://HOST:PORT when unset.'),
   role: setting('ROLE', 'server', oneOf(['all', 'api', 'worker'], 'all'), 'What this process runs.'),
   corsOrigins: setting('CORS_ORIGINS', 'server', list(), 'Origins that browsers may call from; none when unset.'),
+  trustedProxies: setting(
+    'TRUSTED_PROXIES',
+    'server',
+    cidrs(),
+    'CIDR ranges of proxies whose X-Forwarded-For names the client; none when unset.',
+  ),
   dashboard: setting('DASHBOARD', 'server', flag(true), 'Whether the browser app is served at /app/.'),
   graphqlIntrospection: setting('GRAPHQL_INTROSPECTION', 'server', optionalFlag(), 'On unless NODE_ENV is production.'),
 
-  databaseUrl: setting(
-    'DATABASE_URL',
-    'storage',
-    url('postgres', 'postgresql'),
-    'PostgreSQL 14 or newer; unset: an embedded one under DATA_DIR.',
-  ),
-  migrate: setting(
-    'MIGRATE',
-    'storage',
-    oneOf(['auto', 'off', 'only'], 'auto'),
-    'auto: migrates at the start; off: only checks that all is migrated; only: migrates and ends.',
-  ),
+  ...DATABASE_SETTINGS,
   dataDir: setting('DATA_DIR', 'storage', text('./.darkroom'), 'Folder of the embedded database, files and secrets.'),
   secretKey: setting(
     'SECRET_KEY',

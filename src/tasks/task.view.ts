@@ -195,6 +195,7 @@ const toBatch = ({ batch_id, batch_index, custom_id }: ShownTask): TaskBatchView
 
 /** Where the provider could only come near to what the interface had already approximated, the two are one. */
 function approximationsOf({ request_approximations, approximations }: ShownTask): Pick<TaskView, 'approximations'> {
+  if (!request_approximations && !approximations) return {};
   const rest = new Map(approximations?.map((each) => [each.param, each]));
   const ofRequest = (request_approximations ?? []).map((each) => {
     const used = rest.get(each.param)?.used ?? each.used;

@@ -33,7 +33,7 @@ export class TasksResolver {
   @Query(() => TaskView, { description: 'One task. An unknown id is the error task_not_found.' })
   @Scope('tasks:read')
   async task(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<TaskView> {
-    return this.views.of(await this.service.find(caller.apiKeyId, taskId));
+    return this.views.forGraphql(await this.service.find(caller.apiKeyId, taskId));
   }
 
   @Query(() => TaskConnection, { description: 'The tasks of your API key, newest first.' })
@@ -48,7 +48,7 @@ export class TasksResolver {
       throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
     }
     const page = await this.lists.list(caller.apiKeyId, filter ?? {}, { limit: first, after });
-    const tasks = page.tasks.map((task) => this.views.of(task));
+    const tasks = page.tasks.map((task) => this.views.forGraphql(task));
     return toConnection(tasks, (task) => task.task_id, { hasMore: page.hasMore, after });
   }
 
@@ -56,7 +56,7 @@ export class TasksResolver {
   @Scope('tasks:cancel')
   async cancelTask(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<TaskView> {
     const { task } = await this.service.cancel(caller.apiKeyId, taskId);
-    return this.views.of(task);
+    return this.views.forGraphql(task);
   }
 
   @Mutation(() => DeletedTaskView, {
@@ -102,5 +102,5 @@ export class TasksResolver {
 
 /** Nest calls this with the resolver as `this` when the event is sent, so file links are signed at that moment. */
 function toView(this: TasksResolver, task: ShownTask): TaskView {
-  return this.views.of(task);
+  return this.views.forGraphql(task);
 }

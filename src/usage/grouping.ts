@@ -1,9 +1,10 @@
 import { ApiError } from '../errors/api-error.ts';
+import { hasAtMost } from '../platform/schema/code-points.ts';
 import type { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import type { Group } from './sql/read-usage.ts';
 
 /** In the order of the contract, for messages. */
-const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'api_key_id'] as const;
+const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'error_code', 'api_key_id'] as const;
 const METADATA = 'metadata.';
 /** Characters of a metadata key. */
 const MAX_KEY_LENGTH = 64;
@@ -16,20 +17,23 @@ export interface Grouping {
   metadataField: string | null;
 }
 
+/** With its comma: a name in double quotes, in which a quote is doubled, as in CSV; or all up to the next comma. */
+const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
+
 /**
- * @param text names separated by commas
+ * @param text names separated by commas; one that contains a comma is in double quotes
  * @throws ApiError invalid_value
  */
 export function groupingOf(
   text: string | undefined,
   { revealProviders }: Pick<UsageTerms, 'revealProviders'>,
 ): Grouping {
-  const names = [...new Set(text === undefined ? [] : text.split(',').map((name) => name.trim()))];
+  const names = [...new Set(text === undefined ? [] : namesIn(text))];
   const metadata = names.filter((name) => name.startsWith(METADATA));
   const wrong = names.find((name) => !isField(name) && !isMetadata(name));
   if (wrong !== undefined) {
     const known = `${FIELDS.join(', ')} and metadata.<key>`;
-    throw refused(`group_by can be any of ${known}, not "${wrong.slice(0, MAX_KEY_LENGTH)}".`);
+    throw refused(`group_by can be any of ${known}, not "${wrong.slice(0, MAX_KEY_LENGTH).toWellFormed()}".`);
   }
   if (metadata.length > 1) throw refused('group_by can name one metadata key.');
   const fields = FIELDS.filter((name) => names.includes(name) && (name !== 'provider' || revealProviders));
@@ -41,8 +45,15 @@ export function groupingOf(
   };
 }
 
+/** The text that means exactly these names. */
+export const textOfNames = (names: readonly string[]): string =>
+  names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',');
+
+const namesIn = (text: string): string[] =>
+  Array.from(`${text},`.matchAll(NAME), ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!.trim());
+
 const isField = (name: string): boolean => (FIELDS as readonly string[]).includes(name);
 const isMetadata = (name: string): boolean =>
-  name.startsWith(METADATA) && name.length > METADATA.length && name.length <= METADATA.length + MAX_KEY_LENGTH;
+  name.startsWith(METADATA) && name.length > METADATA.length && hasAtMost(name.slice(METADATA.length), MAX_KEY_LENGTH);
 
 const refused = (message: string): ApiError => new ApiError('invalid_value', { param: 'group_by', message });

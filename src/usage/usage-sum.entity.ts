@@ -19,6 +19,7 @@ export class UsageSum {
   @Column('text', { nullable: true }) resolution: string | null;
   @Column('text') source: string;
   @Column('text', { nullable: true }) batch_id: string | null;
+  @Column('text', { nullable: true }) error_code: string | null;
   @Column('text', { nullable: true }) metadata_value: string | null;
   @Column('bigint') tasks: string;
   @Column('bigint') succeeded: string;

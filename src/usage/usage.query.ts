@@ -41,7 +41,7 @@ export class UsageQuery {
   timezone?: string;
 
   @ApiField.string(
-    'any of model, kind, provider, resolution, source, batch_id, api_key_id and one metadata.<key>; separated by commas or repeated',
+    'any of model, kind, provider, resolution, source, batch_id, error_code, api_key_id and one metadata.<key>; separated by commas or repeated. A name with a comma is in double quotes',
     { optional: true, example: 'model,provider' },
   )
   group_by?: string;

@@ -5,6 +5,7 @@ import type { Caller } from '../auth/caller.ts';
 import { JsonScalar } from '../platform/schema/json-scalar.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
 import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { textOfNames } from './grouping.ts';
 import { UsageScope } from './usage-scope.guard.ts';
 import { DEFAULT_BUCKETS, UsageQuery } from './usage.query.ts';
 import { UsageService } from './usage.service.ts';
@@ -31,7 +32,8 @@ export class UsageResolver {
     @Args('groupBy', {
       ...OPTIONAL,
       type: () => [String],
-      description: 'any of model, kind, provider, resolution, source, batch_id, api_key_id and one metadata.<key>',
+      description:
+        'any of model, kind, provider, resolution, source, batch_id, error_code, api_key_id and one metadata.<key>',
     })
     group_by: string[] | null | undefined,
     @Args('apiKeyId', { ...OPTIONAL, type: () => String, description: 'another API key, or all; needs keys:manage' })
@@ -41,7 +43,7 @@ export class UsageResolver {
     @Args('page', { ...OPTIONAL, type: () => String, description: 'nextPage of the page before' })
     page: string | null | undefined,
   ): Promise<UsagePageView> {
-    const names = group_by && group_by.length > 0 ? group_by.join(',') : undefined;
+    const names = group_by && group_by.length > 0 ? textOfNames(group_by) : undefined;
     const values = { start_time, end_time, bucket_width, timezone, group_by: names, api_key_id, limit, page };
     const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
     const query = pipe.transform(Object.fromEntries(given), { type: 'body', metatype: UsageQuery }) as UsageQuery;

@@ -127,6 +127,7 @@ function toResult(entry: UsageEntry, { groups, metadataField }: Grouping): Usage
     resolution: group('resolution'),
     source: group('source'),
     batch_id: group('batch_id'),
+    error_code: group('error_code'),
     api_key_id: group('api_key_id'),
     ...(metadataField !== null && { [metadataField]: entry.metadata_value }),
     ...numbersOf((name) => entry[name]),

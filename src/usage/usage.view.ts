@@ -28,6 +28,8 @@ export class UsageResultView extends UsageNumbersView {
   @ApiField.string('as resolved', { nullable: true }) resolution: string | null;
   @ApiField.string('by which interface the tasks were created', { nullable: true }) source: string | null;
   @ApiField.string('id of the batch', { nullable: true }) batch_id: string | null;
+  @ApiField.string('why the tasks failed; null also for those that did not', { nullable: true }) error_code:
+    string | null;
   @ApiField.string('the API key that owns the tasks', { nullable: true }) api_key_id: string | null;
 }
 

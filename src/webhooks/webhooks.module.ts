@@ -28,6 +28,9 @@ import { ReplayWorker } from './replays/replay.worker.ts';
 import { WebhookReplays } from './replays/webhook-replays.service.ts';
 import { ReplayEvents } from './sql/replay-events.ts';
 import { WebhookReplay } from './replays/webhook-replay.entity.ts';
+import { DeliveriesOfTasks } from './sql/deliveries-of-tasks.ts';
+import { NewDeliveries } from './sql/new-deliveries.ts';
+import { WatchDeliveries } from './live/watch-deliveries.service.ts';
 import { ReadEndpointStats } from './sql/endpoint-stats.ts';
 import { ListDeliveries } from './sql/list-deliveries.ts';
 import { FindUntaken } from './sql/find-untaken.ts';
@@ -59,7 +62,9 @@ import { WebhookGauges } from './webhook-gauges.ts';
     DeliverySignal,
     DeliverySweep,
     EndpointStatsResolver,
+    DeliveriesOfTasks,
     ListDeliveries,
+    NewDeliveries,
     ReadEndpointStats,
     TaskDeliveriesResolver,
     EndpointsResolver,
@@ -75,6 +80,7 @@ import { WebhookGauges } from './webhook-gauges.ts';
     ReplayEvents,
     ReplayWorker,
     UntakenDispatches,
+    WatchDeliveries,
     WatchEndpoints,
     WatchWebhooks,
     WebhookReplays,

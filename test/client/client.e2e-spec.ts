@@ -294,8 +294,12 @@ describe('the other resources', () => {
     expect((await darkroom.models.list()).map(({ id }) => id)).toContain('sora-2');
     expect((await darkroom.models.get('sora-2')).kind).toBe('video');
     expect(
-      (await darkroom.usage.get({ start_time: Math.floor(Date.now() / 1000) - 3600, group_by: ['model', 'kind'] }))
-        .object,
+      (
+        await darkroom.usage.get({
+          start_time: Math.floor(Date.now() / 1000) - 3600,
+          group_by: ['model', 'metadata.a,"b"'],
+        })
+      ).object,
     ).toBe('page');
     expect((await darkroom.estimates.create(CAT)).object).toBe('estimate');
     const { id } = await darkroom.generate(CAT);

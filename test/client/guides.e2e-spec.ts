@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
+import { blocksOf } from '../../scripts/docs-check/blocks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const exec = promisify(execFile);
 
 /** All fenced blocks of a guide in one language, as one program. */
-async function programOf(guide: string, language: string): Promise<string> {
-  const page = await readFile(join(root, 'docs/guides', guide), 'utf8');
-  return [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text).join('\n');
+function programOf(guide: string, language: string): string {
+  const blocks = blocksOf(root, `docs/guides/${guide}`).filter((block) => block.language === language);
+  return blocks.map(({ text }) => text).join('\n');
 }
 
 /** A Python with the packages that the guide names, or null: `PYTHON=… npm test -- test/client/guides`. */
@@ -45,7 +46,7 @@ describe('the guides', () => {
     await mkdir(join(folder, 'node_modules/@darkroom'), { recursive: true });
     await symlink(join(root, 'dist/client-package'), join(folder, 'node_modules/@darkroom/client'));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-    await writeFile(join(folder, 'guide.ts'), await programOf('typescript.md', 'ts'));
+    await writeFile(join(folder, 'guide.ts'), programOf('typescript.md', 'ts'));
     const compilerOptions = {
       target: 'es2022',
       module: 'nodenext',
@@ -74,7 +75,7 @@ describe('the guides', () => {
       'webhook-signature': new Webhook(secret).sign('evt_1', at, event),
     };
     const received = `receive(${JSON.stringify(event)}.encode(), ${JSON.stringify(headers)}, "${secret}")`;
-    await writeFile(join(folder, 'guide.py'), `${await programOf('python.md', 'python')}\n${received}\n`);
+    await writeFile(join(folder, 'guide.py'), `${programOf('python.md', 'python')}\n${received}\n`);
     const { stdout } = await exec(python!, ['guide.py'], { cwd: folder, env });
     expect(stdout.trim().split('\n').at(-1)).toBe('the link');
     expect(await saved('lighthouse.png')).toBe('PNG');

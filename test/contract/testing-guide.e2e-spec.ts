@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { blocksOf } from '../../scripts/docs-check/blocks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
-const guide = readFileSync(new URL('../../docs/guides/testing.md', import.meta.url), 'utf8');
-/** The blocks that the page marks to be run as they are: each fails when the service does not do what the page says. */
-const commands = [...guide.matchAll(/^```sh run\n(.*?)^```$/gms)].map(([, command]) => command!);
+/** After the block that starts a service, which `npm run docs:check` runs. Each fails when the service does not do what the page says. */
+const [, ...commands] = blocksOf(new URL('../../', import.meta.url).pathname, 'docs/guides/testing.md')
+  .filter(({ language }) => language === 'sh')
+  .map(({ text }) => text);
 
 let service: TestApp;
 beforeAll(async () => void (service = await startApp()));

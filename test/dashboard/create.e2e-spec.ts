@@ -129,7 +129,7 @@ describeInBrowser('making things on the dashboard', () => {
     await other.getByRole('button', { name: /new task/ }).click();
     await card().getByRole('button', { name: 'Cancel' }).click();
     await card().getByText('Cancelled').waitFor({ timeout: 5_000 });
-    await other.getByText('Cancelled').first().waitFor({ timeout: 5_000 });
+    await other.getByRole('row').getByText('Cancelled').first().waitFor({ timeout: 5_000 });
   });
 
   it('shows hostile texts as texts', async () => {

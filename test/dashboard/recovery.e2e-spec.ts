@@ -1,5 +1,6 @@
+import type { Browser } from 'playwright-core';
 import { cloneDatabase } from '../support/database.ts';
-import { testEnv } from '../support/app.ts';
+import { startApp, testEnv, type TestApp } from '../support/app.ts';
 import { spawnService } from '../support/process.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Visitor } from './support/visitor.ts';
@@ -27,7 +28,7 @@ describeInBrowser('the dashboard while the service restarts', () => {
 
       await visitor.page.getByRole('link', { name: 'Tasks' }).first().click();
       await visitor.page.getByRole('row').first().waitFor();
-      expect(await visitor.page.getByText('Through a restart').count()).toBe(1);
+      expect(await visitor.page.getByRole('row').filter({ hasText: 'Through a restart' }).count()).toBe(1);
       await visitor.close();
     } finally {
       await browser.close();
@@ -35,4 +36,34 @@ describeInBrowser('the dashboard while the service restarts', () => {
       await database.drop();
     }
   });
+
+  it('loads the new build when it was updated under an open tab, and keeps the draft', async () => {
+    const [service, browser] = await Promise.all([startApp({ ROLE: 'api' }), launch()]);
+    try {
+      const { page, context } = await visit(browser, service);
+      await page.locator('textarea[name=prompt]').fill('A draft of a lighthouse');
+      await page.evaluate('globalThis.isOldBuild = true');
+      // The build before is gone until the page loads the new one: its parts had other names.
+      let isReloaded = false;
+      page.once('load', () => (isReloaded = true));
+      await page.route('**/assets/usage-screen-*.js', (route) =>
+        isReloaded ? route.continue() : route.fulfill({ status: 404, body: '' }),
+      );
+      await page.getByRole('link', { name: 'Usage' }).first().click();
+      await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+      expect(await page.evaluate('globalThis.isOldBuild')).toBeUndefined();
+      await page.getByRole('link', { name: 'Create' }).first().click();
+      expect(await page.locator('textarea[name=prompt]').inputValue()).toBe('A draft of a lighthouse');
+      await context.close();
+    } finally {
+      await browser.close();
+      await service.close();
+    }
+  });
 });
+
+async function visit(browser: Browser, { api, baseUrl }: TestApp): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, baseUrl);
+  await visitor.signIn(api.key as string);
+  return visitor;
+}

@@ -17,24 +17,35 @@ describeInBrowser('the screens of the dashboard', () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     [service, browser] = await Promise.all([startApp(), launch()]);
-    const { picture, film, failed, endpointId } = await seed(service.baseUrl, service.api.key as string);
+    const { picture, film, failed, endpointId, eventId, keyId } = await seed(
+      service.baseUrl,
+      service.api.key as string,
+    );
     screens = [
       ['create', '/create', 'Create'],
       ['tasks', '/tasks', 'Tasks'],
+      ['tasks-filtered', '/tasks?status=failed&error=provider_timeout&meta.order=1042', 'Tasks'],
       ['tasks-none', '/tasks?status=running', 'Tasks'],
       ['task', `/tasks/${picture}`, 'Succeeded'],
       ['task-film', `/tasks/${film}`, 'Succeeded'],
       ['task-failed', `/tasks/${failed}`, 'Failed'],
       ['task-unknown', '/tasks/task_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Task'],
+      ['compare', `/compare?tasks=${picture},${film}`, 'Compare'],
       ['gallery', '/gallery', 'Gallery'],
       ['connect', '/connect', 'Connect'],
       ['keys', '/keys', 'API keys'],
+      ['key', `/keys/${keyId}`, 'key'],
+      ['key-new', '/keys/new', 'New API key'],
       ['webhooks', '/webhooks', 'Webhooks'],
+      ['webhook-new', '/webhooks/new', 'New endpoint'],
+      ['event', `/webhooks/${endpointId}/events/${eventId}`, 'task.'],
       ['endpoint', `/webhooks/${endpointId}`, '127.0.0.1'],
       ['queue', '/queue', 'Queue and workers'],
       ['providers', '/providers', 'Providers'],
       ['usage', '/usage', 'Usage'],
+      ['usage-errors', '/usage?range=7d&by=error&view=table', 'Usage'],
       ['settings', '/settings', 'Settings'],
+      ['about', '/settings/about', 'About'],
       ['unknown', '/nowhere', 'Nothing here'],
     ];
   });
@@ -51,7 +62,7 @@ describeInBrowser('the screens of the dashboard', () => {
     for (const [name, path, heading] of screens) {
       await page.setViewportSize({ width: 1280, height: 860 });
       await visitor.goto(path);
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await page.getByRole('heading', { name: heading }).first().waitFor(); // of the page, or of a dialog over it
       await page.locator('[aria-busy]').waitFor({ state: 'detached' });
       await page.waitForTimeout(250); // until pictures are drawn
       const { violations } = await new AxeBuilder({ page }).withTags(AXE_TAGS).analyze();
@@ -77,6 +88,7 @@ describeInBrowser('the screens of the dashboard', () => {
     const visitor = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256, reducedMotion: true });
     const { page } = visitor;
     await visitor.signIn(service.api.key as string);
+    await page.locator('textarea[name=prompt]:focus').waitFor(); // without a click: the form takes the focus once it is drawn
     await page.keyboard.type('By keyboard alone');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('article').getByText('By keyboard alone').waitFor();

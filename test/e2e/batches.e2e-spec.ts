@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { aCat, aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { BatchClient, type BatchBody, type BatchErrorBody, linesOf } from '../support/clients/batches.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { aPicture, FilesClient } from '../support/clients/files.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -47,7 +48,7 @@ describe('a batch', () => {
         { custom_id: 'refused', body: aFailure },
         { body: aFailure },
       ],
-      metadata: { order: '7' },
+      metadata: { order: '7', ['🐈'.repeat(64)]: '🐈'.repeat(512) },
       completion_window: '24h',
     });
     expect(status).toBe(201);
@@ -71,7 +72,7 @@ describe('a batch', () => {
       completion_window: '24h',
       request_counts: { total: 3, completed: 0, failed: 0 },
       counts: { queued: 3, running: 0, succeeded: 0, failed: 0, cancelled: 0, invalid: 0 },
-      metadata: { order: '7' },
+      metadata: { order: '7', ['🐈'.repeat(64)]: '🐈'.repeat(512) },
     });
     const ended = await batches.untilEnded(body.id);
     expect(ended).toMatchObject({
@@ -128,7 +129,7 @@ describe('a batch', () => {
 
   it('answers with the same results through its two files, for its own key only', async () => {
     const { id } = await batches.of([aFailure, aCat]);
-    const { output_file_id, error_file_id } = await batches.untilEnded(id);
+    const { output_file_id, error_file_id, completed_at } = await batches.untilEnded(id);
     for (const [file, status] of [
       [output_file_id, 'succeeded'],
       [error_file_id, 'failed'],
@@ -141,6 +142,28 @@ describe('a batch', () => {
         (await batches.results(id, `?status=${status}`)).map(({ index, task_id }) => ({ index, task_id })),
       );
       expect((await service.api.call('HEAD', `/v1/files/${file}/content`)).status).toBe(200);
+      const described = await service.api.get<{ created_at: number; expires_at: number }>(`/v1/files/${file}`);
+      expect(described.body).toEqual({
+        id: file,
+        object: 'file',
+        bytes: Buffer.byteLength(reply.text),
+        created_at: completed_at,
+        expires_at: expect.any(Number),
+        filename: `${file}.jsonl`,
+        purpose: 'batch_output',
+        status: 'processed',
+        content_type: reply.headers.get('content-type'),
+        sha256: null,
+        url: null,
+        url_expires_at: null,
+      });
+      expect(described.body.expires_at).toBeGreaterThan(described.body.created_at);
+      const inGraphql = await new GraphqlClient(service.baseUrl, service.api.key!).ask<{ file: object }>(
+        `{ file(id: "${file}") { id bytes purpose url sha256 } }`,
+      );
+      const { id: fileId, bytes } = described.body as unknown as { id: string; bytes: number };
+      expect(inGraphql.data.file).toEqual({ id: fileId, bytes, purpose: 'BATCH_OUTPUT', url: null, sha256: null });
+      expect((await other.api.get(`/v1/files/${file}`)).status).toBe(404);
       expect((await other.api.get(`/v1/files/${file}/content`)).status).toBe(404);
       expect((await new Api(service.baseUrl, null).get(`/v1/files/${file}/content`)).status).toBe(403);
     }
@@ -237,6 +260,7 @@ describe('a batch', () => {
       [{ requests, task_events: 'no' }, 'invalid_type', 'task_events'],
       [{ requests, metadata: { a: 1 } }, 'invalid_type', 'metadata'],
       [{ requests, metadata: { a: 'x'.repeat(513) } }, 'string_too_long', 'metadata'],
+      [{ requests, metadata: { ['🐈'.repeat(65)]: '' } }, 'string_too_long', 'metadata'],
       [{ requests, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) }, 'too_many_items', 'metadata'], // prettier-ignore
       [{ requests, colour: 'red' }, 'unknown_parameter', 'colour'],
     ] as const) {

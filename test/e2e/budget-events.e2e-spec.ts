@@ -83,6 +83,19 @@ describe('the webhooks of a budget', () => {
     await service.api.call('DELETE', `/v1/api_keys/${id}`);
   });
 
+  it('do not report the threshold of a budget of 0 before anything is spent', async () => {
+    const [unspent, spent] = [await keyWith({ amount_micros: PICTURE, period: 'day' }), await keyWith({ amount_micros: PICTURE, period: 'day' })]; // prettier-ignore
+    for (const { hooks } of [unspent, spent]) await hooks.endpoint(receiver.url, { events: EVENTS });
+    await spent.api.create(aFailure, { prefer: 'wait=60' });
+    const limits = { budget: { amount_micros: 0, period: 'day', soft_percent: 50 } };
+    for (const { id } of [unspent, spent]) await service.api.call('PATCH', `/v1/api_keys/${id}`, { limits });
+    expect((await unspent.api.create(aHang)).status).toBe(402);
+    // Both rows are looked at by the same statement, so the second report shows that the first key was passed over.
+    await eventually('the report of what was spent', async () => (await stored(spent.id)).length > 0);
+    expect(await stored(spent.id)).toEqual(['budget.threshold_reached']);
+    expect(await stored(unspent.id)).toEqual(['budget.exceeded']);
+  });
+
   it('are sent to endpoints that name them, and reported again for a changed budget', async () => {
     const { id, api, hooks } = await keyWith({ amount_micros: PICTURE, period: 'month', soft_percent: 99 });
     const unnamed = await hooks.endpoint(receiver.url);

@@ -8,6 +8,7 @@ import { TasksService } from '../../src/tasks/tasks.service.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -420,3 +421,37 @@ async function untilSubmitted(...tasks: TaskBody[]): Promise<void> {
   const submitted = 'select 1 from tasks where id = any($1) and submitted_at is not null';
   await eventually('the submits', async () => (await query(submitted, [ids])).length === ids.length);
 }
+
+describe('the first budget of a key', () => {
+  it('gets back what a job cost that was cancelled before, when its provider confirms that it never ran', async () => {
+    const key = await createKey(undefined, { limits: {} });
+    const { task_id } = (await apiOf(key).create(aHang)).body;
+    const submitted = 'select 1 from tasks where id = $1 and submitted_at is not null';
+    await eventually('the paid call', async () => (await query(submitted, [task_id])).length > 0);
+    await apiOf(key).cancel(task_id);
+    await patch(key.id, { limits: { budget: { amount_micros: 5 * PICTURE, period: 'total' } } });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: PICTURE, reserved_micros: 0 });
+    await service.app.get(TaskQueue).cancelConfirmed(task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
+  });
+
+  it('counts the cost of a task that ends while it is being set', async () => {
+    const key = await createKey(undefined, { limits: {} });
+    const api = apiOf(key);
+    const { task_id } = (await api.create(aHang)).body;
+    const submitted = 'select 1 from tasks where id = $1 and submitted_at is not null';
+    await eventually('the paid call', async () => (await query(submitted, [task_id])).length > 0);
+    // The change has locked the task, and waits. The end has taken its snapshot, and waits for the task.
+    const counters = await LockedRows.of(service.database.url, `key_load where api_key_id = '${key.id}'`);
+    const change = patch(key.id, { limits: { budget: { amount_micros: 5 * PICTURE, period: 'total' } } });
+    await eventually('the change to wait', () => counters.areAwaited());
+    const cancel = api.cancel(task_id);
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await eventually('the end to wait', async () => (await query(waiting)).length === 2);
+    await counters.release();
+    expect([(await change).status, (await cancel).status]).toEqual([200, 200]);
+    const ledger = await query('select cost_micros::int, basis from usage_ledger where task_id = $1', [task_id]);
+    expect(ledger).toEqual([{ cost_micros: PICTURE, basis: 'assumed' }]);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: PICTURE, reserved_micros: 0 });
+  });
+});

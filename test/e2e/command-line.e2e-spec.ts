@@ -109,6 +109,14 @@ describe('the command line', () => {
     expect([run.code, run.err]).toEqual([code, expect.stringMatching(message)]);
   });
 
+  it('groups usage by a metadata key with a comma, in double quotes', async () => {
+    await darkroom(['generate', aFailure.prompt, '--model', 'gpt-image-2']);
+    const { code, out } = await darkroom(['usage', '--by', 'all', '--group', 'model,"metadata.a,b"', '--json']);
+    expect(code).toBe(0);
+    const { data } = JSON.parse(out) as { data: { results: Record<string, unknown>[] }[] };
+    expect(data[0]!.results[0]).toMatchObject({ model: 'gpt-image-2', 'metadata.a,b': null });
+  });
+
   it('shows an example of every command that calls the service', async () => {
     for (const command of [
       'generate',

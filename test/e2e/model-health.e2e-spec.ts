@@ -85,6 +85,24 @@ prices:
     expect(idle.health).toMatchObject({ status: 'operational', queued: 0, median_run_s: null, success_rate: null });
   });
 
+  it('says how long tasks take once five have succeeded', async () => {
+    const read = async () => (await worker.api.get<{ typical: object | null }>('/v1/models/sora-2')).body.typical;
+    expect(await read()).toBeNull();
+    const film = { model: 'sora-2', prompt: 'A tram', duration: 1, resolution: '720P' };
+    const ids = await Promise.all(Array.from({ length: 5 }, async () => (await worker.api.create(film)).body.task_id));
+    for (const id of ids) await worker.api.untilFinal(id);
+    const typical = await eventually('the times', read);
+    expect(typical).toEqual({
+      tasks: 5,
+      wait_p50_ms: expect.any(Number),
+      run_p50_ms: expect.any(Number),
+      run_p95_ms: expect.any(Number),
+    });
+    const { run_p50_ms, run_p95_ms } = typical as Record<string, number>;
+    expect(run_p95_ms).toBeGreaterThanOrEqual(run_p50_ms!);
+    expect(run_p50_ms).toBeGreaterThan(100);
+  });
+
   it('is degraded in every process while calls to a provider are suspended', async () => {
     const ids: string[] = [];
     for (let nth = 0; nth < 6; nth++) {

@@ -35,7 +35,9 @@ describe('darkroom ops', () => {
     expect(await ops('status')).toMatch(/live[\s\S]*gpt-image-2/);
     const [running] = await json<{ task_id: string; worker_id: string }[]>('tasks', '--state', 'running');
     expect(running?.task_id).toBe(task.task_id);
-    expect(await ops('task', task.task_id)).toMatch(/worker_id +\S+[\s\S]*queued[\s\S]*started/);
+    expect(await ops('task', task.task_id)).toMatch(
+      /worker_id +\S+[\s\S]*created_at +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ[\s\S]*queued[\s\S]*started/,
+    );
     expect(await ops('tasks', '--state', 'stuck')).toBe('There are none.');
 
     const processId = running!.worker_id;
@@ -53,7 +55,7 @@ describe('darkroom ops', () => {
       '--until',
       '2h',
     );
-    expect(await ops('resume', processId)).toMatch(/live|draining|drained/);
+    expect(await ops('resume', processId)).toMatch(/drain_requested[\s\S]* false /);
     const { body: held } = await service.api.create(aCat);
     await eventually('the task to be held', async () => /pause/.test(await ops('tasks', '--state', 'paused')));
     expect(await ops('pauses')).toContain('an incident');
@@ -67,7 +69,10 @@ describe('darkroom ops', () => {
   });
 
   it('fails with the reason when an act was refused, and without a reason for a pause', async () => {
-    await expect(ops('drain', 'nobody')).rejects.toThrow('process_not_found: No process of the service has this id.');
+    await expect(ops('drain', 'nobody')).rejects.toMatchObject({
+      code: 'process_not_found',
+      message: 'No process of the service has this id.',
+    });
     await expect(ops('pause', '--model', 'sora-2')).rejects.toThrow('--reason');
   });
 });

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { aCat, type ErrorBody } from '../support/clients/api.ts';
+import { aCat, aHang, type ErrorBody } from '../support/clients/api.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { QueuedDeployment } from '../support/queued-deployment.ts';
 import { eventually } from '../support/wait.ts';
@@ -173,6 +173,22 @@ describe('pauses', () => {
     await queued.database.query(`update pauses set changed_at = now() - interval '5 minutes' where id = $1`, [id]);
     await queued.work();
     await eventually('the task to run', async () => (await statusOf(held.task_id)) === 'succeeded', 20_000);
+  });
+
+  it('hold a started task that its worker gave back, and say why', async () => {
+    await queued.work();
+    const { body } = await api().create(aHang);
+    await api().until(body.task_id, 'running');
+    await pause({ provider: 'sandbox' });
+    const path = `/v1/operations/tasks/${body.task_id}`;
+    expect((await api().call('POST', `${path}/release`)).status).toBe(200);
+    const held = await eventually('the hold', async () => {
+      const { data } = (await api().get<{ data: { type: string; detail: string }[] }>(`${path}/timeline`)).body;
+      return data.find(({ type }) => type === 'held');
+    });
+    expect([held.detail, await waits(body.task_id)]).toEqual(['pause', 'pause']);
+    expect((await api().get<{ losses: number }>(path)).body.losses).toBe(0);
+    await api().cancel(body.task_id);
   });
 
   it('leave a cancel possible', async () => {

@@ -174,6 +174,7 @@ const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'mutation redeliverWebhookEvent': ['webhooks:manage', '(id: "unknown") { id }'],
   'subscription taskUpdated': ['tasks:read', '(taskId: "unknown") { taskId }'],
   'subscription tasksUpdated': ['tasks:read', '{ taskId }'],
+  'subscription webhookDelivered': ['webhooks:manage', '{ attempt }'],
 };
 
 interface OpenApi {

@@ -74,9 +74,7 @@ describe('the session of a browser', () => {
         const reply = await page.call<SessionBody>(method, '/v1/session');
         expect([reply.status, reply.body.error.code]).toEqual([403, 'origin_not_allowed']);
       }
-      let opened = false;
-      expect(await page.socketUntilClosed(() => (opened = true))).toBe(4403);
-      expect(opened).toBe(false);
+      expect(await page.upgradeStatus()).toBe(403);
     }
     const withoutOrigin = await new Api(service.baseUrl, null).call<{ errors: { extensions: { code: string } }[] }>(
       'POST',
@@ -210,6 +208,22 @@ describe('the session of a browser', () => {
     expect((await phone.ask(VIEWER)).errors).toBeUndefined();
   });
 
+  it('is named by the audit event of what its browser does', async () => {
+    const { key } = await newKey({ scopes: ['keys:manage'] });
+    const browser = new Browser(service.baseUrl);
+    const { body } = await browser.signIn({ api_key: key });
+    const made = await browser.ask<{ createApiKey: { id: string } }>(
+      'mutation { createApiKey(input: { name: "by a browser", scopes: [KEYS_MANAGE] }) { id } }',
+      { 'user-agent': 'Firefox/150 (made up)' },
+    );
+    const path = `/v1/operations/audit_events?target_id=${made.data.createApiKey.id}`;
+    const events = await service.api.get<{ data: object[] }>(path);
+    expect(events.body.data[0]).toMatchObject({ session_id: body.id, user_agent: 'Firefox/150 (made up)' });
+    const byProgram = await newKey();
+    const program = await service.api.get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${byProgram.id}`);
+    expect(program.body.data[0]).toMatchObject({ session_id: null, user_agent: null });
+  });
+
   it('replaces the one that the browser had', async () => {
     const { key } = await newKey();
     const { browser } = await signedIn(key);
@@ -270,6 +284,32 @@ describe('sign-ins', () => {
     expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    await service.close();
+  });
+
+  it('behind a trusted proxy lock out the client that failed, and not the others', async () => {
+    const service = await startApp({ TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' });
+    const signIn = (forwarded: string, apiKey = 'wrong') =>
+      new Browser(service.baseUrl).call('POST', '/v1/session', { api_key: apiKey }, { 'x-forwarded-for': forwarded });
+    // What the client itself claims stands before the address that the first proxy saw, and does not count.
+    for (let nth = 1; nth <= 10; nth++) {
+      expect((await signIn(`198.51.100.${nth}, 203.0.113.7, 10.0.0.2`)).status).toBe(401);
+    }
+    const own = service.env.BOOTSTRAP_API_KEY;
+    expect((await signIn('203.0.113.7', own)).status).toBe(429);
+    expect((await signIn('203.0.113.8', own)).status).toBe(201);
+    await service.close();
+  });
+
+  it('are counted by the address of the connection when no proxy is trusted', async () => {
+    const service = await startApp();
+    const statuses: number[] = [];
+    for (let nth = 1; nth <= 11; nth++) {
+      const forwarded = { 'x-forwarded-for': `203.0.113.${nth}` };
+      const reply = await new Browser(service.baseUrl).call('POST', '/v1/session', { api_key: 'wrong' }, forwarded);
+      statuses.push(reply.status);
+    }
+    expect(statuses.at(-1)).toBe(429);
     await service.close();
   });
 

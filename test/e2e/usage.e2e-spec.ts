@@ -94,6 +94,7 @@ describe('GET /v1/usage', () => {
         null,
         { team: pick('a', 'b', 'ü"\\') },
         { team: 'a', job: String(nth) },
+        { 'cost, "center"': pick('7', '8'), ['🐈'.repeat(64)]: 'x' },
       ),
       images: made && kind === 'image' ? 2 : 0,
       video_seconds: made && kind === 'video' ? 5 : 0,
@@ -299,6 +300,31 @@ describe('GET /v1/usage', () => {
     });
   });
 
+  it('groups by a metadata key that contains commas and quotes, or 64 emoji: quoted as in CSV, a name each in GraphQL', async () => {
+    const range = { start_time: unix('2026-10-05T00:00Z'), end_time: unix('2026-11-20T00:00Z'), bucket_width: 'all' };
+    const mine = rows.filter(({ api_key_id }) => api_key_id === own);
+    const field = 'metadata.cost, "center"';
+    const { body } = await usage({ ...range, group_by: `model, "metadata.cost, ""center""" ,kind` });
+    expect(new Set(body.data[0]!.results.map((result) => result[field]))).toEqual(new Set(['7', '8', null]));
+    expectExact(body, mine, ['model', field, 'kind']);
+    const cats = `metadata.${'🐈'.repeat(64)}`;
+    expectExact((await usage({ ...range, group_by: cats })).body, mine, [cats]);
+    const { data } = await new GraphqlClient(service.baseUrl, service.api.key!).ask<{
+      usage: { data: { results: { metadata: object; tasks: number }[] }[] };
+    }>(
+      `query ($names: [String!]) { usage(startTime: ${range.start_time}, endTime: ${range.end_time}, bucketWidth: "all", groupBy: $names) {
+          data { results { metadata tasks } } } }`,
+      { names: [field] },
+    );
+    const alone = await usage({ ...range, group_by: '"metadata.cost, ""center"""' });
+    expect(data!.usage.data[0]!.results).toEqual(
+      alone.body.data[0]!.results.map(({ tasks, ...result }) => ({
+        metadata: { [field.slice(9)]: result[field] },
+        tasks,
+      })),
+    );
+  });
+
   it('takes group_by repeated, too', async () => {
     const { body } = await service.api.get<Page>(
       `/v1/usage?start_time=1700000000&bucket_width=all&group_by=model&group_by=kind`,
@@ -318,6 +344,10 @@ describe('GET /v1/usage', () => {
     ['start_time=5&group_by=colour', 'invalid_value', 'group_by', /model, kind, provider.*colour/],
     ['start_time=5&group_by=metadata.a,metadata.b', 'invalid_value', 'group_by', /one metadata key/],
     ['start_time=5&group_by=metadata.', 'invalid_value', 'group_by', /metadata/],
+    ['start_time=5&group_by=metadata.a,b', 'invalid_value', 'group_by', /"b"/],
+    ['start_time=5&group_by=%22metadata.a,b', 'invalid_value', 'group_by', /metadata/],
+    [`start_time=5&group_by=metadata.${'a'.repeat(65)}`, 'invalid_value', 'group_by', /metadata/],
+    ['start_time=5&group_by=model,', 'invalid_value', 'group_by', /metadata/],
     ['start_time=5&api_key_id=key_x', 'invalid_value', 'api_key_id', /all/],
     ['start_time=5&page=7', 'invalid_value', 'page', /next_page/],
     ['start_time=5&page=page_1', 'invalid_value', 'page', /page/],

@@ -1,3 +1,6 @@
+import { jest } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Sql } from '../../src/platform/database/sql.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { aCat, aFailure, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
@@ -49,6 +52,20 @@ describe('what a client can find out about its webhooks', () => {
     const attempts = await listed(goodId, 'limit=10');
     expect(tasks(attempts)).toEqual([refused.task_id, made.task_id]);
     expect(new Set(attempts.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([goodId]));
+  });
+
+  it('shows the request of an attempt, without its signature', async () => {
+    const [attempt] = await listed(goodId, `task_id=${made.task_id}`);
+    const sent = good.received.find(({ event }) => event.id === attempt!.event_id)!;
+    const { url, request_headers } = attempt as unknown as { url: string; request_headers: Record<string, string> };
+    expect(url).toBe(good.url);
+    expect(sent.headers).toMatchObject(request_headers);
+    expect(Object.keys(request_headers).toSorted()).toEqual([
+      'content-type',
+      'user-agent',
+      'webhook-id',
+      'webhook-timestamp',
+    ]);
   });
 
   it('filters the log, over REST and GraphQL alike', async () => {
@@ -120,6 +137,44 @@ describe('what a client can find out about its webhooks', () => {
     });
     const other = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'other' });
     expect((await new Api(service.baseUrl, other.body.key).get(`/v1/webhook_events/${id}`)).status).toBe(404);
+  });
+
+  it('sends attempts to subscribers as they end, and nothing of other endpoints or keys', async () => {
+    const other = await service.api.call<{ key: string }>('POST', '/v1/api_keys', {
+      name: 'other',
+      scopes: ['webhooks:manage'],
+    });
+    const stranger = new GraphqlClient(service.baseUrl, other.body.key);
+    const document =
+      'subscription ($id: String) { webhookDelivered(endpointId: $id) { endpointId eventType statusCode } }';
+    type Sent = { webhookDelivered: { endpointId: string; eventType: string; statusCode: number } };
+    const ofGood = graphql.follow<Sent>(document, { id: goodId });
+    const ofAll = graphql.follow<Sent>(document, { id: null });
+    const ofStranger = stranger.follow<Sent>(document, { id: null });
+    const refused = stranger.follow<Sent>(document, { id: goodId });
+    await refused.ended;
+    expect(refused.events[0]?.errors?.[0]?.extensions.code).toBe('webhook_endpoint_not_found');
+    await sleep(700); // a poll, after which what was sent before is old
+    for (const id of [goodId, badId]) await service.api.call('POST', `/v1/webhook_endpoints/${id}/test`);
+    await eventually('both attempts', async () => ofAll.events.length === 2);
+    expect(ofAll.data.map(({ webhookDelivered }) => webhookDelivered.endpointId).sort()).toEqual(
+      [goodId, badId].sort(),
+    );
+    expect(ofGood.data).toEqual([
+      { webhookDelivered: { endpointId: goodId, eventType: 'WEBHOOK_TEST', statusCode: 200 } },
+    ]);
+    expect(ofStranger.events).toEqual([]);
+    await Promise.all([graphql.close(), stranger.close()]);
+  });
+
+  it('reads the attempts of many tasks, and the numbers of many endpoints, with one statement each', async () => {
+    const run = jest.spyOn(service.app.get(Sql), 'run');
+    await graphql.ask(
+      '{ tasks(first: 10) { edges { node { webhookDeliveries { id } } } } webhookEndpoints { stats { failed } } }',
+    );
+    const names = run.mock.calls.map(([{ name }]) => name).filter((name) => /stats|of_task/.test(name));
+    run.mockRestore();
+    expect(names.toSorted()).toEqual(['webhooks.endpoint_stats', 'webhooks.list_of_tasks']);
   });
 
   it('leads from a task to its attempts, for a key that may see them', async () => {

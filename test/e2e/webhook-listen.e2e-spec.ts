@@ -83,7 +83,7 @@ describe('darkroom listen', () => {
   });
 
   it('ends with the message of the service when the key is refused', async () => {
-    await expect(run({ key: `dr_${'x'.repeat(46)}` })).rejects.toThrow(/invalid_api_key/);
+    await expect(run({ key: `dr_${'x'.repeat(46)}` })).rejects.toMatchObject({ code: 'invalid_api_key' });
     await expect(run({ key: undefined })).rejects.toThrow(/DARKROOM_API_KEY/);
     await expect(run({ forwardTo: 'localhost:3000' })).rejects.toThrow(/--forward-to/);
     await expect(run({ events: ['task.started'] })).rejects.toThrow(/task.completed and task.failed/);

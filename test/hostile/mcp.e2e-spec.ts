@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import pg from 'pg';
 import sharp from 'sharp';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Api } from '../support/clients/api.ts';
 import { FilesClient } from '../support/clients/files.ts';
+import { eventually } from '../support/wait.ts';
 
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
@@ -86,6 +88,31 @@ it('a batch reads files within the memory that is set aside for them, and gets l
   expect(body).toContain(`/v1/files/${id}/content?`);
   expect((await post(one)).text).toContain('"blob":');
 });
+
+it('a batch leaves connections to the database for others, and none of its messages is refused for want of one', async () => {
+  const { id } = await noisyUpload();
+  const lock = await lockUploads();
+  const read = { jsonrpc: '2.0', method: 'resources/read', params: { uri: `darkroom://files/${id}` } };
+  const batch = post(Array.from({ length: 50 }, (_, nth) => ({ ...read, id: nth })));
+  await eventually('the batch to wait for the table', async () => (await lock.waiting()) > 0);
+  const { status } = await service.api.call('GET', '/v1/tasks?limit=1');
+  expect(status).toBe(200);
+  expect(await lock.waiting()).toBeLessThanOrEqual(5);
+  await lock.release();
+  expect((await batch).text).not.toContain('service_unavailable');
+});
+
+/** For less than the 2 s after which a statement gives up. */
+async function lockUploads() {
+  const client = new pg.Client({ connectionString: service.database.url });
+  await client.connect();
+  await client.query('begin; lock table uploads in access exclusive mode');
+  const count = `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  return {
+    waiting: async () => (await client.query<{ count: number }>(count)).rows[0]!.count,
+    release: () => client.end(),
+  };
+}
 
 /** Noise cannot be compressed, so the file is large. */
 async function noisyUpload(): Promise<{ id: string; size: number }> {

@@ -16,10 +16,15 @@ afterAll(() => service.close());
 
 const env = () => ({ ...process.env, DARKROOM_API_KEY: service.api.key!, DARKROOM_URL: service.baseUrl });
 
+interface Outcome {
+  task_id: string;
+  status: string;
+}
+
 describeWith({ 'mcp-inspector': 'npm install -g @modelcontextprotocol/inspector' }, "the protocol's inspector", () => {
   const inspect = async (target: string[], ...args: string[]) => {
     const { stdout } = await run('mcp-inspector', ['--cli', ...target, ...args], { ...LIMIT, env: env() });
-    return JSON.parse(stdout) as { tools: { name: string }[]; structuredContent: { status: string } };
+    return JSON.parse(stdout) as { tools: { name: string }[]; structuredContent: Outcome };
   };
   const overHttp = () => [
     new URL('/mcp', service.baseUrl).href,
@@ -41,11 +46,31 @@ describeWith({ 'mcp-inspector': 'npm install -g @modelcontextprotocol/inspector'
   it.each([
     ['HTTP', overHttp],
     ['stdio', overStdio],
-  ])('lists and calls the tools over %s', async (_what, target) => {
+  ])('lists and calls every tool over %s', async (_what, target) => {
     const { tools } = await inspect(target(), '--method', 'tools/list', '--strict');
-    expect(tools).toHaveLength(8);
-    const call = ['--method', 'tools/call', '--tool-name', 'generate_image', '--tool-arg', 'prompt=A lighthouse'];
-    expect((await inspect(target(), ...call)).structuredContent.status).toBe('succeeded');
+    const call = (tool: string, ...given: string[]) => {
+      const pairs = given.flatMap((pair) => ['--tool-arg', pair]);
+      return inspect(target(), '--method', 'tools/call', '--tool-name', tool, ...pairs);
+    };
+    const called = new Set<string>();
+    const outcome = async (tool: string, ...given: string[]) => {
+      called.add(tool);
+      return (await call(tool, ...given)).structuredContent;
+    };
+    const image = await outcome('generate_image', 'prompt=A lighthouse');
+    expect(image.status).toBe('succeeded');
+    expect(await outcome('generate_video', 'prompt=A wave', 'duration=1')).toMatchObject({ kind: 'video' });
+    for (const tool of ['get_task', 'retry_task', 'cancel_task']) {
+      expect(await outcome(tool, `task_id=${image.task_id}`)).toMatchObject({ status: 'succeeded' });
+    }
+    for (const [tool, object] of [
+      ['list_tasks', 'list'],
+      ['list_models', 'list'],
+      ['get_usage', 'page'],
+    ] as const) {
+      expect(await outcome(tool)).toMatchObject({ object });
+    }
+    expect([...called].toSorted()).toEqual(tools.map(({ name }) => name).toSorted());
   });
 });
 

@@ -62,6 +62,10 @@ describe('the batches of the openai client', () => {
     const [failed] = await linesIn(ended.error_file_id);
     expect(failed).toMatchObject({ custom_id: 'item-1', response: null, error: { code: 'content_policy_violation' } });
 
+    const described = await openai.files.retrieve(ended.error_file_id!);
+    expect(described).toMatchObject({ id: ended.error_file_id, purpose: 'batch_output', status: 'processed' });
+    expect(described.bytes).toBe(Buffer.byteLength(`${JSON.stringify(failed)}\n`));
+
     const listed: string[] = [];
     for await (const each of openai.batches.list({ limit: 1 })) listed.push(each.id);
     expect(listed).toContain(batch.id);

@@ -41,7 +41,7 @@ describe('a call that is cut and repeated by the client buys once', () => {
   const callsOf = () =>
     queryOnce<{ id: string; hung_up_at: Date | null; delivered_at: Date | null }>(
       service.database.url,
-      'select * from calls order by id desc limit 1',
+      `select * from calls where id <> 'call_lost' order by id desc limit 1`, // which a test has named itself
     );
   const isIn = (text: string, status: string) => () =>
     eventually(`a task that is ${status}`, async () => (await tasksOf(text))[0]?.status === status);

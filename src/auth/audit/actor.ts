@@ -3,6 +3,9 @@ import { callerOf } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import { requestOf } from '../guarded-request.ts';
 
+/** Characters that are kept of it. */
+const MAX_USER_AGENT = 200;
+
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;
 export type ActorType = (typeof ACTOR_TYPES)[number];
 
@@ -13,6 +16,8 @@ export interface Actor {
   caller: Caller | null;
   ip: string | null;
   requestId: string | null;
+  /** The signed-in browser that asked; absent for a program with the key. */
+  browser?: { sessionId: string; userAgent: string };
 }
 
 /** The operator, with access to the database. */
@@ -23,5 +28,14 @@ export const SERVICE: Actor = { type: 'service', caller: null, ip: null, request
 /** Injects the authenticated caller as the actor of what the handler does. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
   const request = requestOf(context);
-  return { type: 'api_key', caller: callerOf(request), ip: request.ip ?? null, requestId: request.id ?? null };
+  const caller = callerOf(request);
+  const { sessionId } = caller;
+  const userAgent = (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT);
+  return {
+    type: 'api_key',
+    caller,
+    ip: request.ip ?? null,
+    requestId: request.id ?? null,
+    ...(sessionId !== undefined && { browser: { sessionId, userAgent } }),
+  };
 });

@@ -46,6 +46,10 @@ export class AuditEvent {
   @Column('text') target_id: string;
   @Column('text', { nullable: true }) ip: string | null;
   @Column('text', { nullable: true }) request_id: string | null;
+  /** The signed-in browser that asked. null: a program with the key, or no request. */
+  @Column('text', { nullable: true }) session_id: string | null;
+  /** As that browser named itself. */
+  @Column('text', { nullable: true }) user_agent: string | null;
   /** The state of the target. null: it did not exist. */
   @Column('jsonb', { nullable: true }) before: Record<string, unknown> | null;
   @Column('jsonb', { nullable: true }) after: Record<string, unknown> | null;

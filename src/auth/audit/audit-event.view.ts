@@ -31,6 +31,10 @@ export class AuditEventView {
   @ApiField.string('address of the client; null without a request', { nullable: true }) ip: string | null;
   @ApiField.string('the `x-request-id` of the request; null without one', { nullable: true })
   request_id: string | null;
+  @ApiField.string('the session of the browser that asked; null when no browser was signed in', { nullable: true })
+  session_id: string | null;
+  @ApiField.string('that browser, as it named itself; null without one', { nullable: true })
+  user_agent: string | null;
   @ApiField.json('the target before the act; null if it is new', { nullable: true })
   before: Record<string, unknown> | null;
   @ApiField.json('what the act set', { nullable: true }) after: Record<string, unknown> | null;
@@ -50,6 +54,8 @@ export const toAuditEventView = (event: AuditEvent): AuditEventView => ({
   target_id: event.target_id,
   ip: event.ip,
   request_id: event.request_id,
+  session_id: event.session_id,
+  user_agent: event.user_agent,
   before: event.before,
   after: event.after,
 });

@@ -57,6 +57,8 @@ export class AuditLog {
           target_id: targetOf(act).id,
           ip: actor.ip,
           request_id: actor.requestId,
+          session_id: actor.browser?.sessionId ?? null,
+          user_agent: actor.browser?.userAgent ?? null,
           before: act.before as object | null,
           after: act.after as object | null,
         });

@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
+import { hasAtMost } from '../../platform/schema/code-points.ts';
 import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
 import { CreateBatchInput } from '../batch.inputs.ts';
 
@@ -40,7 +41,7 @@ function assertMetadata(metadata: Record<string, string>): void {
     const isBadText = [key, value].some((text) => text.includes('\0') || !text.isWellFormed());
     if (isBadText) throw new ApiError('invalid_unicode', { param: 'metadata' });
     if (key === '') throw new ApiError('invalid_value', { param: 'metadata', message: 'A key must not be empty.' });
-    if (key.length <= MAX_KEY && value.length <= MAX_VALUE) continue;
+    if (hasAtMost(key, MAX_KEY) && hasAtMost(value, MAX_VALUE)) continue;
     const message = `Keys of metadata have at most ${MAX_KEY} characters, values at most ${MAX_VALUE}.`;
     throw new ApiError('string_too_long', { param: 'metadata', message });
   }

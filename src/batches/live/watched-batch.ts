@@ -20,6 +20,8 @@ export class WatchedBatch {
   private dueMs = Infinity;
   private readMs = -Infinity;
   private isReading = false;
+  /** An item has changed during the read, which may not show it. */
+  private isTouched = false;
   private isStopped = false;
 
   constructor(private readonly watching: Watching) {
@@ -36,6 +38,7 @@ export class WatchedBatch {
 
   /** Call when an item has changed. */
   touch(): void {
+    this.isTouched = this.isReading;
     this.schedule(Math.max(0, this.readMs + THROTTLE_MS - performance.now()));
   }
 
@@ -56,6 +59,7 @@ export class WatchedBatch {
 
   private async readAndPush(): Promise<void> {
     this.isReading = true;
+    this.isTouched = false;
     this.readMs = performance.now();
     const batch = await this.watching.read().catch(() => undefined); // the next read shows it
     this.isReading = false;
@@ -64,7 +68,7 @@ export class WatchedBatch {
     if (batch) this.push(batch);
     // Every item is final and the batch is about to end: no further event would announce that.
     const isEnding = batch !== undefined && batch.queued + batch.running === 0;
-    this.schedule(isEnding ? THROTTLE_MS : POLL_MS);
+    this.schedule(isEnding || this.isTouched ? THROTTLE_MS : POLL_MS);
   }
 
   private push(batch: ShownBatch): void {

@@ -44,6 +44,9 @@ export class BatchResults implements OnModuleInit {
     return {
       contentType: RESULTS_TYPE,
       filename: `${resultFileId(batchId, kind)}.jsonl`,
+      purpose: 'batch_output',
+      createdAt: batch.ended_at!,
+      expiresAt: batch.kept_until,
       open: () => this.open(batch, kind === 'output' ? 'succeeded' : 'failed'),
     };
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Darkroom } from '../../client/node.ts';
+import { Transport } from '../../client/http/transport.ts';
 import { keyOption, requireKey, urlOption } from './service-options.ts';
 
 /** The options of every command that uses the client. */
@@ -10,6 +11,10 @@ export interface Connection {
 }
 
 const MAX_RETRIES = 4;
+
+/** For routes that the client has no methods for. */
+export const transportTo = ({ url, key }: Connection): Transport =>
+  new Transport({ baseUrl: url, apiKey: requireKey(key), maxRetries: MAX_RETRIES });
 
 export const connect = ({ url, key }: Connection): Darkroom =>
   new Darkroom({ baseUrl: url, apiKey: requireKey(key), maxRetries: MAX_RETRIES });

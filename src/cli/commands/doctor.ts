@@ -4,6 +4,7 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Check this machine and its configuration. Fails if the service would not work.')
     .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExample: darkroom doctor')
     .action(async (options: { json?: true }) => {
       const { checkInstallation } = await import('../installation-checks.ts');
       const findings = await checkInstallation();

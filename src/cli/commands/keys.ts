@@ -29,12 +29,14 @@ export function keysCommand(): Command {
     .option('--budget-soft-percent <n>', 'a webhook reports this share of the budget', wholeNumber)
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
+    .addHelpText('after', '\nExample: darkroom keys create ci --scopes generations:write,tasks:read --expires 30d')
     .action(async (name: string, options) => (await import('../manage-keys.ts')).createKey(name, options));
 
   keys
     .command('list')
     .description('List the keys, newest first.')
     .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExample: darkroom keys list')
     .action(async (options) => (await import('../manage-keys.ts')).listKeys(options));
 
   keys
@@ -43,6 +45,7 @@ export function keysCommand(): Command {
     .argument('<id>', 'key_…')
     .option('--overlap-hours <hours>', 'how long the old secret still works, up to 168', number, 0)
     .option('--json', 'print the whole object as JSON')
+    .addHelpText('after', '\nExample: darkroom keys rotate key_01jd8e5t9kf3qs7m2v4xw6yzab --overlap-hours 24')
     .action(async (id: string, options) => (await import('../manage-keys.ts')).rotateKey(id, options));
 
   keys
@@ -70,6 +73,7 @@ export function keysCommand(): Command {
     )
     .option('--budget-soft-percent <n>', 'with --budget: a webhook reports this share of it', wholeNumber)
     .option('--json', 'print the whole object as JSON')
+    .addHelpText('after', '\nExample: darkroom keys update key_01jd8e5t9kf3qs7m2v4xw6yzab --budget 25/month')
     .action(async (id: string, options) => (await import('../manage-keys.ts')).updateKey(id, options));
 
   keys
@@ -77,6 +81,8 @@ export function keysCommand(): Command {
     .description('Revoke a key and cancel its queued tasks. Running services refuse it within 5 s.')
     .argument('<id>', 'key_…')
     .option('--keep-tasks', 'let its queued tasks run')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExample: darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')
     .action(async (id: string, options) => (await import('../manage-keys.ts')).revokeKey(id, options));
 
   return keys;

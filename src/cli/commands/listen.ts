@@ -10,8 +10,10 @@ export function listenCommand(): Command {
     .requiredOption('--forward-to <url>', 'for example http://localhost:4000/hooks')
     .option('--events <types...>', 'only these events: task.completed, task.failed')
     .option('--secret <whsec>', 'sign with this secret instead of a new one')
+    .option('--json', 'print a line of JSON for each event')
     .addOption(urlOption())
     .addOption(keyOption())
+    .addHelpText('after', '\nExample: darkroom listen --forward-to http://localhost:4000/hooks')
     .action(async (options: ListenOptions) => {
       const { listen } = await import('../forward-events.ts');
       const interrupted = new AbortController();

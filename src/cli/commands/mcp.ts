@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ServiceClient } from '../client/service-client.ts';
+import { connect } from '../client/connect.ts';
 import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 
 interface Options {
@@ -15,7 +15,7 @@ export function mcpCommand(): Command {
     .option('--out <folder>', 'save every output there and link it as a file')
     .addOption(urlOption())
     .addOption(keyOption())
-    .addHelpText('after', '\nExample of the command in a client: npm run --silent darkroom -- mcp --out pictures')
+    .addHelpText('after', '\nExample: darkroom mcp --out pictures')
     .action(async ({ url, key, out }: Options) => {
       const [{ Bridge }, { LocalImages }, { RpcClient }, { SavedOutputs }] = await Promise.all([
         import('../mcp/bridge.ts'),
@@ -27,7 +27,7 @@ export function mcpCommand(): Command {
       const warn = (line: string): void => console.error(line);
       const parts = {
         client: new RpcClient(url, secret),
-        images: new LocalImages(new ServiceClient(url, secret)),
+        images: new LocalImages(connect({ url, key: secret }).files),
         outputs: out === undefined ? null : new SavedOutputs(out, warn),
       };
       await new Bridge(parts, process.stdout).run(process.stdin);

@@ -5,5 +5,7 @@ export function openCommand(): Command {
     .description('Print a link that signs a browser in once, within 10 minutes, and open it where there is a browser.')
     .option('--key <id>', 'key_…; the oldest key with every scope when left out')
     .option('--print', 'only print the link')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExample: darkroom open --print')
     .action(async (options) => (await import('../open-dashboard.ts')).openDashboard(options));
 }

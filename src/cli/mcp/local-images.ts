@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ServiceClient } from '../client/service-client.ts';
+import type { Files } from '../../client/resources/files.ts';
 import { failureText } from '../failure-text.ts';
 
 /** The arguments of tools that name images. */
@@ -26,7 +26,7 @@ export class LocalImages {
   /** By path, size and time of change, so that an equal call stays equal. */
   private readonly uploaded = new Map<string, Promise<string>>();
 
-  constructor(private readonly service: Pick<ServiceClient, 'upload'>) {}
+  constructor(private readonly files: Pick<Files, 'upload'>) {}
 
   /** @throws BadImage */
   async replaceIn(given: Record<string, unknown>): Promise<Record<string, unknown>> {
@@ -51,7 +51,7 @@ export class LocalImages {
       const { size, mtimeMs } = found;
       if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; at most ${MAX_BYTES} are allowed`);
       const state = `${path} ${size} ${mtimeMs}`;
-      const upload = this.uploaded.get(state) ?? this.service.upload<{ id: string }>(path).then(({ id }) => id);
+      const upload = this.uploaded.get(state) ?? this.files.upload(path).then(({ id }) => id);
       this.uploaded.set(state, upload);
       upload.catch(() => this.uploaded.delete(state));
       return await upload;

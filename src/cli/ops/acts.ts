@@ -90,7 +90,11 @@ function addProcessAct(ops: Command, name: 'drain' | 'resume', description: stri
   opsAct(ops, name, description)
     .argument('<id>', 'of the process')
     .action(async (id: string, options: Connection) => {
-      await ask(options, ['POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`], ['id', 'state', 'busy']);
+      await ask(
+        options,
+        ['POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`],
+        ['id', 'state', 'drain_requested', 'busy'],
+      );
     });
 }
 
@@ -118,7 +122,7 @@ async function pause(options: PauseOptions): Promise<void> {
 async function unpause(id: string, options: Connection): Promise<void> {
   await operate(options, async (operator) => {
     await operator.once('DELETE', `${PATH}/pauses/${encodeURIComponent(id)}`);
-    console.log('The pause has ended.');
+    console.log(options.json ? JSON.stringify({ id, ended: true }, null, 2) : 'The pause has ended.');
   });
 }
 

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { ServiceClient } from '../client/service-client.ts';
-import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
+import { transportTo } from '../client/connect.ts';
+import { keyOption, urlOption } from '../client/service-options.ts';
 import { table } from '../table.ts';
+import { EXAMPLES } from './examples.ts';
 import type { Operator } from './operator.ts';
 
 export interface Connection {
@@ -14,38 +15,52 @@ export interface Connection {
 
 /** Runs `work` with the service, or on its database. */
 export async function operate<Result>(
-  { url, key, database }: Connection,
+  { database, ...connection }: Connection,
   work: (operator: Operator) => Promise<Result>,
 ): Promise<Result> {
-  if (!database) return work(new ServiceClient(url, requireKey(key)));
+  if (!database) return work(overHttp(connection));
   const { onDatabase } = await import('./database-operator.ts'); // loads the whole service
   return onDatabase(work);
 }
 
+function overHttp(connection: Connection): Operator {
+  const transport = transportTo(connection);
+  return {
+    call: (method, path, body) => transport.json(method, path, { body, isRepeatable: true }),
+    once: async (method, path, body) => (await transport.json(method, path, { body, isRepeatable: false })) ?? null,
+  };
+}
+
 /** A sub-command that calls the service, or with `--database` does the same itself. */
-export const opsAct = (ops: Command, name: string, description: string): Command =>
+export const opsAct = (ops: Command, name: keyof typeof EXAMPLES, description: string): Command =>
   ops
     .command(name)
     .description(description)
     .addOption(urlOption())
     .addOption(keyOption())
     .option('--database', 'use the database of the configuration instead, when no process answers; needs no key')
-    .option('--json', 'print the whole answer as JSON');
+    .option('--json', 'print the whole answer as JSON')
+    .addHelpText('after', `\nExample: darkroom ops ${EXAMPLES[name]}`);
 
 export type Row = Record<string, unknown>;
 
 /** Prints an answer: as JSON, or the named fields as a table. */
-export function show(answer: Row | Row[], fields: readonly string[], { json }: Connection): void {
+export function show(
+  answer: Row | Row[],
+  fields: readonly string[],
+  { json }: Connection,
+  none = 'There are none.',
+): void {
   if (json) return console.log(JSON.stringify(answer, null, 2));
   const rows = Array.isArray(answer) ? answer : [answer];
-  if (rows.length === 0) return console.log('There are none.');
+  if (rows.length === 0) return console.log(none);
   console.log(table(rows.map((row) => Object.fromEntries(fields.map((name) => [name, text(name, row[name])])))));
 }
 
-/** Unix seconds as a time; the rest as it is. */
-function text(name: string, value: unknown): string {
+/** Unix seconds as a time that `--since` takes; the rest as it is. */
+export function text(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
-  if (typeof value === 'number' && isTime(name)) return new Date(value * 1000).toISOString().slice(0, 19);
+  if (typeof value === 'number' && isTime(name)) return new Date(value * 1000).toISOString().replace('.000', '');
   if (typeof value === 'number' && !Number.isInteger(value)) return value.toFixed(value < 1 ? 3 : 1);
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((each) => nameOf(each)).join(',');
   if (typeof value === 'object') return mapText(value);
@@ -58,7 +73,7 @@ const mapText = (value: object): string =>
     .map(([name, each]) => `${name}=${String(each)}`)
     .join(',') || '-';
 
-const isTime = (name: string): boolean => /_at$|^until$|^since$/.test(name);
+const isTime = (name: string): boolean => /(^|_)(at|until|since)$/.test(name);
 
 const nameOf = (value: unknown): string =>
   typeof value === 'object' && value !== null && 'model' in value ? String(value.model) : String(value);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../options.ts';
-import { type Connection, operate, opsAct, type Row, show } from './connection.ts';
+import type { EXAMPLES } from './examples.ts';
+import { type Connection, operate, opsAct, type Row, show, text } from './connection.ts';
 
 interface List {
   data: Row[];
@@ -8,7 +9,18 @@ interface List {
   last_id?: string | null;
 }
 
-const PROCESS_FIELDS = ['id', 'role', 'state', 'version', 'host', 'started_at', 'busy', 'slots', 'lease_margin_s'];
+const PROCESS_FIELDS = [
+  'id',
+  'role',
+  'state',
+  'drain_requested',
+  'version',
+  'host',
+  'started_at',
+  'busy',
+  'slots',
+  'lease_margin_s',
+];
 export const TASK_FIELDS = [
   'task_id',
   'model',
@@ -61,7 +73,7 @@ const ENDPOINT_FIELDS = [
 const PATH = '/v1/operations';
 
 interface ListCommand {
-  name: string;
+  name: keyof typeof EXAMPLES;
   description: string;
   fields: readonly string[];
   path?: string;
@@ -127,7 +139,8 @@ async function showStatus(options: Connection): Promise<void> {
       .map(([name, n]) => `${n} ${name}`)
       .join(', ')}.\n`,
   );
-  show(status.queue, ['model', 'waiting', 'parked', 'paused', 'running', 'oldest_waiting_s'], options);
+  const counts = ['model', 'waiting', 'parked', 'paused', 'running', 'oldest_waiting_s'];
+  show(status.queue, counts, options, 'No task waits or runs.');
 }
 
 interface Webhooks extends Row {
@@ -179,7 +192,7 @@ async function showTask(id: string, options: Connection): Promise<void> {
   if (options.json) return show({ ...task, timeline: data }, [], options);
   const fields = Object.entries(task).filter(([name, value]) => name !== 'object' && value !== null);
   show(
-    fields.map(([field, value]) => ({ field, value })),
+    fields.map(([field, value]) => ({ field, value: text(field, value) })),
     ['field', 'value'],
     options,
   );

@@ -48,7 +48,9 @@ export class Transport {
     this.apiKey = options.apiKey ?? variable('DARKROOM_API_KEY');
     this.maxRetries = options.maxRetries ?? 2;
     this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    this.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    // Called without an owner: browsers refuse a `fetch` that is called as the method of anything else.
+    const { fetch: given } = options;
+    this.fetch = (input, init) => (given ?? globalThis.fetch)(input, init);
     this.onRequest = options.onRequest;
   }
 

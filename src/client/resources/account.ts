@@ -30,9 +30,15 @@ export class Usage {
 
   get(query: UsageQuery, options: CallOptions = {}): Promise<UsagePage> {
     const { group_by, ...rest } = query;
-    return this.transport.json('GET', '/v1/usage', { ...options, query: { ...rest, group_by: group_by?.join(',') } });
+    return this.transport.json('GET', '/v1/usage', {
+      ...options,
+      query: { ...rest, group_by: group_by?.map(inList).join(',') },
+    });
   }
 }
+
+/** A name that contains a comma is quoted as in CSV. */
+const inList = (name: string): string => (name.includes(',') ? `"${name.replaceAll('"', '""')}"` : name);
 
 /** What a generation would cost, and when it would be ready. */
 export class Estimates {

@@ -38,7 +38,7 @@ interface Unresolved {
   needS: number;
 }
 
-const NONE: RequestImages = { replaced: new Map(), created: [] };
+export const NO_IMAGES: RequestImages = { replaced: new Map(), created: [] };
 
 /** Turns the images of a creation into files that stay until its task has read them. */
 @Injectable()
@@ -66,7 +66,7 @@ export class RequestImagesService {
    *   then nothing is stored
    */
   async resolve(caller: Caller, fields: readonly ImageUrl[], needS: number): Promise<RequestImages> {
-    if (fields.length === 0) return NONE;
+    if (fields.length === 0) return NO_IMAGES;
     const [images] = await this.resolveAll(caller, [fields], needS);
     if (images instanceof ApiError) throw images;
     return images!;
@@ -134,7 +134,7 @@ export class RequestImagesService {
   private async resolveOne({ caller, fields, named, uploads, needS }: Unresolved): Promise<RequestImages | ApiError> {
     const inline = fields.filter(({ url }) => isDataUrl(url));
     if (named instanceof ApiError) return named;
-    if (named.length + inline.length === 0) return NONE;
+    if (named.length + inline.length === 0) return NO_IMAGES;
     const replaced = new Map<string, string>();
     try {
       for (const each of named) await this.assertUsable(caller, each, uploads);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
+import { NO_IMAGES, type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
 import { imageUrlsOf } from '../../models/image-urls.ts';
 import type { Model } from '../../models/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/idempotency.ts';
@@ -9,6 +9,7 @@ import type { Approximation, ShownTask } from '../../tasks/task.entity.ts';
 import { FROM_API, type TaskOrigin } from '../../tasks/task-origin.ts';
 import { rememberStored } from '../../tasks/stored-tasks.ts';
 import type { TaskView } from '../../tasks/task.view.ts';
+import type { TaskRequest } from '../../tasks/new-tasks.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
 import { type Acceptance, replay } from './acceptance.ts';
@@ -36,6 +37,29 @@ interface AcceptOptions {
   waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
 }
 
+/** A task that is stored now, or the answer to the earlier request with its key. */
+type Stored = Awaited<ReturnType<TasksService['create']>> & {
+  /** The answer, when it had to be stored. */
+  json?: string | undefined;
+};
+
+interface KeyedCreation {
+  caller: Caller;
+  request: TaskRequest;
+  origin: TaskOrigin;
+  body: unknown;
+  header: string | null;
+  reserveKey: AcceptOptions['reserveKey'];
+}
+
+interface WaitedFor {
+  caller: Caller;
+  model: Model;
+  task: ShownTask;
+  header: string | null;
+  options: AcceptOptions;
+}
+
 /** Validates a request and stores it as a task; workers do the rest. */
 @Injectable()
 export class GenerationsService {
@@ -51,48 +75,34 @@ export class GenerationsService {
    * @throws ApiError for the first fault found; then nothing is stored
    */
   async accept(caller: Caller, body: unknown, options: AcceptOptions): Promise<Acceptance> {
-    const { idempotencyKey, reserveKey, approximations, waitS = 0, gone, waiting = run } = options;
-    const header = readIdempotencyKey(idempotencyKey);
+    const header = readIdempotencyKey(options.idempotencyKey);
     const { model, input, metadata, priority, parentTaskId } = this.prepares.parse(body);
-    const parent = await this.prepares.parentOf(caller, parentTaskId);
+    // What most creations do not have costs them no promise: a parent, images, an idempotency key, a wait.
+    const parent = parentTaskId === null ? {} : await this.prepares.parentOf(caller, parentTaskId);
     const origin = { ...FROM_API, ...options.origin, ...parent };
-    const needS = this.prepares.needS({ kind: model.kind, low: priority === 'low', source: origin.source });
+    const refusal = this.prepares.refusalOf(model);
+    const fields = imageUrlsOf(model, input);
+    const needS = () => this.prepares.needS({ kind: model.kind, low: priority === 'low', source: origin.source });
     const images =
-      this.prepares.refusalOf(model) ??
-      (await this.images.resolve(caller, imageUrlsOf(model, input), needS).catch((error: unknown) => error));
+      refusal ?? (fields.length === 0 ? NO_IMAGES : await this.images.resolve(caller, fields, needS()).catch(asResult));
     if (!isResolved(images)) {
       // The first request with this key may have used a file that is gone by now, or a model that is paused by now.
       const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
       if (first) return replay(first, model);
       throw images;
     }
-    const request = this.prepares.requestOf({
-      model,
-      input: withFiles(model, input, images),
-      metadata,
-      priority,
-      approximations,
-    });
-    let firstAnswer: string | undefined;
-    const { task, replayed } = await this.created(images, async () => {
-      const reserved = header === null ? await reserveKey?.() : { key: header, requestHash: requestHash(body) };
-      const idempotencyOf = reserved
-        ? (created: ShownTask) => ({
-            idempotency_key: reserved.key,
-            request_hash: reserved.requestHash,
-            response: (firstAnswer = this.views.json(created)),
-          })
-        : null;
-      return this.tasks.create(caller, request, idempotencyOf, origin);
-    });
+    const { approximations, reserveKey, waitS = 0 } = options;
+    const resolved = withFiles(model, input, images);
+    const request = this.prepares.requestOf({ model, input: resolved, metadata, priority, approximations });
+    const isKeyed = header !== null || reserveKey !== undefined;
+    const create = (): Promise<Stored> =>
+      isKeyed
+        ? this.createKeyed({ caller, request, origin, body, header, reserveKey })
+        : this.tasks.create(caller, request, null, origin);
+    const { task, replayed, json } = await (images === NO_IMAGES ? create() : this.tying(images, create));
     if (replayed) return replay(replayed, model);
-    if (waitS === 0) return this.acceptance(task, model, firstAnswer);
-
-    const wait = () => this.tasks.findWhenFinal(caller.apiKeyId, task.id, waitS, { gone });
-    const latest = await waiting(wait).catch((error: unknown) => (isNotFound(error) ? task : rethrow(error))); // the task was deleted meanwhile
-    const json = this.views.json(latest);
-    if (header !== null) await this.tasks.answeredWith(caller.apiKeyId, header, task.id, json);
-    return this.acceptance(latest, model, json);
+    if (waitS === 0) return this.acceptance(task, model, json);
+    return this.whenFinal({ caller, model, task, header, options });
   }
 
   /** The task for GraphQL, which has fields that need the stored task. The first answer is without it when that was deleted. */
@@ -115,7 +125,8 @@ export class GenerationsService {
     return parsed;
   }
 
-  private async created<Creation extends { task: ShownTask; replayed: object | null }>(
+  /** Runs a creation; then its files stay as long as its task, or are forgotten when there is none. */
+  private async tying<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,
     create: () => Promise<Creation>,
   ): Promise<Creation> {
@@ -130,17 +141,42 @@ export class GenerationsService {
     }
   }
 
+  private async createKeyed({ caller, request, origin, body, header, reserveKey }: KeyedCreation): Promise<Stored> {
+    const reserved = header === null ? await reserveKey?.() : { key: header, requestHash: requestHash(body) };
+    if (!reserved) return this.tasks.create(caller, request, null, origin);
+    let json: string | undefined;
+    const idempotencyOf = (created: ShownTask) => ({
+      idempotency_key: reserved.key,
+      request_hash: reserved.requestHash,
+      response: (json = this.views.json(created)),
+    });
+    const created = await this.tasks.create(caller, request, idempotencyOf, origin);
+    return { ...created, json };
+  }
+
+  /** Answers with the outcome, or with what there is when the time is up. */
+  private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
+    const { waitS = 0, gone, waiting = run } = options;
+    const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });
+    const latest = await waiting(wait).catch((error: unknown) => (isNotFound(error) ? task : rethrow(error))); // the task was deleted meanwhile
+    const json = this.views.json(latest);
+    if (header !== null) await this.tasks.answeredWith(apiKeyId, header, task.id, json);
+    return this.acceptance(latest, model, json);
+  }
+
   private acceptance(task: ShownTask, model: Model, json?: string): Acceptance {
     return {
       taskId: task.id,
       model,
       json: () => json ?? this.views.json(task),
-      view: () => this.views.of(task),
+      view: () => this.views.forGraphql(task),
       replayed: false,
       task,
     };
   }
 }
+
+const asResult = (error: unknown): unknown => error;
 
 const run = <Result>(wait: () => Promise<Result>): Promise<Result> => wait();
 

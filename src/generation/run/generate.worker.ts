@@ -111,10 +111,10 @@ export class GenerateWorker {
   }
 
   /** Gives the task back until its provider may be free: meanwhile it has no place, no memory and no lease. */
-  private async postpone(lease: Lease, { seconds }: MustWait): Promise<void> {
+  private async postpone(lease: Lease, { seconds, reason }: MustWait): Promise<void> {
     await retryWhileDatabaseDown(
       () => !lease.signal.aborted,
-      () => this.queue.release(lease, seconds),
+      () => this.queue.release(lease, seconds, reason),
     );
   }
 

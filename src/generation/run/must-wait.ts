@@ -1,4 +1,5 @@
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import type { HoldReason } from '../../tasks/timeline/moment.ts';
 
 /** A full provider is asked again after 0.5 to 5 s, one that is away after 0.5 to 30 s. */
 const MIN_WAIT_S = 0.5;
@@ -11,7 +12,10 @@ const MAX_RETRY_AFTER_S = 60;
 export class MustWait extends Error {
   override name = 'MustWait';
 
-  constructor(readonly seconds: number) {
+  constructor(
+    readonly seconds: number,
+    readonly reason: HoldReason = 'provider_limit',
+  ) {
     super(`The task waits ${seconds} s for its provider.`);
   }
 }
@@ -19,6 +23,11 @@ export class MustWait extends Error {
 /** The provider is at its concurrency limit. */
 export function waitForPlace(task: ClaimedTask): MustWait {
   return new MustWait(pauseOf(task, MAX_PLACE_WAIT_S));
+}
+
+/** An operator has paused the provider. Other bindings, if there are any, did not serve the task. */
+export function waitForPause(task: ClaimedTask): MustWait {
+  return new MustWait(pauseOf(task, MAX_AWAY_WAIT_S), 'pause');
 }
 
 /** @param retryAfterMs what the upstream asked for */

@@ -17,7 +17,7 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { RunUsage } from '../../tasks/usage/task-usage.ts';
 import { bindingCalled, isSynchronous, placeAt, submissionTo } from './binding-of-run.ts';
 import { canTryNext, failureOf, type Skipped, skipOf } from './failover.ts';
-import { MustWait, waitForPlace, waitForProvider } from './must-wait.ts';
+import { MustWait, waitForPause, waitForPlace, waitForProvider } from './must-wait.ts';
 import { PartialImages } from './partial-images.ts';
 import { ProviderRun } from './provider-run.ts';
 import type { Lease } from './running-tasks.ts';
@@ -130,7 +130,7 @@ export class ServeGeneration {
         failures.push(error);
       }
     }
-    if (open.length < bindings.length) failures.push(waitForProvider(work.task, undefined));
+    if (open.length < bindings.length) failures.push(waitForPause(work.task));
     throw failureOf(work.task, failures);
   }
 
@@ -139,7 +139,9 @@ export class ServeGeneration {
   /** Before the reference images are fetched: they would be fetched in vain at every claim. @throws MustWait */
   private async assertNotWaiting(bindings: ReadyBinding[], task: ClaimedTask, lease: Lease): Promise<void> {
     const closed = bindings.filter((binding) => !binding.circuit.isOpen && !this.isPaused(binding));
-    if (closed.length === 0 && bindings.length > 0) throw waitForProvider(task, undefined);
+    if (closed.length === 0 && bindings.length > 0) {
+      throw bindings.every(this.isPaused) ? waitForPause(task) : waitForProvider(task, undefined);
+    }
     for (const binding of closed) {
       const isFull = () => this.queue.isFull(lease, placeAt(binding));
       if (!(await whileDatabaseDown(lease, isFull))) return;

@@ -8,6 +8,7 @@ import { toErrorBody } from '../../errors/error.filter.ts';
 import { Config } from '../../platform/config.ts';
 import { hasBody } from '../../platform/http/has-body.ts';
 import { MCP_PATH } from '../mcp-path.ts';
+import { routeOf } from '../../platform/http/route-of.ts';
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1'];
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
@@ -35,7 +36,7 @@ export class OriginCheck {
     if (config.role === 'worker') return; // it has no such route
     adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       // The route, because one path has many spellings: `/%6dcp` leads to it too.
-      if (request.routeOptions.url !== MCP_PATH) return done();
+      if (routeOf(request).url !== MCP_PATH) return done();
       try {
         if (this.answers(request, reply)) return undefined;
       } catch (error) {

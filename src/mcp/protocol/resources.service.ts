@@ -11,6 +11,7 @@ import { FileLinks } from '../../tasks/files/file-links.ts';
 import { isPresent } from '../../tasks/task.view.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
+import { Lookups } from '../running/lookups.ts';
 import type { Exchange } from '../tools/tool.ts';
 import { LoadedFiles } from './loaded-files.ts';
 
@@ -46,13 +47,17 @@ export class ResourcesService {
     private readonly links: FileLinks,
     private readonly storage: Storage,
     private readonly loaded: LoadedFiles,
+    private readonly lookups: Lookups,
   ) {}
 
   /** The outputs of the newest tasks. @throws ApiError insufficient_scope */
-  async list({ caller }: Exchange): Promise<ListResourcesResult> {
+  async list(exchange: Exchange): Promise<ListResourcesResult> {
+    const { caller } = exchange;
     assertScope(caller, 'tasks:read');
     const filter = { status: 'succeeded' } as const;
-    const { tasks } = await this.tasks.list(caller.apiKeyId, filter, { limit: LISTED_TASKS, order: 'desc' });
+    const { tasks } = await this.lookups.take(exchange, () =>
+      this.tasks.list(caller.apiKeyId, filter, { limit: LISTED_TASKS, order: 'desc' }),
+    );
     const resources = tasks.flatMap((task) =>
       (task.result ?? [])
         .filter((output) => isPresent(task, output))
@@ -70,7 +75,8 @@ export class ResourcesService {
    * @throws ApiError task_not_found, file_not_found, file_expired, payload_too_large, insufficient_scope, and those of
    *   `LoadedFiles`
    */
-  async read({ caller, reply }: Exchange, uri: string): Promise<ReadResourceResult> {
+  async read(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
+    const { caller, reply } = exchange;
     assertScope(caller, 'tasks:read');
     if (uri.startsWith(TASK)) {
       const task = await this.tasks.find(caller.apiKeyId, uri.slice(TASK.length));
@@ -81,7 +87,7 @@ export class ResourcesService {
       throw new ApiError('invalid_value', { param: 'uri', message });
     }
     const id = uri.slice(FILE.length);
-    const file = await this.find(caller.apiKeyId, id);
+    const file = await this.lookups.take(exchange, () => this.find(caller.apiKeyId, id));
     const { url } = this.links.sign(id, unixSeconds(file.expiresAt));
     if (file.bytes > MAX_BLOB_BYTES) {
       const message = `The file has ${file.bytes} bytes; a resource has at most ${MAX_BLOB_BYTES}. Download it: ${url}`;

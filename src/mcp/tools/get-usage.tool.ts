@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DAY_S } from '../../platform/time.ts';
 import { UsageService } from '../../usage/usage.service.ts';
 import type { UsagePageView, UsageResultView } from '../../usage/usage.view.ts';
+import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { toolInput } from '../schemas/tool-arguments.ts';
 import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
@@ -22,13 +23,18 @@ export class GetUsageTool implements Tool {
   readonly scope = 'tasks:read';
   readonly bucket = 'read';
 
-  constructor(private readonly usage: UsageService) {}
+  constructor(
+    private readonly usage: UsageService,
+    private readonly lookups: Lookups,
+  ) {}
 
-  async run({ caller }: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+  async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     checkArguments(this.input, given);
     const days = (given.days as number | undefined) ?? DEFAULT_DAYS;
     const start_time = Math.floor(Date.now() / 1000) - days * DAY_S;
-    const page = await this.usage.page(caller.apiKeyId, { start_time, bucket_width: 'all', group_by: 'model' });
+    const page = await this.lookups.take(call, () =>
+      this.usage.page(call.caller.apiKeyId, { start_time, bucket_width: 'all', group_by: 'model' }),
+    );
     return { content: [{ type: 'text', text: textOf(page, days) }], structuredContent: { ...page } };
   }
 }

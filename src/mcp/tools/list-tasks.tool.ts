@@ -10,6 +10,7 @@ import { TASK_STATUSES, type TaskStatus } from '../../tasks/task-status.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
 import { taskLine } from '../results/task-text.ts';
+import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { toolInput } from '../schemas/tool-arguments.ts';
 import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
@@ -45,15 +46,18 @@ export class ListTasksTool implements Tool {
   constructor(
     private readonly tasks: TasksService,
     private readonly views: TaskViews,
+    private readonly lookups: Lookups,
   ) {}
 
-  async run({ caller }: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+  async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     checkArguments(this.input, given);
     const { limit = DEFAULT_LIMIT, after, ...filter } = given as Given;
     if (after !== undefined && !isTaskId(after)) {
       throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
     }
-    const page = await this.tasks.list(caller.apiKeyId, filter, { limit, after, order: 'desc' });
+    const page = await this.lookups.take(call, () =>
+      this.tasks.list(call.caller.apiKeyId, filter, { limit, after, order: 'desc' }),
+    );
     const views = page.tasks.map((task) => this.views.of(task));
     const list = toList(views, page.hasMore, ({ task_id }) => task_id);
     const lines = views.length > 0 ? views.map(taskLine) : ['No task matches.'];

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from './data-source.ts';
+import type { WatchdogPoolConfig } from './watchdog-pool.ts';
 
 /** A connection is given up after 2 s, which suits requests. On a busy machine a start may need longer. */
 const TRIES = 15;
@@ -8,12 +9,13 @@ const TIMED_OUT = /timeout exceeded when trying to connect|due to connection tim
 
 /**
  * Connects to a database that is known to run, and waits while it accepts connections late.
+ * @param pool overrides the pool's settings
  * @throws Error of the last try
  */
-export async function connectDataSource(url: string): Promise<DataSource> {
+export async function connectDataSource(url: string, pool?: WatchdogPoolConfig): Promise<DataSource> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await createDataSource(url).initialize();
+      return await createDataSource(url, pool).initialize();
     } catch (error) {
       if (tries === TRIES || !(error instanceof Error && TIMED_OUT.test(error.message))) throw error;
     }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { DataSource, type DataSourceOptions, getMetadataArgsStorage } from 'typeorm';
-import { WatchdogPool } from './watchdog-pool.ts';
+import { WatchdogPool, type WatchdogPoolConfig } from './watchdog-pool.ts';
+import type { Config } from '../config.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /**
@@ -9,7 +10,7 @@ import { MIGRATIONS } from './migrations.ts';
  * queries too. With seqscan off, cost estimates of small tables would trigger JIT. See
  * docs/decisions/0016-planner-settings.md.
  */
-const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
+export const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
 
 /** Sent to PostgreSQL at the start of every connection. Times are milliseconds. */
 export const SESSION_SETTINGS = {
@@ -31,18 +32,33 @@ const POOL: pg.PoolConfig = {
   pipeline: true, // for `Sql.transaction`
 };
 
+/** A pooler refuses settings of a client, so the role has them: see role-settings.ts. */
+const BEHIND_POOLER: WatchdogPoolConfig = {
+  statement_timeout: undefined,
+  lock_timeout: undefined,
+  idle_in_transaction_session_timeout: undefined,
+  options: undefined,
+  isBehindPooler: true,
+};
+
+/** What the configuration says about the pool of the service. */
+export const poolOf = ({ databasePooler, databasePoolMax }: Config): WatchdogPoolConfig => ({
+  max: databasePoolMax,
+  ...(databasePooler === 'transaction' && BEHIND_POOLER),
+});
+
 /**
  * Makes a data source for the service, the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
  * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module above it.
  * @param pool overrides the pool's settings
  */
-export function createDataSource(url: string, pool: pg.PoolConfig = {}): DataSource {
+export function createDataSource(url: string, pool: WatchdogPoolConfig = {}): DataSource {
   const entities = getMetadataArgsStorage().tables.map((table) => table.target);
   return new DataSource({ ...dataSourceOptions(url, pool), entities });
 }
 
 /** The options of every data source, without entities. */
-export function dataSourceOptions(url: string, pool: pg.PoolConfig = {}): DataSourceOptions {
+export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): DataSourceOptions {
   return {
     type: 'postgres',
     url,

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { createDataSource } from './data-source.ts';
+import { keepSettingsInRole } from './role-settings.ts';
 
 /** An arbitrary fixed number that no other program uses in this database ("dark" in ASCII). */
 const LOCK = 0x6461726b;
@@ -7,8 +8,9 @@ const LOCK = 0x6461726b;
 /**
  * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait and
  * then find nothing to do.
+ * @param url past the pooler, if there is one
  */
-export async function migrate(url: string): Promise<void> {
+export async function migrate(url: string, { isBehindPooler = false } = {}): Promise<void> {
   // A session lock ends with its connection, so a killed migration leaves no lock behind.
   const holder = new Client({ connectionString: url, application_name: 'darkroom:migrate', keepAlive: true });
   holder.on('error', () => undefined);
@@ -16,6 +18,7 @@ export async function migrate(url: string): Promise<void> {
   try {
     await holder.query('select pg_advisory_lock($1)', [LOCK]);
     await runMigrations(url);
+    if (isBehindPooler) await keepSettingsInRole(url);
   } finally {
     await holder.end();
   }

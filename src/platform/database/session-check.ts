@@ -14,15 +14,18 @@ export interface Backend {
   enable_seqscan: string;
 }
 
-const ADVICE = 'Connect DATABASE_URL to PostgreSQL itself, or by a proxy that passes whole connections through.';
+const ADVICE =
+  'Connect it to PostgreSQL itself, or by a proxy that passes whole connections through; for PgBouncer in transaction mode set ' +
+  'DATABASE_POOLER=transaction and DATABASE_DIRECT_URL.';
 
 /**
  * Refuses a database that is behind a pooler, such as PgBouncer, which keeps nothing that belongs to a session: the service
  * needs LISTEN, session locks, prepared statements and settings of its own. Behind one it would start and be ready, but
  * migrations would wait for ever, live events would be late, and creations would fail.
+ * @param variable that the URL is from
  * @throws Error for the operator; the errors of the connection
  */
-export async function assertOwnSessions(url: string): Promise<void> {
+export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'): Promise<void> {
   const clients = [0, 1].map(
     () => new pg.Client({ connectionString: url, application_name: 'darkroom:check', ...SESSION_SETTINGS }),
   );
@@ -32,27 +35,35 @@ export async function assertOwnSessions(url: string): Promise<void> {
       await client.connect();
     }
     const [first, second] = clients.map((client) => async () => (await client.query<Backend>(BACKEND)).rows[0]!);
-    await assertOwnBackends(first!, second!);
+    await assertOwnBackends(first!, second!, variable);
   } catch (error) {
-    throw isRefusedSetting(error) ? new Error(droppedSettings((error as Error).message), { cause: error }) : error;
+    throw isRefusedSetting(error)
+      ? new Error(droppedSettings(variable, (error as Error).message), { cause: error })
+      : error;
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }
 }
 
 /** @param first reads the backend of one open connection, `second` that of another */
-export async function assertOwnBackends(first: () => Promise<Backend>, second: () => Promise<Backend>): Promise<void> {
+export async function assertOwnBackends(
+  first: () => Promise<Backend>,
+  second: () => Promise<Backend>,
+  variable = 'DATABASE_URL',
+): Promise<void> {
   const own = await first();
   for (let round = 0; round < ROUNDS; round += 1) {
     const isShared = (await second()).backend === own.backend || (await first()).backend !== own.backend;
     if (isShared) {
       throw new Error(
-        `DATABASE_URL leads to a pooler in transaction or statement mode (such as PgBouncer), which Darkroom does not support. ${ADVICE}`,
+        `${variable} leads to a pooler in transaction or statement mode (such as PgBouncer), which keeps no sessions. ${ADVICE}`,
       );
     }
   }
   if (own.enable_seqscan !== 'off' || own.lock_timeout === '0') {
-    throw new Error(droppedSettings(`lock_timeout is ${own.lock_timeout}, enable_seqscan ${own.enable_seqscan}`));
+    throw new Error(
+      droppedSettings(variable, `lock_timeout is ${own.lock_timeout}, enable_seqscan ${own.enable_seqscan}`),
+    );
   }
 }
 
@@ -60,5 +71,5 @@ export async function assertOwnBackends(first: () => Promise<Backend>, second: (
 const isRefusedSetting = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('unsupported startup parameter');
 
-const droppedSettings = (what: string): string =>
-  `DATABASE_URL leads to a pooler (such as PgBouncer) that does not pass on the settings of a session (${what}). ${ADVICE}`;
+const droppedSettings = (variable: string, what: string): string =>
+  `${variable} leads to a pooler (such as PgBouncer) that does not pass on the settings of a session (${what}). ${ADVICE}`;

@@ -9,6 +9,11 @@ const CHECK_INTERVAL_MS = 250;
 /** A live server sends its first byte to a new connection within a few milliseconds, under load within a few hundred. */
 const PROBE_TIMEOUT_MS = 1_250;
 
+export interface WatchdogPoolConfig extends PoolConfig {
+  /** A pooler answers although its server does not: only the answer to a statement tells. */
+  isBehindPooler?: boolean;
+}
+
 type ConnectCallback = (
   error: Error | undefined,
   client: PoolClient | undefined,
@@ -27,11 +32,11 @@ export class WatchdogPool extends Pool {
   private readonly sockets: Set<Socket>;
   private readonly checks: NodeJS.Timeout;
   /** `this.options` would not do: pg hides the password there from a copy. */
-  private readonly config: PoolConfig;
+  private readonly config: WatchdogPoolConfig;
   private isSilent = false;
   private isProbing = false;
 
-  constructor(config: PoolConfig = {}) {
+  constructor(config: WatchdogPoolConfig = {}) {
     const sockets = new Set<Socket>();
     super({ ...config, stream: () => openSocket(sockets) });
     this.sockets = sockets;
@@ -98,15 +103,20 @@ export class WatchdogPool extends Pool {
       answered = true;
       over.resolve();
     };
-    socket.once('data', recordAnswer);
-    client.connect().catch(recordAnswer);
+    if (!this.config.isBehindPooler) socket.once('data', recordAnswer);
+    client
+      .connect()
+      .then(() => client.query('select 1'))
+      .then(recordAnswer, recordAnswer);
     const timer = setTimeout(over.resolve, PROBE_TIMEOUT_MS);
     await over.promise;
     clearTimeout(timer);
     await nextTurn(); // after a stall of this process, timers run before the bytes that arrived meanwhile
     await nextTurn();
     socket.destroy();
-    return !answered && [...this.sockets].every((open) => open.bytesRead <= (bytesBefore.get(open) ?? 0));
+    // Behind a pooler the login of a new connection tells nothing.
+    const before = (open: Socket): number => bytesBefore.get(open) || (this.config.isBehindPooler ? Infinity : 0);
+    return !answered && [...this.sockets].every((open) => open.bytesRead <= before(open));
   }
 }
 

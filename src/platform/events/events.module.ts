@@ -16,9 +16,16 @@ import { PostgresBus } from './postgres.bus.ts';
     {
       provide: BUS,
       inject: [Config, Secrets, DataSource],
-      useFactory: async ({ eventsUrl }: Config, secrets: Secrets, dataSource: DataSource): Promise<Bus> => {
+      useFactory: async (
+        { eventsUrl, databaseDirectUrl }: Config,
+        secrets: Secrets,
+        dataSource: DataSource,
+      ): Promise<Bus> => {
         const channel = channelOf(secrets);
-        if (eventsUrl === null) return new PostgresBus((dataSource.options as { url: string }).url, channel);
+        if (eventsUrl === null) {
+          // A pooler passes no notifications on.
+          return new PostgresBus(databaseDirectUrl ?? (dataSource.options as { url: string }).url, channel);
+        }
         const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
         return new RedisBus(eventsUrl, channel);
       },

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The headers of a handshake that say who opens the socket. */
-export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie' | 'origin' | 'host'>;
+export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie' | 'origin' | 'host' | 'user-agent'>;
 
 /**
  * The context of every resolver. A socket has no reply, and only some headers in place of a request, so the guard reads

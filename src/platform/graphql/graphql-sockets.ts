@@ -26,12 +26,16 @@ const MAX_SOCKETS_PER_OWNER = 20;
 const PING_MS = 12_000;
 const GOING_AWAY = 1001;
 
-/**
- * Authenticates a socket.
- * @param onRefused called at most once, later, when its credential is no longer valid
- * @throws ApiError when its credential is not valid
- */
-export type Admit = (headers: SocketHeaders, onRefused: () => void) => Promise<{ owner: string; release: () => void }>;
+export interface SocketGate {
+  /** Before the upgrade. @throws ApiError for a page that may not open a socket */
+  assertMayOpen(headers: SocketHeaders): void;
+  /**
+   * Authenticates a socket.
+   * @param onRefused called at most once, later, when its credential is no longer valid
+   * @throws ApiError when its credential is not valid
+   */
+  admit(headers: SocketHeaders, onRefused: () => void): Promise<{ owner: string; release: () => void }>;
+}
 
 /** Subscriptions, queries and mutations over graphql-ws, on the same path as GraphQL over HTTP. */
 @Injectable()
@@ -48,7 +52,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     handleProtocols,
   });
   private operations: Server<SocketState>;
-  private admit: Admit | undefined;
+  private gate: SocketGate | undefined;
   private pings: NodeJS.Timeout | undefined;
   private isClosing = false;
 
@@ -66,8 +70,8 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
   }
 
   /** Sets how sockets are authenticated. Until then every socket is rejected. */
-  guardedBy(admit: Admit): void {
-    this.admit = admit;
+  guardedBy(gate: SocketGate): void {
+    this.gate = gate;
   }
 
   onApplicationBootstrap(): void {
@@ -103,10 +107,16 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
       answerOnSocket(socket, new ApiError('service_unavailable', { message }), requestId);
       return;
     }
-    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const { authorization, cookie, origin, host } = request.headers;
-      this.serve(webSocket, { requestId, headers: { authorization, cookie, origin, host } });
-    });
+    const { authorization, cookie, origin, host, 'user-agent': userAgent } = request.headers;
+    const headers = { authorization, cookie, origin, host, 'user-agent': userAgent };
+    try {
+      this.gate?.assertMayOpen(headers);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      answerOnSocket(socket, error, requestId);
+      return;
+    }
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.serve(webSocket, { requestId, headers }));
   }
 
   private serve(webSocket: WebSocket, state: SocketState): void {
@@ -123,10 +133,10 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
 
   private async authenticate(state: SocketState): Promise<boolean> {
     const entry = this.byState.get(state);
-    if (!entry || !this.admit) return false;
+    if (!entry || !this.gate) return false;
     try {
       const onRefused = () => entry.socket.close(CloseCode.Forbidden, 'Forbidden');
-      const { owner, release } = await this.admit(state.headers, onRefused);
+      const { owner, release } = await this.gate.admit(state.headers, onRefused);
       if (!this.sockets.has(entry.socket)) {
         release(); // the client disconnected during authentication
         return false;

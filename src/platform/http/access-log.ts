@@ -4,6 +4,7 @@ import type { NestLogger } from '../logging/logging.ts';
 import { traceFieldsOf } from '../traces/span.ts';
 import { isHealthPath } from './health-paths.ts';
 import { spanOf } from './trace-requests.ts';
+import { routeOf } from './route-of.ts';
 
 const traceOf = (request: FastifyRequest) => {
   const span = spanOf(request);
@@ -20,7 +21,7 @@ const FIRST_ERROR_STATUS = 400;
 export function logRequests(fastify: FastifyInstance, log: NestLogger, which: Config['logRequests']): void {
   if (which === 'none') return;
   fastify.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url;
+    const route = routeOf(request).url;
     if (which === 'all' || reply.statusCode >= FIRST_ERROR_STATUS) {
       log.one(route !== undefined && isHealthPath(route) ? 'debug' : 'info', 'requests', () => ({
         event: 'request.finished',

@@ -13,6 +13,7 @@ import { answerOnResponse } from './raw-reply.ts';
 import { requestIdOf } from './request-id.ts';
 import { answerClientError, answerExpectAndConnect } from './socket-errors.ts';
 import { isWebSocket, Upgrades } from './upgrades.ts';
+import { keepRoutes, routeOf } from './route-of.ts';
 
 /**
  * The HTTP server before Nest adds its routes: what must hold for every response, including those that Nest never sees.
@@ -25,8 +26,10 @@ export interface Edge {
   startDraining(): void;
 }
 
-export function createEdge(limits: HttpLimits): Edge {
+/** @param trustedProxies CIDR ranges; of a request from them, `request.ip` is the client's address in X-Forwarded-For */
+export function createEdge(limits: HttpLimits, trustedProxies: readonly string[] = []): Edge {
   const fastify = createFastify({
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMs,
     http: {
@@ -47,6 +50,7 @@ export function createEdge(limits: HttpLimits): Edge {
   const load = new LoadBound(limits);
   let isDraining = false;
 
+  keepRoutes(fastify);
   acceptJsonBodiesOnly(fastify);
   acceptStreamedBodies(fastify, limits);
   answerExpectAndConnect(fastify, routes);
@@ -89,7 +93,7 @@ export function createEdge(limits: HttpLimits): Edge {
 export const ANSWERED_WHILE_DRAINING = Object.freeze({ answeredWhileDraining: true });
 
 function isAnsweredWhileDraining(request: FastifyRequest): boolean {
-  return (request.routeOptions.config as Partial<typeof ANSWERED_WHILE_DRAINING>).answeredWhileDraining === true;
+  return (routeOf(request).config as Partial<typeof ANSWERED_WHILE_DRAINING>).answeredWhileDraining === true;
 }
 
 /** A connection that becomes idle while draining would keep the server open until its client closes it. */

@@ -34,7 +34,12 @@ interface HttpAppOptions {
 }
 
 type EdgeConfig = Pick<Config, 'corsOrigins'> &
-  Partial<Pick<Config, 'mcpAllowedOrigins' | 'logLevel' | 'logLevels' | 'logRequests' | 'role' | 'otelServiceName'>>;
+  Partial<
+    Pick<
+      Config,
+      'mcpAllowedOrigins' | 'logLevel' | 'logLevels' | 'logRequests' | 'role' | 'otelServiceName' | 'trustedProxies'
+    >
+  >;
 
 /**
  * Creates the Nest application on the HTTP edge. The caller still calls `init()` or `listen()`.
@@ -46,7 +51,7 @@ export async function createHttpApp(
   options: HttpAppOptions = {},
 ): Promise<NestFastifyApplication> {
   const log = openLog(config);
-  const edge = createEdge({ ...HTTP_LIMITS, ...options.limits });
+  const edge = createEdge({ ...HTTP_LIMITS, ...options.limits }, config.trustedProxies);
   traceRequests(edge.fastify);
   edge.fastify.addHook('onClose', async () => log.flush());
   logRequests(edge.fastify, log, config.logRequests ?? 'all');

@@ -5,6 +5,7 @@ import { closedLabel, OTHER } from '../measuring/closed-label.ts';
 import { declare, histogram } from '../measuring/declare.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Edge } from './edge.ts';
+import { routeOf } from './route-of.ts';
 
 declare(renderedErrors);
 
@@ -69,7 +70,7 @@ export function measureRequests(fastify: FastifyInstance): void {
   fastify.addHook('onResponse', (request, reply, done) => {
     const { statusCode } = reply;
     const failure = statusCode >= 500 ? (serverErrorOf(reply.raw) ?? String(statusCode)) : '';
-    const route = request.routeOptions.url ?? ''; // the pattern, never the URL: every task would be a series of its own
+    const route = routeOf(request).url ?? ''; // the pattern, never the URL: every task would be a series of its own
     const labels = labelsOf(request.method, String(statusCode), failure, route);
     requestSeconds.observe(labels, Math.max(0, reply.elapsedTime / 1000 - waitedBy(request)));
     done();

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { isHealthPath } from './health-paths.ts';
+import { routeOf } from './route-of.ts';
 
 /**
  * The routes of monitors on a port of their own, so that the port of clients can be open to all. Requests take the usual way through
@@ -33,7 +34,8 @@ export class OpsServer {
   }
 
   /** By the route that was found, not by the URL, whose path may be encoded. */
-  private assertRightPort({ raw, routeOptions }: FastifyRequest): void {
-    if (isHealthPath(routeOptions.url ?? '') !== this.requests.has(raw)) throw new ApiError('route_not_found');
+  private assertRightPort(request: FastifyRequest): void {
+    if (isHealthPath(routeOf(request).url ?? '') !== this.requests.has(request.raw))
+      throw new ApiError('route_not_found');
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { currentScope, type OpenSpan } from '../traces/span.ts';
 import { traces } from '../traces/traces.ts';
 import { isHealthPath } from './health-paths.ts';
+import { routeOf } from './route-of.ts';
 
 const spans = new WeakMap<FastifyRequest, OpenSpan>();
 
@@ -12,7 +13,7 @@ export const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.g
 export function traceRequests(fastify: FastifyInstance): void {
   if (!traces.isOn) return;
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const route = request.routeOptions.url;
+    const route = routeOf(request).url;
     if (route !== undefined && isHealthPath(route)) {
       done();
       return;

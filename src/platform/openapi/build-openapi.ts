@@ -5,6 +5,7 @@ import { closeInputs } from './close-inputs.ts';
 import { type Json, refTo } from './component.ts';
 import { addErrorResponses, errorExamples, errorSchemas, exampleRefs, NOT_OF_A_ROUTE } from './error-responses.ts';
 import { SCOPE_KEY } from './faults.ts';
+import { addExamples } from './examples.ts';
 import { HEADERS, headerRefs } from './headers.ts';
 import { nameComponents } from './name-components.ts';
 import { TAGS } from './tags.ts';
@@ -37,9 +38,11 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
   document.components.headers = HEADERS;
   document.components.examples = errorExamples();
   document.components.responses = { ...document.components.responses, Error: ANY_ERROR };
-  for (const path of Object.values<Json>(document.paths)) {
-    for (const [method, operation] of Object.entries<Json>(path))
+  for (const [path, methods] of Object.entries<Json>(document.paths)) {
+    for (const [method, operation] of Object.entries<Json>(methods)) {
+      addExamples(operation, method, path);
       finish(operation, method, document.components.responses);
+    }
   }
   delete document.info.contact; // Nest writes an empty one
   return document as OpenAPIObject;

@@ -3,14 +3,8 @@ import { type Json, refTo } from './component.ts';
 import { FAULTS, SCOPE_KEY } from './faults.ts';
 import { headerRefs } from './headers.ts';
 
-const WITH_A_KEY: ErrorCode[] = [
-  'unknown_parameter',
-  'missing_api_key',
-  'invalid_api_key',
-  'api_key_revoked',
-  'api_key_expired',
-  'rate_limit_exceeded',
-];
+const OF_THE_KEY: ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'api_key_revoked', 'api_key_expired'];
+const WITH_A_KEY: ErrorCode[] = ['unknown_parameter', ...OF_THE_KEY, 'rate_limit_exceeded'];
 const WITH_A_QUERY: ErrorCode[] = ['invalid_type', 'invalid_value', 'value_out_of_range'];
 const WITH_A_BODY: ErrorCode[] = [
   'missing_required_parameter',
@@ -86,7 +80,7 @@ function codesOf(operation: Json): ErrorCode[] {
 
 /** `task_not_found` alone is `TaskNotFound`. A response for several codes stays with its operation. */
 function sharedName(codes: ErrorCode[]): string | undefined {
-  if (codes.includes('invalid_api_key')) return 'Unauthorized';
+  if (codes.length === OF_THE_KEY.length && codes.every((code) => OF_THE_KEY.includes(code))) return 'Unauthorized';
   if (codes.length > 1) return undefined;
   return codes[0]!.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

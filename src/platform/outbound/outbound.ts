@@ -11,14 +11,14 @@ import { OutboundError } from './outbound-error.ts';
 import { isExcepted } from './public-address.ts';
 import { redirectOf } from './redirect.ts';
 import { checkOutboundUrl } from './url-rules.ts';
-import { userAgent } from './user-agent.ts';
+import { userAgent, WEBHOOK_AGENT } from './user-agent.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5000;
 
 const PURPOSES = {
-  webhook: { https: true, tooLarge: 'truncate', keepsConnection: true, userAgent: userAgent('webhooks') },
+  webhook: { https: true, tooLarge: 'truncate', keepsConnection: true, userAgent: WEBHOOK_AGENT },
   image: { https: false, tooLarge: 'fail', keepsConnection: false, userAgent: userAgent('reference images') },
 } as const;
 

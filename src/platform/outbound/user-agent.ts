@@ -4,3 +4,5 @@ import { VERSION } from '../version.ts';
 export function userAgent(purpose: string): string {
   return `Darkroom/${VERSION} (+${purpose})`;
 }
+
+export const WEBHOOK_AGENT = userAgent('webhooks');

@@ -119,7 +119,7 @@ const known = (position: number | null): number | null =>
   position !== null && position <= KNOWN_POSITIONS ? position : null;
 
 function waitOf({ status, parked, is_held: isHeld, is_paused: isPaused }: TaskPlace): WaitingFor | null {
-  if (status === 'queued' && isPaused) return 'pause';
+  if (isPaused && (status === 'queued' || status === 'running')) return 'pause';
   if (status === 'queued') return parked ? 'key_limit' : 'worker';
   return status === 'running' && isHeld ? 'provider_limit' : null;
 }

@@ -30,7 +30,7 @@ export class ChildrenResolver {
       throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
     }
     const page = await this.lists.list({ apiKeyId: caller.apiKeyId, parentId, limit: first, after });
-    const tasks = page.tasks.map((task) => this.views.of(task));
+    const tasks = page.tasks.map((task) => this.views.forGraphql(task));
     return toConnection(tasks, (task) => task.task_id, { hasMore: page.hasMore, after });
   }
 }

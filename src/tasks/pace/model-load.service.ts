@@ -37,8 +37,10 @@ export class ModelLoadService implements OnModuleInit {
     const { unfinished, outcomes, takenAtS } = await this.current();
     const { queued = 0, running = 0 } = unfinished.get(modelId) ?? {};
     const { succeeded = 0, failed = 0 } = outcomes.get(modelId) ?? {};
-    const median = await this.times.ofModel(modelId).catch(() => null);
-    return { queued, running, median_run_s: median, succeeded, failed, sampled_at: takenAtS };
+    const [median, typical] = await Promise.all([this.times.ofModel(modelId), this.times.typicalOf(modelId)]).catch(
+      () => [null, null],
+    );
+    return { queued, running, median_run_s: median, typical, succeeded, failed, sampled_at: takenAtS };
   }
 
   /** While the database is away, the last sample: its time says how old it is. */

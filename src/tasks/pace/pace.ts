@@ -30,7 +30,7 @@ export class Pace implements BeforeApplicationShutdown {
   }
 
   ended(task: ShownTask): void {
-    const { status, error, started_at: startedAt, completed_at: completedAt } = task;
+    const { status, error, created_at: createdAt, started_at: startedAt, completed_at: completedAt } = task;
     if (status === 'failed') {
       if (error && !NO_FAILURE.has(error.code)) this.countsOf(task.model).failed += 1;
       return;
@@ -38,9 +38,12 @@ export class Pace implements BeforeApplicationShutdown {
     this.countsOf(task.model).succeeded += 1;
     if (!startedAt || !completedAt) return;
     const runMs = Math.max(completedAt.getTime() - startedAt.getTime(), 0);
+    const waitMs = Math.max(startedAt.getTime() - createdAt.getTime(), 0);
     for (const kind of [runKindOf(task), anyRunOf(task.model)]) {
-      const { run_ms } = this.timesOf(kind);
-      if (run_ms.length < KEPT_RUNS) run_ms.push(runMs);
+      const { run_ms, wait_ms } = this.timesOf(kind);
+      if (run_ms.length >= KEPT_RUNS) continue;
+      run_ms.push(runMs);
+      wait_ms.push(waitMs);
     }
   }
 
@@ -76,7 +79,7 @@ export class Pace implements BeforeApplicationShutdown {
   private timesOf(kind: RunKind): NewRunTimes {
     const key = runKindKey(kind);
     let times = this.times.get(key);
-    if (!times) this.times.set(key, (times = { ...kind, run_ms: [] }));
+    if (!times) this.times.set(key, (times = { ...kind, run_ms: [], wait_ms: [] }));
     return times;
   }
 }

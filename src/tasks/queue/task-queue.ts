@@ -14,6 +14,7 @@ import { RenewLeases } from '../sql/renew-leases.ts';
 import { WakeParked } from '../sql/wake-parked.ts';
 import type { Approximation, ShownTask } from '../task.entity.ts';
 import { taskEnded, tasksClaimed } from '../task-metrics.ts';
+import type { HoldReason } from '../timeline/moment.ts';
 import type { EndHook, Ending } from './ending.ts';
 import type { Claim, LeaseRef, NotedLease } from './lease.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from './submission.ts';
@@ -90,10 +91,11 @@ export class TaskQueue {
    * Gives a task back without counting a lost worker, because this process is shutting down or the task has to wait. Clients
    * see no change: the task stays `running`.
    * @param afterS seconds until a worker may claim it; null: when the lease expires
+   * @param reason why it waits, for its timeline
    * @returns whether the lease still held
    */
-  async release(lease: NotedLease, afterS: number | null): Promise<boolean> {
-    const moments = afterS === null || afterS === 0 ? null : lease.moments.onHold();
+  async release(lease: NotedLease, afterS: number | null, reason?: HoldReason): Promise<boolean> {
+    const moments = afterS === null || afterS === 0 ? null : lease.moments.onHold(reason);
     const released = await this.leases.release([lease], afterS, moments);
     if (released.length === 0) return false;
     if (afterS === 0) this.wakeSignal.notify();

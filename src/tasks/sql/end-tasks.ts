@@ -11,6 +11,7 @@ import { UsageTerms } from '../usage/usage-terms.ts';
 import { withMoments } from './add-moments.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
 import { settled } from './settle-budgets.ts';
+import { IS_UNSETTLED, settleLate } from './settle-late.ts';
 import { CHARGE_COLUMNS, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
 
 /** Columns for workers, more than half of a row, are not returned: they are not read afterwards. */
@@ -55,8 +56,10 @@ const END: Statement = {
       update key_load l set queued = l.queued - f.queued, running = l.running - f.running, low = greatest(l.low - f.lows, 0)
       from freed f, load where l.api_key_id = f.api_key_id and load.api_key_id = f.api_key_id
     ), ${settled('ended', 'load')}
-    select ${SHOWN_COLUMNS} from ended`,
+    select ${SHOWN_COLUMNS}, ${IS_UNSETTLED} as is_unsettled from ended`,
 };
+
+type EndedRow = ShownTask & { is_unsettled: boolean };
 
 /** The code is that of an outage, so that the worker tries again. */
 class EndTooSlow extends Error {
@@ -119,7 +122,7 @@ export class EndTasks {
   ): Promise<{ ended: ShownTask[]; afterCommit: () => void }> {
     const begunMs = performance.now();
     const [{ rows: ended }, ...prepared] = await Promise.all([
-      tx.query<ShownTask>({ ...END, values }),
+      tx.query<EndedRow>({ ...END, values }),
       ...this.hooks.map((hook) => hook(tx, apiKeyIds)),
     ]);
 
@@ -127,6 +130,8 @@ export class EndTasks {
 
     const writes = ended.length > 0 ? prepared.flatMap((writeFor) => writeFor?.(ended) ?? []) : [];
     const sent = writes.map(({ statement }) => tx.query<object>(statement));
+    const unsettled = ended.filter((task) => task.is_unsettled).map(({ id }) => id);
+    if (unsettled.length > 0) await settleLate(tx, unsettled);
     commit();
     const results = await Promise.all(sent);
     return {

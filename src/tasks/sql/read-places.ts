@@ -11,7 +11,7 @@ export interface TaskPlace extends Pick<
 > {
   /** It waits for its API key or for its provider. */
   is_held: boolean;
-  /** It waits, and an operator has paused its model. */
+  /** It waits, and an operator has paused its model, or the provider of a task that has started. */
   is_paused: boolean;
 }
 
@@ -21,7 +21,7 @@ const READ: Statement = {
     select id, api_key_id, model, status, priority, low, parked, started_at,
            json_build_object('resolution', input->'resolution', 'n', input->'n') as input,
            coalesce(timeline->-1->>1 = 'held', false) as is_held,
-           (parked and paused_by is not null) as is_paused
+           (parked and paused_by is not null or timeline->-1->>1 = 'held' and timeline->-1->>4 = 'pause') is true as is_paused
     from tasks where id = any($1::text[]) and ${hiddenTime('expires_at')} > now()`,
 };
 

@@ -12,6 +12,7 @@ export interface PaceCounts {
 
 export interface NewRunTimes extends RunKind {
   run_ms: number[];
+  wait_ms: number[];
 }
 
 /** Seconds that one row of `pace_samples` covers. */
@@ -20,6 +21,9 @@ export const SAMPLE_S = 5;
 export const KEPT_RUNS = 200;
 /** Success rates look back an hour. */
 const KEPT = `interval '65 minutes'`;
+
+const newest = (column: string): string =>
+  `${column} = (r.${column} || excluded.${column})[greatest(cardinality(r.${column} || excluded.${column}) - ${KEPT_RUNS - 1}, 1):]`;
 
 /** Rows in order of their keys, so that processes that write at the same time do not deadlock. */
 const RECORD: Statement = {
@@ -33,11 +37,11 @@ const RECORD: Statement = {
         set started = p.started + excluded.started, succeeded = p.succeeded + excluded.succeeded,
             failed = p.failed + excluded.failed
     )
-    insert into run_times as r (model, resolution, n, run_ms)
-    select model, resolution, n, run_ms
-    from json_to_recordset($3::json) as t(model text, resolution text, n int, run_ms int[]) order by model, resolution, n
+    insert into run_times as r (model, resolution, n, run_ms, wait_ms)
+    select model, resolution, n, run_ms, wait_ms
+    from json_to_recordset($3::json) as t(model text, resolution text, n int, run_ms int[], wait_ms int[]) order by model, resolution, n
     on conflict (model, resolution, n) do update
-      set run_ms = (r.run_ms || excluded.run_ms)[greatest(cardinality(r.run_ms || excluded.run_ms) - ${KEPT_RUNS - 1}, 1):]`,
+      set ${newest('run_ms')}, ${newest('wait_ms')}`,
 };
 
 const FORGET: Statement = {

@@ -10,9 +10,20 @@ const COUNT_UNFINISHED = `
   ) held
   where t.id = held.id`;
 
-/** Makes the cost of unfinished tasks count in the budget that their key is about to get. */
+/** Cancelled tasks whose provider may still confirm that the job never ran: those that no sum contains, so minutes of them at most. */
+const COUNT_CORRECTABLE = `
+  update tasks t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
+  from (
+    select id from tasks join usage_ledger l on l.task_id = id
+    where l.api_key_id = $1 and not l.rolled_up and l.basis in ('assumed', 'unpriced') and budget_day is null
+    order by id for update of tasks
+  ) held
+  where t.id = held.id`;
+
+/** Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is about to get. */
 export async function countUnfinished(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(COUNT_UNFINISHED, [apiKeyId]);
+  await tx.query(COUNT_CORRECTABLE, [apiKeyId]);
 }
 
 /**

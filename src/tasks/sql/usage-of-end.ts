@@ -40,10 +40,11 @@ export const LEDGER_COLUMNS = 'h.served_by, h.resolution, h.images, h.video_seco
 export const LEDGER = `
     ledger as (
       insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, provider, resolution, source, batch_id,
-                                metadata, images, video_seconds, submits, cost_micros, basis)
+                                metadata, images, video_seconds, submits, cost_micros, basis, error_code)
       select id, api_key_id, completed_at,
              case when status = 'failed' and error->>'code' = 'task_cancelled' then 'cancelled' else status end, kind, model,
-             served_by, resolution, source, batch_id, nullif(metadata, '{}'), images, video_seconds, submits, cost_micros, basis
+             served_by, resolution, source, batch_id, nullif(metadata, '{}'), images, video_seconds, submits, cost_micros, basis,
+             case when status = 'failed' then nullif(error->>'code', 'task_cancelled') end
       from ended
       on conflict (task_id) do nothing
     )`;

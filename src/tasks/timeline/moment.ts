@@ -17,6 +17,9 @@ export const MOMENT_TYPES = [
 ] as const;
 export type MomentType = (typeof MOMENT_TYPES)[number];
 
+/** Why a started task may not go on: its provider is full or away, or paused by an operator. */
+export type HoldReason = 'provider_limit' | 'pause';
+
 /** As stored in the row of its task, in this order so that it stays short. */
 export type Moment = [atMs: number, type: MomentType, attempt: number, provider: string | null, detail: string | null];
 

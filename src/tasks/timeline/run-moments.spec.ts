@@ -49,6 +49,10 @@ describe('the moments of a run', () => {
     expect(typesIn(moments.onHold())).toEqual(['held']);
   });
 
+  it('say whether a pause of the operator holds the task', () => {
+    expect(JSON.parse(momentsOf().onHold('pause')!)).toEqual([[nowMs, 'held', 2, null, 'pause']]);
+  });
+
   it('are few', () => {
     const moments = momentsOf();
     for (let nth = 0; nth < 50; nth++) moments.note('refused');

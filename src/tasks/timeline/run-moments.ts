@@ -1,5 +1,5 @@
 import type { Task } from '../task.entity.ts';
-import { isHeld, type Moment, type MomentType } from './moment.ts';
+import { type HoldReason, isHeld, type Moment, type MomentType } from './moment.ts';
 
 /** More than a run without a write has, unless it tries very many bindings. */
 const MAX_PENDING = 8;
@@ -71,9 +71,9 @@ export class RunMoments {
   }
 
   /** What to add when the task is given back. One that waits on does so silently, however often it is claimed. */
-  onHold(): string | null {
+  onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;
-    return JSON.stringify([...this.pending, this.momentOf('held', null, 'provider_limit')]);
+    return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);
   }
 
   private withRelease(moments: Moment[]): Moment[] {

@@ -13,6 +13,8 @@ export class UsageRow {
   @Column('text') api_key_id: string;
   @Column('timestamptz') completed_at: Date;
   @Column('text') outcome: 'succeeded' | 'failed' | 'cancelled';
+  /** Of a failed task; null for the others, and in rows of an earlier release. */
+  @Column('text', { nullable: true }) error_code: string | null;
   @Column('text') kind: MediaKind;
   @Column('text') model: string;
   @Column('text', { nullable: true }) provider: string | null;

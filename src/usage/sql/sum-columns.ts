@@ -18,4 +18,4 @@ export const NUMBER_NAMES = Object.keys(NUMBERS) as UsageNumber[];
 export const NUMBER_LIST = NUMBER_NAMES.join(', ');
 
 /** What a sum can be grouped by, besides the API key and metadata. */
-export const DIMENSIONS = ['kind', 'model', 'provider', 'resolution', 'source', 'batch_id'] as const;
+export const DIMENSIONS = ['kind', 'model', 'provider', 'resolution', 'source', 'batch_id', 'error_code'] as const;

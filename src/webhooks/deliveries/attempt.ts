@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound, type OutboundAnswer } from '../../platform/outbound/outbound.ts';
+import { WEBHOOK_AGENT } from '../../platform/outbound/user-agent.ts';
 import { Secrets } from '../../platform/secrets.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
@@ -16,9 +17,10 @@ import { newDeliveryId } from '../webhook-id.ts';
 const MAX_RESPONSE_BYTES = 20_000;
 
 type Head = Pick<OutboundAnswer, 'status' | 'headers'>;
-type Result = Pick<FinishedDelivery, 'outcome' | 'status_code' | 'error' | 'response_snippet'> & {
+type Outcome = Pick<FinishedDelivery, 'outcome' | 'status_code' | 'error' | 'response_snippet'> & {
   retryAfter?: unknown;
 };
+type Result = Outcome & Pick<FinishedDelivery, 'request_headers'>;
 
 /** Makes one HTTP attempt, signed with the current secrets. Writes nothing to the database. */
 @Injectable()
@@ -33,7 +35,7 @@ export class Attempt {
 
   /** @param signal aborts when the process stops: the outcome is then `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
-    const { event_id, endpoint_id, attempt, failures, trigger, attempted_at } = claimed;
+    const { event_id, endpoint_id, attempt, url, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();
     const { retryAfter, ...result } = await this.send(claimed, signal);
     const retries = result.outcome === 'failed' && trigger !== 'test';
@@ -42,6 +44,7 @@ export class Attempt {
       event_id,
       endpoint_id,
       attempt,
+      url,
       trigger,
       attempted_at,
       ...result,
@@ -58,21 +61,24 @@ export class Attempt {
   private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<Result> {
     const { event_id, url, body } = claimed;
     let head: Head | undefined;
+    let request_headers: Result['request_headers'] = null;
     try {
+      const signed = signedHeaders(event_id, body, this.secretsOf(claimed));
+      request_headers = shownHeaders(signed);
       const response = await this.outbound.request(url, {
         purpose: 'webhook',
         method: 'POST',
-        headers: signedHeaders(event_id, body, this.secretsOf(claimed)),
+        headers: signed,
         body,
         timeoutMs: this.config.webhookTimeoutMs,
         maxResponseBytes: MAX_RESPONSE_BYTES,
         signal,
         onHead: (arrived) => (head = arrived),
       });
-      return resultOf(response, response);
+      return { ...resultOf(response, response), request_headers };
     } catch (error) {
-      if (head) return resultOf(head);
-      const noResponse = { status_code: null, response_snippet: null };
+      if (head) return { ...resultOf(head), request_headers };
+      const noResponse = { status_code: null, response_snippet: null, request_headers };
       if (error instanceof OutboundError) return { outcome: 'failed', error: errorOf(error), ...noResponse };
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
@@ -93,7 +99,7 @@ export class Attempt {
  * there whatever answers a POST.
  * @param answer absent if the body broke off
  */
-export function resultOf({ status, headers }: Head, answer?: Pick<OutboundAnswer, 'body' | 'isExcepted'>): Result {
+export function resultOf({ status, headers }: Head, answer?: Pick<OutboundAnswer, 'body' | 'isExcepted'>): Outcome {
   const delivered = status >= 200 && status < 300;
   return {
     outcome: delivered ? 'delivered' : 'failed',
@@ -107,4 +113,10 @@ export function resultOf({ status, headers }: Head, answer?: Pick<OutboundAnswer
 /** Kinds that only image downloads raise cannot occur here. */
 function errorOf({ kind }: OutboundError): DeliveryError {
   return DELIVERY_ERRORS.find((error) => error === kind) ?? 'connect_failed';
+}
+
+/** Everything but the signature: with it, whoever reads the log could send the request again. */
+function shownHeaders(signed: Record<string, string>): Record<string, string> {
+  const { 'webhook-signature': _, ...shown } = signed;
+  return { ...shown, 'user-agent': WEBHOOK_AGENT };
 }

@@ -1,10 +1,12 @@
-import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
 import { checkArguments } from '../check-arguments.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
+import type { DeliveryQueue } from '../live/delivery-queue.ts';
+import { WatchDeliveries } from '../live/watch-deliveries.service.ts';
 import { DeliveryFilter } from './delivery-filter.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
@@ -15,7 +17,10 @@ const WebhookDeliveryConnection = connectionOf(WebhookDeliveryView, 'WebhookDeli
 @Resolver()
 @Scope('webhooks:manage')
 export class DeliveriesResolver {
-  constructor(private readonly deliveries: DeliveriesService) {}
+  constructor(
+    private readonly deliveries: DeliveriesService,
+    private readonly live: WatchDeliveries,
+  ) {}
 
   @Query(() => WebhookDeliveryConnection, { description: 'The delivery attempts to an endpoint, newest first.' })
   async webhookDeliveries(
@@ -52,5 +57,20 @@ export class DeliveriesResolver {
   ): Promise<WebhookRecoveryView> {
     checkArguments(RecoverWebhookEndpointInput, { since });
     return { events: await this.deliveries.recover(caller.apiKeyId, id, since) };
+  }
+  @Subscription(() => WebhookDeliveryView, {
+    description: 'The attempts from now on, each when it has ended. A slow subscriber may miss some: the log has all.',
+    resolve: toDeliveryView,
+  })
+  webhookDelivered(
+    @CurrentCaller() { apiKeyId }: Caller,
+    @Args('endpointId', {
+      type: () => String,
+      nullable: true,
+      description: 'the attempts at this endpoint; at all of them when left out',
+    })
+    endpointId: string | null | undefined,
+  ): Promise<DeliveryQueue> {
+    return this.live.follow(apiKeyId, endpointId ?? null);
   }
 }

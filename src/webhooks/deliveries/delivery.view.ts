@@ -20,6 +20,13 @@ export class WebhookDeliveryView {
   task_id: string | null;
   @ApiField.string('identifier of the event, sent to the receiver as `webhook-id`') event_id: string;
   @ApiField.oneOf(AnyEventTypeChoice, 'type of the event') event_type: AnyEventType;
+  @ApiField.string('the address as it was called; null for an attempt of an earlier release', { nullable: true })
+  url: string | null;
+  @ApiField.json(
+    'the headers of the request, without the signature; null for an attempt of an earlier release, and for one that could not be signed',
+    { nullable: true },
+  )
+  request_headers: Record<string, string> | null;
   @ApiField.integer('1 for the first attempt of this event') attempt: number;
   @ApiField.oneOf(TriggerChoice, 'why the attempt was made') trigger: DeliveryTrigger;
   @ApiField.long('unix seconds', { nullable: true }) attempted_at: number | null;
@@ -56,6 +63,8 @@ export const toDeliveryView = (delivery: ListedDelivery): WebhookDeliveryView =>
   task_id: delivery.task_id,
   event_id: delivery.event_id,
   event_type: delivery.event_type,
+  url: delivery.url,
+  request_headers: delivery.request_headers,
   attempt: delivery.attempt,
   trigger: delivery.trigger,
   attempted_at: unixSeconds(delivery.attempted_at),

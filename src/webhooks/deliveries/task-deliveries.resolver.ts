@@ -2,26 +2,23 @@ import { Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { CurrentCaller } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { TaskView } from '../../tasks/task.view.ts';
-import { ListDeliveries } from '../sql/list-deliveries.ts';
+import { DeliveriesOfTasks, MAX_OF_TASK } from '../sql/deliveries-of-tasks.ts';
 import { toDeliveryView, WebhookDeliveryView } from './delivery.view.ts';
-
-const MAX_DELIVERIES = 100;
 
 @Resolver(() => TaskView)
 export class TaskDeliveriesResolver {
-  constructor(private readonly lists: ListDeliveries) {}
+  constructor(private readonly lists: DeliveriesOfTasks) {}
 
   /** null and not an error without the scope, so that one document serves every key. */
   @ResolveField(() => [WebhookDeliveryView], {
     nullable: true,
-    description:
-      'The attempts to send the events of the task, newest first, at most 100; null without webhooks:manage.',
+    description: `The attempts to send the events of the task, newest first, at most ${MAX_OF_TASK}; null without webhooks:manage.`,
   })
   async webhookDeliveries(
     @CurrentCaller() caller: Caller,
     @Parent() { task_id: taskId }: TaskView,
   ): Promise<WebhookDeliveryView[] | null> {
     if (!caller.scopes.includes('webhooks:manage')) return null;
-    return (await this.lists.ofTask(caller.apiKeyId, taskId, MAX_DELIVERIES)).map(toDeliveryView);
+    return (await this.lists.find({ apiKeyId: caller.apiKeyId, taskId })).map(toDeliveryView);
   }
 }

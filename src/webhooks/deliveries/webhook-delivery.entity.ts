@@ -24,6 +24,10 @@ export class WebhookDelivery {
   @Column('text') endpoint_id: string;
   @Column('text') event_id: string;
   @Column('text') event_type: AnyEventType;
+  /** As called. null in rows of an earlier release, and of an attempt whose process died. */
+  @Column('text', { nullable: true }) url: string | null;
+  /** As sent, without the signature. null as `url`, and when the request could not be signed. */
+  @Column('jsonb', { nullable: true }) request_headers: Record<string, string> | null;
   /** 1 for the first attempt of this event at this endpoint. */
   @Column('integer') attempt: number;
   @Column('text') trigger: DeliveryTrigger;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HOUR_MS } from '../../platform/time.ts';
 import { idBoundAt } from '../../tasks/task-id.ts';
+import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** Attempts that are read at most; a busier endpoint shows its newest ones. */
@@ -22,16 +23,19 @@ export interface EndpointStats {
 const STATS: Statement = {
   name: 'webhooks.endpoint_stats',
   text: `
+    select s.* from unnest($1::text[], $2::int[], $3::text[]) with ordinality as e(id, hours, bound, at)
+     cross join lateral (
     with recent as (
       select event_id, duration_ms, error from webhook_deliveries
-       where endpoint_id = $1 and id > $3 and attempted_at > now() - make_interval(hours => $2::int) and trigger <> 'test'
+       where endpoint_id = e.id and id > e.bound and attempted_at > now() - make_interval(hours => e.hours)
+         and trigger <> 'test'
        order by id desc limit ${MAX_ATTEMPTS}
     ), events as (
       select w.delivered_at is not null as delivered, w.due_at is not null or w.lease_until is not null as waiting
         from (select distinct event_id from recent) r
-        join webhook_dispatches w on w.event_id = r.event_id and w.endpoint_id = $1
+        join webhook_dispatches w on w.event_id = r.event_id and w.endpoint_id = e.id
     ), last as (
-      select attempted_at, status_code from webhook_deliveries where endpoint_id = $1 order by id desc limit 1
+      select attempted_at, status_code from webhook_deliveries where endpoint_id = e.id order by id desc limit 1
     )
     select count(*) filter (where delivered)::int as delivered,
            count(*) filter (where waiting and not delivered)::int as waiting,
@@ -39,19 +43,35 @@ const STATS: Statement = {
            (select percentile_disc(0.5) within group (order by duration_ms) from recent where error is null) as p50_ms,
            (select attempted_at from last) as last_attempted_at,
            (select status_code from last) as last_status_code
-      from events`,
+      from events) s
+     order by e.at`,
 };
+
+interface Question {
+  endpointId: string;
+  hours: number;
+}
 
 @Injectable()
 export class ReadEndpointStats {
+  private readonly batch = new Batch<Question, EndpointStats>((questions) => this.flush(questions), {
+    name: 'webhooks.endpoint_stats',
+    maxItems: 100,
+  });
+
   constructor(private readonly sql: Sql) {}
 
-  async of(endpointId: string, hours: number): Promise<EndpointStats> {
-    const [stats] = await this.sql.run<EndpointStats>(STATS, [
-      endpointId,
-      hours,
-      idBoundAt(Date.now() - hours * HOUR_MS - ID_SLACK_MS, 'dlv'),
+  /** The endpoints of one GraphQL document are one statement. */
+  of(endpointId: string, hours: number): Promise<EndpointStats> {
+    return this.batch.add({ endpointId, hours });
+  }
+
+  private flush(questions: Question[]): Promise<EndpointStats[]> {
+    const now = Date.now();
+    return this.sql.run<EndpointStats>(STATS, [
+      questions.map(({ endpointId }) => endpointId),
+      questions.map(({ hours }) => hours),
+      questions.map(({ hours }) => idBoundAt(now - hours * HOUR_MS - ID_SLACK_MS, 'dlv')),
     ]);
-    return stats!;
   }
 }

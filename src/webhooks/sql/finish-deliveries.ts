@@ -7,6 +7,9 @@ export interface FinishedDelivery {
   event_id: string;
   endpoint_id: string;
   attempt: number;
+  url: string;
+  /** Without the signature; null when the request could not be signed. */
+  request_headers: Record<string, string> | null;
   trigger: DeliveryTrigger;
   attempted_at: Date;
   /** `lost`: this process stopped before the response arrived. Another process makes the next attempt at once. */
@@ -40,7 +43,7 @@ export const FINISH: Statement = {
                        else now() + make_interval(secs => t.retry_in_s) end as due_at
       from json_to_recordset($1::json) as t(
         delivery_id text, event_id text, endpoint_id text, attempt int, trigger text, attempted_at timestamptz, outcome text,
-        retry_in_s float8, status_code int, error text, duration_ms int, response_snippet text)
+        retry_in_s float8, status_code int, error text, duration_ms int, response_snippet text, url text, request_headers jsonb)
       join webhook_endpoints e on e.id = t.endpoint_id
     ), ended as (
       update webhook_dispatches d
@@ -54,13 +57,13 @@ export const FINISH: Statement = {
       returning d.endpoint_id, t.trigger, t.outcome, t.status_code
     ), logged as (
       insert into webhook_deliveries (id, endpoint_id, event_id, event_type, attempt, trigger, attempted_at, duration_ms,
-                                      status_code, error, response_snippet, next_attempt_at)
+                                      status_code, error, response_snippet, next_attempt_at, url, request_headers)
       select t.delivery_id, t.endpoint_id, t.event_id, v.type, t.attempt, t.trigger, t.attempted_at, t.duration_ms,
-             t.status_code, t.error, t.response_snippet, t.due_at
+             t.status_code, t.error, t.response_snippet, t.due_at, t.url, t.request_headers
       from results t join webhook_events v on v.id = t.event_id
       on conflict (event_id, endpoint_id, attempt) do update
         set duration_ms = excluded.duration_ms, status_code = excluded.status_code, error = excluded.error,
-            response_snippet = excluded.response_snippet
+            response_snippet = excluded.response_snippet, url = excluded.url, request_headers = excluded.request_headers
     ), verdicts as (
       select endpoint_id, bool_or(outcome = 'delivered') as alive,
              bool_or(outcome = 'failed' and trigger <> 'test') as failed,

@@ -61,12 +61,4 @@ export class ListDeliveries {
        where d.event_id = $1 order by d.id desc limit $2`;
     return this.sql.run<ListedDelivery>({ name: 'webhooks.list_of_event', text }, [eventId, limit]);
   }
-
-  /** The attempts to send the events of one task of the key, newest first. */
-  async ofTask(apiKeyId: string, taskId: string, limit: number): Promise<ListedDelivery[]> {
-    const text = `
-      select d.*, v.task_id from webhook_events v join webhook_deliveries d on d.event_id = v.id
-       where v.task_id = $2 and v.api_key_id = $1 order by d.id desc limit $3`;
-    return this.sql.run<ListedDelivery>({ name: 'webhooks.list_of_task', text }, [apiKeyId, taskId, limit]);
-  }
 }

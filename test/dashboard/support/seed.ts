@@ -5,6 +5,8 @@ export interface Seeded {
   film: string;
   failed: string;
   endpointId: string;
+  eventId: string;
+  keyId: string;
 }
 
 const PROMPTS: [prompt: string, ratio: string][] = [
@@ -50,5 +52,10 @@ export async function seed(baseUrl: string, key: string): Promise<Seeded> {
     const states = await Promise.all([...pictures, film, failed].map((id) => call(`/v1/tasks/${id}`)));
     return states.every(({ status }) => status === 'succeeded' || status === 'failed');
   });
-  return { picture: pictures[1] as string, film, failed, endpointId: String(endpoint['id']) };
+  const first = async (path: string) =>
+    eventually(`the first of ${path}`, async () => ((await call(path))['data'] as Record<string, unknown>[])[0]);
+  const endpointId = String(endpoint['id']);
+  const eventId = String((await first(`/v1/webhook_endpoints/${endpointId}/deliveries`))['event_id']);
+  const keyId = String((await first('/v1/api_keys'))['id']);
+  return { picture: pictures[1] as string, film, failed, endpointId, eventId, keyId };
 }

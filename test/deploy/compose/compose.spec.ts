@@ -30,7 +30,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('has two API processes and three workers in the profile scale', () => {
-    expect(of('scale')).toEqual(expect.arrayContaining(['balancer', 'api', 'worker', 'redis', 'bucket', 'migrate']));
+    expect(of('scale')).toEqual(
+      expect.arrayContaining(['balancer', 'api', 'worker', 'pgbouncer', 'redis', 'bucket', 'migrate']),
+    );
     expect([services.api!.deploy!.replicas, services.worker!.deploy!.replicas]).toEqual([2, 3]);
   });
 

@@ -10,7 +10,7 @@ if [ "${1:-}" != --force ] && build_tool inspect --type image "$base" >/dev/null
 rootfs=$work/rootfs.tar
 packages=$work/npm
 # Like debian:bookworm-slim: no documents, manuals and translations.
-[ -f "$rootfs" ] || mmdebstrap --variant=minbase --mode=root --include=ca-certificates \
+[ -f "$rootfs" ] || mmdebstrap --variant=minbase --mode=root --format=tar --include=ca-certificates \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/info/*' \
   bookworm "$rootfs.part" http://deb.debian.org/debian

@@ -52,6 +52,24 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
+  /** Opens a socket. Resolves with the status of the answer to its upgrade, 101 for one that is accepted. */
+  upgradeStatus(): Promise<number | undefined> {
+    const { origin, cookie } = this;
+    const url = new URL('/graphql', this.baseUrl).href.replace('http', 'ws');
+    const socket = new WebSocket(url, 'graphql-transport-ws', { origin, headers: { cookie } });
+    return new Promise((resolve, reject) => {
+      socket.on('unexpected-response', (request, { statusCode }) => {
+        request.destroy();
+        resolve(statusCode);
+      });
+      socket.on('open', () => {
+        socket.close();
+        resolve(101);
+      });
+      socket.on('error', reject);
+    });
+  }
+
   /** Opens a socket. Resolves with the code of its close; `onOpen` once it was admitted. */
   socketUntilClosed(onOpen: () => void): Promise<number> {
     const { origin, cookie } = this;

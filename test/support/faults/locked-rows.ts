@@ -10,12 +10,17 @@ export class LockedRows {
   ) {}
 
   /** @param where the table and its condition: `key_load where api_key_id = 'key_1'` */
-  static async of(url: string, where: string): Promise<LockedRows> {
+  static of(url: string, where: string): Promise<LockedRows> {
+    return LockedRows.by(url, `select 1 from ${where} for update`);
+  }
+
+  /** @param statement whatever locks, in a transaction of its own; `release` rolls it back */
+  static async by(url: string, statement: string): Promise<LockedRows> {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);
     await client.connect();
     await client.query('begin');
-    await client.query(`select 1 from ${where} for update`);
+    await client.query(statement);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     return new LockedRows(url, client, rows[0]!.pid);
   }

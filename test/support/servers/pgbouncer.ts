@@ -1,32 +1,46 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { eventually } from '../wait.ts';
 
-const PATH = `${process.env.PATH}:/usr/sbin`;
+/** The last is where test/deploy/pgbouncer/build.sh installs. */
+const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/opt/pgbouncer/bin'];
 
-/** Whether this machine has PgBouncer. Debian: `apt-get install pgbouncer`. */
-export const hasPgBouncer = (() => {
-  try {
-    execFileSync('pgbouncer', ['--version'], { stdio: 'ignore', env: { PATH } });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+/** The first version that keeps prepared statements in transaction mode. */
+const FIRST_SUPPORTED = 1.21;
+
+/** The PgBouncers of this machine. Debian 12 has 1.18, Debian 13 has 1.24. */
+const programs = FOLDERS.map((folder) => join(folder, 'pgbouncer'))
+  .filter((path) => existsSync(path))
+  .map((path) => ({ path, version: versionOf(path) }));
+
+/** Paths of programs; null where this machine has none. */
+export const pgBouncers = {
+  supported: programs.find(({ version }) => version >= FIRST_SUPPORTED)?.path ?? null,
+  old: programs.find(({ version }) => version < FIRST_SUPPORTED)?.path ?? null,
+};
+
+export const hasPgBouncer = programs.length > 0;
+
+function versionOf(path: string): number {
+  const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' })) ?? [];
+  return Number(`${major}.${minor}`);
+}
 
 /**
  * Starts PgBouncer before a database.
  * @param settings lines of its configuration
+ * @param program its path; without one the first that was found
  * @returns the URL of the same database behind it
  */
 export async function startPgBouncer(
   databaseUrl: string,
   settings: string,
+  program: string = programs[0]!.path,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const listenPort = await freePort();
@@ -40,7 +54,7 @@ export async function startPgBouncer(
   );
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const child = spawn('pgbouncer', [join(folder, 'pgbouncer.ini')], { stdio: 'ignore', env: { PATH }, ...user });
+  const child = spawn(program, [join(folder, 'pgbouncer.ini')], { stdio: 'ignore', ...user });
   const ended = once(child, 'exit');
   await eventually('PgBouncer to start', () => accepts(listenPort));
   return {

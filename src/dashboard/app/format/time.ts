@@ -32,34 +32,33 @@ export function ago(at: number, now: number): string {
   return day(at);
 }
 
-const zone = () => (look().clock === 'utc' ? 'UTC' : undefined);
+type Style = 'day' | 'moment' | 'clock';
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+const STYLES: Record<Style, Intl.DateTimeFormatOptions> = {
+  day: { dateStyle: 'medium' },
+  moment: { year: 'numeric', month: 'short', day: 'numeric', ...CLOCK, timeZoneName: 'short' },
+  clock: { ...CLOCK, hour12: false },
+};
+
+/** By style and zone: making one takes longer than all else in a row of a list. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(style: Style, at: number): string {
+  const timeZone = look().clock === 'utc' ? 'UTC' : undefined;
+  const key = `${style} ${timeZone}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(undefined, { ...STYLES[style], timeZone });
+  formats.set(key, known);
+  return known.format(at * 1_000);
+}
 
 /** `29 Nov 2026`, in the words of the browser's locale. */
-export const day = (at: number): string =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: zone() }).format(at * 1_000);
+export const day = (at: number): string => format('day', at);
 
 /** Date, time and zone, to the second. */
-export const moment = (at: number): string =>
-  new Intl.DateTimeFormat(undefined, {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'short',
-    timeZone: zone(),
-  }).format(at * 1_000);
+export const moment = (at: number): string => format('moment', at);
 
 /** `14:03:11` */
-export const clockTime = (at: number): string =>
-  new Intl.DateTimeFormat(undefined, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hour12: false,
-    timeZone: zone(),
-  }).format(at * 1_000);
+export const clockTime = (at: number): string => format('clock', at);
 
 /** `14:03:11.204` */
 export const clockTimeMs = (atMs: number): string =>

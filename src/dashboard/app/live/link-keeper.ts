@@ -1,3 +1,6 @@
+import { run } from '../api/client.ts';
+import { OwnFile } from './file.documents.ts';
+
 /** A link is kept until this many seconds before its end: else each read would load the picture again. */
 const MARGIN_S = 60;
 const MAX_LINKS = 20_000;
@@ -6,10 +9,13 @@ const kept = new Map<string, { url: string; expiresAt: number }>();
 
 /** The link of a file on this origin. The service may name itself by another host than the browser uses. */
 export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: number | null }): string | null {
+  if (file.url === null) {
+    kept.delete(file.id); // the file was deleted, and its old link is no longer true
+    return null;
+  }
   const now = Date.now() / 1_000;
   const known = kept.get(file.id);
   if (known && known.expiresAt - MARGIN_S > now) return known.url;
-  if (file.url === null) return null;
   const { pathname, search } = new URL(file.url, location.origin);
   const url = pathname + search;
   if (kept.size >= MAX_LINKS) kept.delete(kept.keys().next().value ?? '');
@@ -24,5 +30,9 @@ export function stillUrl(
   return file.preview ? fileUrl({ id: `${file.id} still`, ...file.preview }) : fileUrl(file);
 }
 
-/** After a file failed to load: its next link is a new one. */
-export const forgetLink = (fileId: string): void => void kept.delete(fileId);
+/** After a file failed to load: reads a new link for it. Null: the file is gone, or the service does not answer. */
+export async function renewLink(fileId: string): Promise<string | null> {
+  kept.delete(fileId);
+  const answer = await run(OwnFile, { id: fileId }).catch(() => null);
+  return answer ? fileUrl(answer.file) : null;
+}

@@ -59,7 +59,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     if (closeCode === GOING_AWAY && wasOpen) continue;
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
       await poll(signal);
-      refused = 0;
+      refused = REFUSED_BEFORE_POLLING - 1; // one more try, then polling goes on
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);

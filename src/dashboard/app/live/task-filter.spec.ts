@@ -20,6 +20,14 @@ describe('the filter of a list', () => {
     expect(filterOf({ status: 'lost', kind: 'sound', from: 'monday' })).toEqual({});
   });
 
+  it('takes an error and pairs of metadata from the address', () => {
+    const filter = filterOf({ error: 'provider_timeout', 'meta.order': '1042', 'meta.': 'no name' });
+    expect(filter).toEqual({ errorCode: 'PROVIDER_TIMEOUT', metadata: { order: '1042' } });
+    expect(filterOf({ error: 'bad_luck' })).toEqual({});
+    const failed = { ...row, error: { code: 'PROVIDER_TIMEOUT' } } as TaskRow;
+    expect([matches(row, filter), matches(failed, filter)]).toEqual([false, true]);
+  });
+
   it('decides as the service does whether a new task belongs into the list', () => {
     expect(matches(row, {})).toBe(true);
     expect(matches(row, filterOf({ status: 'running', from: '99', to: '101' }))).toBe(true);

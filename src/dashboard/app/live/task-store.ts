@@ -27,6 +27,7 @@ export interface Output {
   duration: number | null;
   contentType: string;
   sizeBytes: number;
+  sha256: string;
   url: string | null;
   urlExpiresAt: number | null;
   /** A small still; null for a deleted file, and for a film without one. */

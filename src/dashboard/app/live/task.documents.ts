@@ -30,6 +30,7 @@ export const TaskRowFields = graphql(`
         duration
         contentType
         sizeBytes
+        sha256
         url
         urlExpiresAt
         preview(width: 512) {

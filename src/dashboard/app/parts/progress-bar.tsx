@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react';
 import styles from './status.module.css';
 
 export function ProgressBar({ percent, label }: { percent: number; label: string }) {
@@ -9,8 +10,7 @@ export function ProgressBar({ percent, label }: { percent: number; label: string
       aria-valuenow={percent}
       aria-valuemin={0}
       aria-valuemax={100}
-    >
-      <span style={{ transform: `scaleX(${percent / 100})` }} />
-    </div>
+      style={{ '--part': percent / 100 } as CSSProperties}
+    />
   );
 }

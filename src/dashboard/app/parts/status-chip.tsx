@@ -32,7 +32,8 @@ export function StatusChip(props: Status) {
   return (
     <span className={cx(styles.chip, styles[look])}>
       <Icon aria-hidden className={look === 'running' ? styles.turning : undefined} />
-      {word} {look === 'running' && <span className={styles.percent}>{props.progress} %</span>}
+      {word}
+      {look === 'running' && ` ${props.progress} %`}
     </span>
   );
 }

@@ -5,6 +5,8 @@ import styles from './tile-picture.module.css';
 
 interface Props {
   src: string | null;
+  /** What stands in the place of a deleted file. */
+  gone?: string;
   /** The still of a film, until it plays. */
   poster?: string | null | undefined;
   alt: string;
@@ -18,12 +20,12 @@ interface Props {
 }
 
 /** A picture or the still of a film in a tile. */
-export function TilePicture({ src, poster, alt, isFilm, seconds, develop, index }: Props) {
+export function TilePicture({ src, gone = 'Deleted', poster, alt, isFilm, seconds, develop, index }: Props) {
   const [failed, setFailed] = useState(false);
   return (
     <span className={cx(styles.frame)} style={{ width: '100%', height: '100%' }}>
       {src === null || failed ? (
-        <span className={styles.gone}>{src === null ? 'Deleted' : 'Not loaded'}</span>
+        <span className={styles.gone}>{src === null ? gone : 'Not loaded'}</span>
       ) : isFilm ? (
         <video
           className={cx(develop && styles.develop)}
@@ -46,7 +48,9 @@ export function TilePicture({ src, poster, alt, isFilm, seconds, develop, index 
         />
       )}
       {(isFilm || index !== undefined) && (
-        <span className={styles.mark}>{isFilm ? `▶ ${duration(seconds ?? 0)}` : index}</span>
+        <span className={styles.mark}>
+          {isFilm ? ['▶', seconds && duration(seconds)].filter(Boolean).join(' ') : index}
+        </span>
       )}
     </span>
   );

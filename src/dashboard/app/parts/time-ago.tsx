@@ -2,11 +2,18 @@ import { useSyncExternalStore } from 'react';
 import { ago, moment } from '../format/time.ts';
 import { nowS, onTick } from '../format/clock.ts';
 
+interface Props {
+  at: number;
+  /** For a place that is no more than an age, such as a cell. */
+  className?: string | undefined;
+  role?: 'gridcell';
+}
+
 /** An age, with the exact time on hover. */
-export function TimeAgo({ at }: { at: number }) {
+export function TimeAgo({ at, className, role }: Props) {
   const now = useSyncExternalStore(onTick, nowS);
   return (
-    <time dateTime={new Date(at * 1_000).toISOString()} title={moment(at)}>
+    <time className={className} role={role} dateTime={new Date(at * 1_000).toISOString()} title={moment(at)}>
       {ago(at, now)}
     </time>
   );

@@ -6,7 +6,7 @@ import { signedInRoute } from './signed-in.tsx';
 export const galleryRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'gallery',
-  validateSearch: pick('kind', 'model', 'from', 'to', 'q', 'size'),
+  validateSearch: pick('kind', 'model', 'from', 'to', 'q', 'size', 'expired'),
   component: lazyRouteComponent(() => import('./gallery-screen.tsx'), 'GalleryScreen'),
 });
 

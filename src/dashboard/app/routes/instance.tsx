@@ -10,15 +10,40 @@ export const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./keys-screen.tsx'), 'KeysScreen'),
 });
 
+export const newKeyRoute = createRoute({
+  getParentRoute,
+  path: 'keys/new',
+  component: lazyRouteComponent(() => import('./keys-screen.tsx'), 'KeysScreen'),
+});
+
+export const keyRoute = createRoute({
+  getParentRoute,
+  path: 'keys/$keyId',
+  component: lazyRouteComponent(() => import('./keys-screen.tsx'), 'KeyScreen'),
+});
+
 export const webhooksRoute = createRoute({
   getParentRoute,
   path: 'webhooks',
   component: lazyRouteComponent(() => import('./webhooks-screen.tsx'), 'WebhooksScreen'),
 });
 
+export const newEndpointRoute = createRoute({
+  getParentRoute,
+  path: 'webhooks/new',
+  component: lazyRouteComponent(() => import('./webhooks-screen.tsx'), 'WebhooksScreen'),
+});
+
+export const eventRoute = createRoute({
+  getParentRoute,
+  path: 'webhooks/$endpointId/events/$eventId',
+  component: lazyRouteComponent(() => import('./webhooks-screen.tsx'), 'EventScreen'),
+});
+
 export const endpointRoute = createRoute({
   getParentRoute,
   path: 'webhooks/$endpointId',
+  validateSearch: pick('outcome', 'event', 'task', 'from', 'to'),
   component: lazyRouteComponent(() => import('./webhooks-screen.tsx'), 'EndpointScreen'),
 });
 
@@ -45,6 +70,12 @@ export const connectRoute = createRoute({
   getParentRoute,
   path: 'connect',
   component: lazyRouteComponent(() => import('./connect-screen.tsx'), 'ConnectScreen'),
+});
+
+export const aboutRoute = createRoute({
+  getParentRoute,
+  path: 'settings/about',
+  component: lazyRouteComponent(() => import('./settings-screen.tsx'), 'AboutScreen'),
 });
 
 export const settingsRoute = createRoute({

@@ -1,10 +1,16 @@
 import { createRouter } from '@tanstack/react-router';
+import { compareRoute } from './compare.tsx';
 import { createScreenRoute, homeRoute } from './create.tsx';
 import { galleryRoute, pictureRoute } from './gallery.tsx';
 import {
+  aboutRoute,
   connectRoute,
   endpointRoute,
+  eventRoute,
+  keyRoute,
   keysRoute,
+  newEndpointRoute,
+  newKeyRoute,
   providersRoute,
   queueRoute,
   settingsRoute,
@@ -27,14 +33,20 @@ export const router = createRouter({
       tasksRoute,
       taskRoute,
       galleryRoute.addChildren([pictureRoute]),
+      compareRoute,
       connectRoute,
       keysRoute,
+      newKeyRoute,
+      keyRoute,
       webhooksRoute,
+      newEndpointRoute,
       endpointRoute,
+      eventRoute,
       queueRoute,
       providersRoute,
       usageRoute,
       settingsRoute,
+      aboutRoute,
     ]),
   ]),
   basepath: '/app',

@@ -10,10 +10,17 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text.replaceAll('%2C', ',').replaceAll('%3A', ':')}`;
 }
 
-/** Keeps only the named fields. */
+/** Keeps only the named fields; a name that ends with `.*` stands for all that begin so. */
 export const pick =
   <Name extends string>(...names: Name[]) =>
-  (search: Record<string, unknown>): Partial<Record<Name, string>> =>
+  (search: Record<string, unknown>): Partial<Record<Fields<Name>, string>> =>
     Object.fromEntries(
-      names.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
-    ) as Partial<Record<Name, string>>;
+      Object.entries(search).filter(
+        ([field, value]) => typeof value === 'string' && names.some((name) => name === field || beginsAs(field, name)),
+      ),
+    ) as Partial<Record<Fields<Name>, string>>;
+
+/** `meta.*` names the fields `meta.order`, `meta.team` and so on. */
+type Fields<Name extends string> = Name extends `${infer Prefix}.*` ? `${Prefix}.${string}` : Name;
+
+const beginsAs = (field: string, name: string): boolean => name.endsWith('.*') && field.startsWith(name.slice(0, -1));

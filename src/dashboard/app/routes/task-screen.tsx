@@ -10,7 +10,7 @@ import { useTitle } from './title.ts';
 
 export function TaskScreen() {
   const { taskId } = useParams({ from: '/signed-in/tasks/$taskId' });
-  const { tab, output } = useSearch({ from: '/signed-in/tasks/$taskId' });
+  const { tab, output, compare } = useSearch({ from: '/signed-in/tasks/$taskId' });
   const navigate = useNavigate();
   const scopes = useSession()?.api_key.scopes ?? [];
   if (!scopes.includes('tasks:read')) {
@@ -20,7 +20,7 @@ export function TaskScreen() {
       </Page>
     );
   }
-  const stay = (search: { tab?: string; output?: string }, replace: boolean) =>
+  const stay = (search: { tab?: string; output?: string; compare?: string }, replace: boolean) =>
     void navigate({
       to: '/tasks/$taskId',
       params: { taskId },
@@ -36,7 +36,13 @@ export function TaskScreen() {
         taskId={taskId}
         output={Math.max(1, Number(output) || 1)}
         tab={isTaskTab(tab) ? tab : 'outputs'}
-        may={{ cancel: scopes.includes('tasks:cancel'), create: scopes.includes('generations:write') }}
+        may={{
+          cancel: scopes.includes('tasks:cancel'),
+          create: scopes.includes('generations:write'),
+          webhooks: scopes.includes('webhooks:manage'),
+        }}
+        compare={compare ?? null}
+        onCompare={(next) => stay({ compare: next ?? '' }, false)}
         onOutput={(next) => stay({ output: String(next) }, true)}
         onTab={(next) => stay({ tab: next }, false)}
         onOpenTask={(next) => void navigate({ to: '/tasks/$taskId', params: { taskId: next } })}

@@ -5,6 +5,6 @@ import { signedInRoute } from './signed-in.tsx';
 export const taskRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks/$taskId',
-  validateSearch: pick('tab', 'output'),
+  validateSearch: pick('tab', 'output', 'compare'),
   component: lazyRouteComponent(() => import('./task-screen.tsx'), 'TaskScreen'),
 });

@@ -7,7 +7,7 @@ import { useTitle } from './title.ts';
 
 export function TasksScreen() {
   useTitle('Tasks');
-  const search = useSearch({ from: '/signed-in/tasks' });
+  const { peek, ...search } = useSearch({ from: '/signed-in/tasks' });
   const navigate = useNavigate();
   const scopes = useSession()?.api_key.scopes ?? [];
   if (!scopes.includes('tasks:read')) {
@@ -20,9 +20,13 @@ export function TasksScreen() {
   return (
     <TasksPage
       search={search}
+      mayCreate={scopes.includes('generations:write')}
+      peek={peek ?? null}
+      onPeek={(next, replace) =>
+        void navigate({ to: '/tasks', search: { ...search, peek: next ?? '' }, replace, resetScroll: false })
+      }
       mayCancel={scopes.includes('tasks:cancel')}
-      onSearch={(next) => void navigate({ to: '/tasks', search: { ...next } })}
-      onOpen={(taskId) => void navigate({ to: '/tasks/$taskId', params: { taskId } })}
+      onSearch={(next, isTyping = false) => void navigate({ to: '/tasks', search: { ...next }, replace: isTyping })}
       onCreate={() => void navigate({ to: '/create' })}
     />
   );

@@ -5,6 +5,6 @@ import { signedInRoute } from './signed-in.tsx';
 export const tasksRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks',
-  validateSearch: pick('status', 'kind', 'model', 'from', 'to', 'q'),
+  validateSearch: pick('status', 'kind', 'model', 'from', 'to', 'q', 'error', 'meta.*', 'peek'),
   component: lazyRouteComponent(() => import('./tasks-screen.tsx'), 'TasksScreen'),
 });

@@ -1,45 +1,116 @@
-import { SkipBack, SkipForward } from 'lucide-react';
-import { useRef } from 'react';
+import { Repeat, SkipBack, SkipForward } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useShortcuts } from '../keys/shortcuts.ts';
+import { renewLink } from '../live/link-keeper.ts';
+import { Button } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Select } from '../parts/select.tsx';
 import styles from './viewer.module.css';
 
-const SPEEDS = [0.25, 0.5, 1, 1.5, 2];
+const SPEEDS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
 /** Seconds of a frame, at the 24 frames a second that models make. */
 const FRAME_S = 1 / 24;
+/** A link that fails again within this time is not the reason. */
+const RENEWED_MS = 5_000;
 
-/** A film with the controls of the browser, its speed, and steps of a frame. */
-export function FilmPlayer({ src, label }: { src: string; label: string }) {
+interface Props {
+  fileId: string;
+  /** The first link. Later ones are the player's own: a new one in mid-play would begin anew. */
+  src: string;
+  label: string;
+  /** Further tools of the bar. */
+  children?: ReactNode;
+}
+
+/** A film with the controls of the browser, its speed, and steps of a frame. A link that ends is renewed in place. */
+export function FilmPlayer({ fileId, src, label, children }: Props) {
   const film = useRef<HTMLVideoElement>(null);
+  const [link, setLink] = useState(src);
+  const [loops, setLoops] = useState(true);
+  const [speed, setSpeed] = useState(1);
+  const [failed, setFailed] = useState(false);
+  const resume = useRef<{ at: number; plays: boolean } | null>(null);
+  const renewedAt = useRef(-RENEWED_MS);
+
   const step = (by: number) => {
     if (!film.current) return;
     film.current.pause();
     film.current.currentTime += by * FRAME_S;
   };
   useShortcuts({ ',': () => step(-1), '.': () => step(1) });
+
+  async function renew() {
+    const { currentTime = 0, paused = true } = film.current ?? {};
+    resume.current ??= { at: currentTime, plays: !paused };
+    renewedAt.current = performance.now();
+    const next = await renewLink(fileId);
+    setFailed(next === null);
+    if (next === null) return;
+    // The same link as before is no new source that makes the film load again.
+    if (next === link) film.current?.load();
+    else setLink(next);
+  }
+  function onError() {
+    if (performance.now() - renewedAt.current < RENEWED_MS) setFailed(true);
+    else void renew();
+  }
+  function onLoaded() {
+    if (!film.current) return;
+    setFailed(false);
+    film.current.playbackRate = speed;
+    if (!resume.current) return;
+    film.current.currentTime = resume.current.at;
+    if (resume.current.plays) void film.current.play().catch(() => undefined);
+    resume.current = null;
+  }
+
   return (
-    <div>
+    <div className={styles.filmBox}>
       {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- generated films have no captions */}
-      <video ref={film} className={styles.film} src={src} aria-label={label} controls loop playsInline preload="auto" />
-      <div className={styles.speeds}>
+      <video
+        ref={film}
+        className={styles.film}
+        src={link}
+        aria-label={label}
+        controls
+        loop={loops}
+        playsInline
+        preload="auto"
+        onError={onError}
+        onLoadedMetadata={onLoaded}
+      />
+      {failed && (
+        <p className={styles.note} role="alert">
+          The film did not load. <Button onClick={() => void renew()}>Load again</Button>
+        </p>
+      )}
+      <div className={styles.bar} role="toolbar" aria-label="Film">
         <IconButton label="Back one frame" shortcut="," onClick={() => step(-1)}>
           <SkipBack />
         </IconButton>
         <IconButton label="Forward one frame" shortcut="." onClick={() => step(1)}>
           <SkipForward />
         </IconButton>
+        <IconButton label="Loop" aria-pressed={loops} onClick={() => setLoops(!loops)}>
+          <Repeat />
+        </IconButton>
         <Select
           aria-label="Speed"
-          defaultValue="1"
-          onChange={(event) => film.current && (film.current.playbackRate = Number(event.target.value))}
+          value={speed}
+          onChange={(event) => {
+            const next = Number(event.target.value);
+            setSpeed(next);
+            if (film.current) film.current.playbackRate = next;
+          }}
         >
-          {SPEEDS.map((speed) => (
-            <option key={speed} value={speed}>
-              {speed}×
+          {SPEEDS.map((each) => (
+            <option key={each} value={each}>
+              {each}×
             </option>
           ))}
         </Select>
+        <span className={styles.space} />
+        {children}
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { routeOf } from '../route-of.ts';
 
 /** What a route accepts beside JSON of the usual size. */
 interface BodyConfig {
@@ -22,9 +23,8 @@ export const AcceptsBody = (body: BodyConfig) => RouteConfig({ body } satisfies 
 
 const USUAL: BodyConfig = {};
 
-/** Fastify makes `routeOptions` anew at each read. */
-export function bodyConfigOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): BodyConfig {
-  return (routeOptions.config as ConfigWithBody | undefined)?.body ?? USUAL;
+export function bodyConfigOf(request: FastifyRequest): BodyConfig {
+  return (routeOf(request).config as ConfigWithBody | undefined)?.body ?? USUAL;
 }
 
 /** Whether the handler reads the body itself, to disk. */

@@ -23,7 +23,7 @@ export function CreatePage({ search, may }: Props) {
   );
   const read = useCallback(async (taskId: string) => {
     const { task } = await run(TaskInput, { taskId });
-    setStart({ model: task.model, values: { ...(task.input as Values), metadata: task.metadata } });
+    setStart({ model: task.model, parent: taskId, values: { ...(task.input as Values), metadata: task.metadata } });
   }, []);
   useEffect(() => {
     if (search.from) read(search.from).catch(() => setStart(savedDraft() ?? { model: '', values: {} }));

@@ -7,6 +7,7 @@ export const Models = graphql(`
       kind
       description
       available
+      sandbox
       parameters
       lifecycle {
         status
@@ -14,6 +15,9 @@ export const Models = graphql(`
       health {
         status
         medianRunS
+      }
+      typical {
+        runP50Ms
       }
       pricing {
         currency
@@ -23,6 +27,10 @@ export const Models = graphql(`
 `);
 
 export type Model = ResultOf<typeof Models>['models'][number];
+
+/** How long a task of the model usually runs, in seconds: of the last day, else of the last tasks; null: not known. */
+export const typicalRunS = ({ typical, health }: Model): number | null =>
+  typical ? typical.runP50Ms / 1_000 : health.medianRunS;
 
 /** Only the id: the live feed brings the task, also when a repeated request gets its first answer again. */
 export const CreateGeneration = graphql(`
@@ -40,6 +48,52 @@ export const TaskInput = graphql(`
       model
       input
       metadata
+    }
+  }
+`);
+
+/** What a request would cost at the operator's prices. Nothing is created. */
+export const EstimateCost = graphql(`
+  query EstimateCost($input: CreateGenerationInput!) {
+    estimateGeneration(input: $input) {
+      withinBudget
+      cost {
+        amountMicros
+        currency
+        basis
+      }
+    }
+  }
+`);
+
+/** Pictures to choose a reference from, newest first. */
+export const RecentImages = graphql(`
+  query RecentImages($after: String) {
+    tasks(filter: { kind: IMAGE, status: SUCCEEDED }, after: $after, first: 30) {
+      edges {
+        node {
+          taskId
+          promptStart
+          result {
+            outputs {
+              id
+              index
+              width
+              height
+              url
+              urlExpiresAt
+              preview(width: 256) {
+                url
+                urlExpiresAt
+              }
+            }
+          }
+        }
+      }
+      pageInfo {
+        endCursor
+        hasNextPage
+      }
     }
   }
 `);

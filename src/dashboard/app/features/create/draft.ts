@@ -4,6 +4,12 @@ import type { Values } from './schema-rules.ts';
 export interface Draft {
   model: string;
   values: Values;
+  /** Further models that get the same request. */
+  also?: readonly string[];
+  /** How often each model gets it. */
+  repeat?: number;
+  /** The task that this began with. */
+  parent?: string | null;
 }
 
 const STORAGE_KEY = 'darkroom.draft';

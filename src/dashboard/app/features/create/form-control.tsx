@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { codePoints } from '../../format/numbers.ts';
 import { type ControlIds, Field } from '../../parts/field.tsx';
 import { KeyValueRows } from '../../parts/key-value-rows.tsx';
@@ -18,12 +19,13 @@ interface Props {
   value: unknown;
   fault: string | null;
   faults: Record<string, string>;
+  promptHint?: ReactNode;
   onChange(value: unknown): void;
 }
 
 /** One parameter of a model. */
 export function FormControl(props: Props) {
-  const { control, value, fault } = props;
+  const { control, value, fault, promptHint } = props;
   const { schema, kind, name, label, required, disabled } = control;
   const isPrompt = kind === 'prompt';
   const optional = !required && schema.default === undefined && !isPrompt && kind !== 'pairs' ? ' (optional)' : '';
@@ -36,6 +38,7 @@ export function FormControl(props: Props) {
       error={fault}
       hint={
         disabled ??
+        (isPrompt ? promptHint : undefined) ??
         (isPrompt || kind === 'ratio' || kind === 'images' || kind === 'image' ? undefined : schema.description)
       }
       aside={limit}

@@ -1,5 +1,5 @@
-import { ArrowLeft, ArrowRight, ImagePlus, Link2, X } from 'lucide-react';
-import { type ClipboardEvent, type DragEvent, useRef, useState } from 'react';
+import { Images, ImagePlus, Link2, X } from 'lucide-react';
+import { type ClipboardEvent, type DragEvent, lazy, Suspense, useRef, useState } from 'react';
 import { MAX_UPLOAD_BYTES } from '../../api/upload.ts';
 import { bytes } from '../../format/numbers.ts';
 import { Button } from '../../parts/button.tsx';
@@ -7,8 +7,14 @@ import type { ControlIds } from '../../parts/field.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
+import { usePreviews } from './file-previews.ts';
+import { ImageSlot } from './image-slot.tsx';
 import styles from './image-tray.module.css';
 import { useUploads } from './use-uploads.ts';
+
+const ReferencePicker = lazy(() =>
+  import('./reference-picker.tsx').then(({ ReferencePicker: part }) => ({ default: part })),
+);
 
 interface Props {
   ids: ControlIds;
@@ -26,21 +32,24 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
   const [url, setUrl] = useState<string | null>(null);
-  const { uploads, previewOf, take } = useUploads((id) => onChange([...value, id].slice(0, max)));
+  const [picks, setPicks] = useState(false);
+  const add = (id: string) => onChange([...value, id].slice(0, max));
+  const { uploads, take } = useUploads(add);
+  const previewOf = usePreviews(value);
   const room = max - value.length - uploads.filter(({ fault }) => !fault).length;
   const isOff = disabled || room <= 0;
 
-  const add = (files: Iterable<File>) =>
+  const addFiles = (files: Iterable<File>) =>
     take([...files].filter(({ type }) => type.startsWith('image/') || type === '').slice(0, Math.max(0, room)));
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    if (!isOff) add(event.dataTransfer.files);
+    if (!isOff) addFiles(event.dataTransfer.files);
   };
   const onPaste = (event: ClipboardEvent) => {
     if (isOff || event.clipboardData.files.length === 0) return;
     event.preventDefault();
-    add(event.clipboardData.files);
+    addFiles(event.clipboardData.files);
   };
   const move = (from: number, to: number) => {
     const next = [...value];
@@ -63,32 +72,17 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
       onPaste={onPaste}
     >
       {value.map((image, index) => (
-        <div key={`${image}-${index}`} className={styles.slot} data-bad={faults[`${name}[${index}]`] !== undefined}>
-          {previewOf(image) ? (
-            <img src={previewOf(image)} alt={`${label} ${index + 1}`} />
-          ) : (
-            <span className={styles.host}>{hostOf(image)}</span>
-          )}
-          <span className={styles.tools}>
-            {index > 0 && (
-              <IconButton label={`Move image ${index + 1} forward`} onClick={() => move(index, index - 1)}>
-                <ArrowLeft />
-              </IconButton>
-            )}
-            {index < value.length - 1 && (
-              <IconButton label={`Move image ${index + 1} back`} onClick={() => move(index, index + 1)}>
-                <ArrowRight />
-              </IconButton>
-            )}
-            <IconButton
-              label={`Remove image ${index + 1}`}
-              onClick={() => onChange(value.filter((_, at) => at !== index))}
-            >
-              <X />
-            </IconButton>
-          </span>
-          {faults[`${name}[${index}]`] && <p role="alert">{faults[`${name}[${index}]`]}</p>}
-        </div>
+        <ImageSlot
+          key={`${image}-${index}`}
+          name={hostOf(image)}
+          label={label}
+          index={index}
+          count={value.length}
+          preview={previewOf(image)}
+          fault={faults[`${name}[${index}]`]}
+          onMove={move}
+          onRemove={() => onChange(value.filter((_, at) => at !== index))}
+        />
       ))}
       {uploads.map(({ key, file, share, fault, cancel }) => (
         <div key={key} className={styles.upload}>
@@ -107,10 +101,13 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
             type="file"
             accept="image/jpeg,image/png,image/webp"
             multiple={max > 1}
-            onChange={(event) => add(event.target.files ?? [])}
+            onChange={(event) => addFiles(event.target.files ?? [])}
           />
           <Button id={ids.id} aria-describedby={ids['aria-describedby']} onClick={() => input.current?.click()}>
             <ImagePlus aria-hidden /> Browse
+          </Button>
+          <Button variant="quiet" onClick={() => setPicks(true)}>
+            <Images aria-hidden /> Gallery
           </Button>
           <Button variant="quiet" onClick={() => setUrl(url === null ? '' : null)} aria-expanded={url !== null}>
             <Link2 aria-hidden /> URL
@@ -134,6 +131,11 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
           />
           <Button onClick={addUrl}>Add</Button>
         </div>
+      )}
+      {picks && (
+        <Suspense>
+          <ReferencePicker onClose={() => setPicks(false)} onPick={(id) => (add(id), setPicks(false))} />
+        </Suspense>
       )}
     </div>
   );

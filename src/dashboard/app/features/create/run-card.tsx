@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { CircleX, Pencil, RotateCcw, Shuffle, X } from 'lucide-react';
-import { useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { duration } from '../../format/time.ts';
 import { nowS, onTick } from '../../format/clock.ts';
+import { announceTask } from '../../live/announcer.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { Button } from '../../parts/button.tsx';
@@ -31,8 +32,9 @@ export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number
   const { prompt, model, n } = run.request;
   const ended = task && isFinal(task);
   const vary = task?.outputs[0];
+  useEffect(() => (run.taskId ? announceTask(run.taskId) : undefined), [run.taskId]);
   return (
-    <article className={styles.card} aria-label={`Run: ${prompt.slice(0, 80)}`}>
+    <article className={styles.card} data-run={run.key} aria-label={`Run: ${prompt.slice(0, 80)}`}>
       <header className={styles.head}>
         {task ? (
           <StatusChip status={task.status} progress={task.progress} errorCode={task.error?.code} />
@@ -91,7 +93,7 @@ export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number
       {task && !ended && <ProgressBar percent={task.progress} label={`Progress of ${prompt.slice(0, 40)}`} />}
       {run.fault && <Refusal run={run} />}
       {task?.error && task.error.code !== 'TASK_CANCELLED' && (
-        <div className={styles.failure} role="status">
+        <div className={styles.failure}>
           <strong>{failureWords(task.error.code).title}</strong>
           <span>{task.error.message}</span>
           <span>{failureWords(task.error.code).advice}</span>

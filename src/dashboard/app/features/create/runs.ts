@@ -1,13 +1,18 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
+import { toCamelCase } from '../../format/names.ts';
 import { CreateGeneration } from './create.documents.ts';
-import { toCamelCase, type Values } from './schema-rules.ts';
+import type { Values } from './schema-rules.ts';
 
 /** What this tab has asked for. A new run never takes the place of an older one. */
 export interface Run {
   /** The idempotency key: a request that is repeated makes no second task. */
   key: string;
   taskId: string | null;
+  /** The same for all runs of one press; null: it was the only one. */
+  group: string | null;
+  /** The task that the request was made from. */
+  parent: string | null;
   request: Values & { model: string; prompt: string };
   at: number;
   fault: {
@@ -57,11 +62,24 @@ const change = (key: string, to: Partial<Run>): void =>
 
 export const removeRun = (key: string): void => set(runs.filter((run) => run.key !== key));
 
-/** Sends a request and shows it as a run at once. Returns why it was refused, null when it was taken. */
-export async function startRun(request: Run['request'], parentTaskId?: string): Promise<CallError | null> {
-  const key = newKey();
-  set([{ key, taskId: null, request, at: Date.now() / 1_000, fault: null }, ...runs]);
-  return send(key, parentTaskId);
+/**
+ * Sends requests, each with a key of its own, and shows them as runs at once.
+ * Returns why they were refused, in their order; null for one that was taken.
+ */
+export function startRuns(requests: readonly Run['request'][], parent: string | null): Promise<(CallError | null)[]> {
+  const group = requests.length > 1 ? newKey() : null;
+  const at = Date.now() / 1_000;
+  const started = requests.map((request): Run => ({
+    key: newKey(),
+    taskId: null,
+    group,
+    parent,
+    request,
+    at,
+    fault: null,
+  }));
+  set([...started, ...runs]);
+  return Promise.all(started.map(({ key }) => send(key)));
 }
 
 /** `crypto.randomUUID` is missing on plain http, which a local network has. */
@@ -69,12 +87,12 @@ const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Sends a run again that was refused for a while, with its own key. */
-export async function send(key: string, parentTaskId?: string): Promise<CallError | null> {
+export async function send(key: string): Promise<CallError | null> {
   const run = runs.find((each) => each.key === key);
   if (!run) return null;
   change(key, { fault: null });
   try {
-    const { taskId } = await sendPatiently(run, parentTaskId);
+    const { taskId } = await sendPatiently(run);
     change(key, { taskId });
     return null;
   } catch (error) {
@@ -85,8 +103,8 @@ export async function send(key: string, parentTaskId?: string): Promise<CallErro
   }
 }
 
-async function sendPatiently({ key, request }: Run, parentTaskId?: string) {
-  const input = { ...toCamelCase(request), ...(parentTaskId && { parentTaskId }) } as never;
+async function sendPatiently({ key, request, parent }: Run) {
+  const input = { ...toCamelCase(request), ...(parent && { parentTaskId: parent }) } as never;
   for (let attempt = 1; ; attempt++) {
     try {
       return (await mutate(CreateGeneration, { input, key })).createGeneration;

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import styles from './create.module.css';
 import { FormControl } from './form-control.tsx';
 import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
@@ -8,11 +8,13 @@ interface Props {
   values: Values;
   /** What is wrong with a field, by its name in the API. */
   faults: Record<string, string>;
+  /** What stands below the prompt. */
+  promptHint?: ReactNode;
   onChange(name: string, value: unknown): void;
 }
 
 /** The fields of a model, drawn from its schema. */
-export function SchemaForm({ schema, values, faults, onChange }: Props) {
+export function SchemaForm({ schema, values, faults, promptHint, onChange }: Props) {
   const [open, setOpen] = useState(false);
   const controls = controlsOf(schema, values);
   const extra = controls.filter((control) => control.extra);
@@ -24,6 +26,7 @@ export function SchemaForm({ schema, values, faults, onChange }: Props) {
       value={values[control.name]}
       fault={faults[control.name] ?? null}
       faults={faults}
+      promptHint={promptHint}
       onChange={(value) => onChange(control.name, value)}
     />
   );

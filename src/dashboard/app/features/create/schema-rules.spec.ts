@@ -1,13 +1,6 @@
+import { toCamelCase } from '../../format/names.ts';
 import { MODELS } from '../../../../models/catalog.ts';
-import {
-  controlsOf,
-  missing,
-  type ModelSchema,
-  requestOf,
-  switchModel,
-  toCamelCase,
-  type Values,
-} from './schema-rules.ts';
+import { controlsOf, missing, type ModelSchema, requestOf, switchModel, type Values } from './schema-rules.ts';
 
 const schemaOf = (id: string) => MODELS.find((model) => model.id === id)?.parameters as unknown as ModelSchema;
 const control = (id: string, name: string, values: Values = {}) =>

@@ -29,6 +29,8 @@ interface Branch {
 
 export type Values = Record<string, unknown>;
 
+export const schemaOf = (model: { parameters: unknown }): ModelSchema => model.parameters as ModelSchema;
+
 export type ControlKind = 'prompt' | 'text' | 'ratio' | 'choice' | 'number' | 'image' | 'images' | 'pairs' | 'json';
 
 export interface Control {
@@ -162,12 +164,3 @@ function fit(value: unknown, field: ParameterSchema): unknown {
   if (field.type === 'array') return Array.isArray(value) ? value.slice(0, field.maxItems) : undefined;
   return value;
 }
-
-/** Field names as GraphQL spells them. What is inside a field stays. */
-export const toCamelCase = (request: Values): Values =>
-  Object.fromEntries(
-    Object.entries(request).map(([name, value]) => [
-      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  );

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { asCallError } from '../../api/errors.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
+import { rememberPreview } from './file-previews.ts';
 
 export interface Upload {
   key: number;
@@ -11,12 +12,7 @@ export interface Upload {
   cancel(): void;
 }
 
-/** What uploads of this tab look like, by file id. Their links are the service's own. */
-const previews = new Map<string, string>();
 let nextKey = 1;
-
-/** Keeps a picture's address for its id: an output that is taken as a reference is shown, too. */
-export const rememberPreview = (fileId: string, url: string): void => void previews.set(fileId, url);
 
 export function useUploads(onUploaded: (fileId: string) => void) {
   const [uploads, setUploads] = useState<Upload[]>([]);
@@ -44,8 +40,7 @@ export function useUploads(onUploaded: (fileId: string) => void) {
     if (whyUnfit(file)) return;
     try {
       const { id, url } = await upload(file, (share) => edit(key, { share }), abort.signal);
-      const { pathname, search } = new URL(url, location.origin);
-      rememberPreview(id, pathname + search);
+      rememberPreview(id, url);
       drop(key);
       uploaded.current(id);
     } catch (error) {
@@ -53,5 +48,5 @@ export function useUploads(onUploaded: (fileId: string) => void) {
     }
   }
 
-  return { uploads, take, previewOf: (image: string) => previews.get(image) };
+  return { uploads, take };
 }

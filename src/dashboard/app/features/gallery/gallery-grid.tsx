@@ -4,7 +4,8 @@ import { day } from '../../format/time.ts';
 import styles from './gallery.module.css';
 import { justifiedRows, neighbour, type Row } from './justified-rows.ts';
 import { GalleryTile } from './gallery-tile.tsx';
-import type { Gallery, Shot } from './use-gallery.ts';
+import type { Shot } from './shot.ts';
+import type { Gallery } from './use-gallery.ts';
 
 const GAP = 8;
 const HEADING = 44;
@@ -16,17 +17,24 @@ type Line = { day: string } | { row: Row<Shot> };
 interface Props {
   gallery: Gallery;
   rowHeight: number;
+  selected: ReadonlySet<string>;
+  /** The tile that is to have the focus. */
+  located: string | null;
+  onSelect(selected: ReadonlySet<string>): void;
   onOpen(shot: Shot): void;
   onTask(taskId: string, output: number): void;
   onUse: ((fileId: string) => void) | null;
 }
 
 /** Rows of pictures under their days. One tile is in the tab order; arrows move on from it. */
-export function GalleryGrid({ gallery, rowHeight, onOpen, onTask, onUse }: Props) {
+export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, onOpen, onTask, onUse }: Props) {
   const { shots, hasMore, isLoading, error, more } = gallery;
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  const [current, setCurrent] = useState<string | null>(null);
+  const [current, setCurrent] = useState<string | null>(gallery.focusId);
+  const anchor = useRef<string | null>(null);
+  /** The tile that gets the focus: only the newest wish counts. */
+  const aim = useRef<string | null>(null);
   useLayoutEffect(() => {
     if (!place.current) return undefined;
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
@@ -59,8 +67,32 @@ export function GalleryGrid({ gallery, rowHeight, onOpen, onTask, onUse }: Props
       lines.findIndex((line) => 'row' in line && line.row.items.some(({ item }) => item === shot)),
       { align: 'auto' },
     );
-    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(`[data-file="${shot.output.id}"]`)?.focus());
+    const tile = () => place.current?.querySelector<HTMLElement>(`[data-file="${shot.output.id}"]`);
+    // At once where it is drawn, so that the next key finds it.
+    tile()?.focus();
+    aim.current = shot.output.id;
+    // And again: a tile that was not drawn is now, and a dialog that closes gives the focus back meanwhile.
+    requestAnimationFrame(() => requestAnimationFrame(() => aim.current === shot.output.id && tile()?.focus()));
   };
+
+  const wanted = located ?? gallery.focusId;
+  const isLaidOut = width > 0;
+  useEffect(() => {
+    // After a return, and when the lightbox closes: the tile that was left, or that it showed last.
+    if (wanted && isLaidOut) focus(shots.find(({ output }) => output.id === wanted));
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [wanted, isLaidOut]);
+
+  const select = (shot: Shot, range: boolean) => {
+    const next = new Set(selected);
+    const ids = shots.map(({ output }) => output.id);
+    const [from, to] = [ids.indexOf(anchor.current ?? shot.output.id), ids.indexOf(shot.output.id)];
+    if (range && from >= 0) for (const id of ids.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(id);
+    else if (!next.delete(shot.output.id)) next.add(shot.output.id);
+    anchor.current = shot.output.id;
+    onSelect(next);
+  };
+  const page = Math.max(1, Math.floor(innerHeight / (rowHeight + GAP)) - 1);
 
   function onKeyDown(event: KeyboardEvent) {
     const at = shots.findIndex(({ output }) => output.id === (event.target as HTMLElement).dataset.file);
@@ -71,11 +103,15 @@ export function GalleryGrid({ gallery, rowHeight, onOpen, onTask, onUse }: Props
       ArrowLeft: () => shots[at - 1],
       ArrowDown: () => neighbour(rows, shot, 1),
       ArrowUp: () => neighbour(rows, shot, -1),
+      PageDown: () => neighbour(rows, shot, page),
+      PageUp: () => neighbour(rows, shot, -page),
       Home: () => shots[0],
       End: () => shots.at(-1),
     };
     const acts: Record<string, () => void> = {
       t: () => onTask(shot.taskId, shot.output.index + 1),
+      x: () => select(shot, false),
+      X: () => select(shot, true),
       ...(onUse && { u: () => onUse(shot.output.id) }),
     };
     const move = moves[event.key];
@@ -110,8 +146,10 @@ export function GalleryGrid({ gallery, rowHeight, onOpen, onTask, onUse }: Props
                 shot={item}
                 width={tileWidth}
                 tabIndex={item.output.id === inTabOrder ? 0 : -1}
-                onOpen={() => (setCurrent(item.output.id), onOpen(item))}
-                onFocus={() => setCurrent(item.output.id)}
+                onOpen={() => onOpen(item)}
+                selected={selected.has(item.output.id)}
+                onSelect={(range) => select(item, range)}
+                onFocus={() => (setCurrent(item.output.id), gallery.onFocus(item.output.id))}
               />
             ))}
           </div>

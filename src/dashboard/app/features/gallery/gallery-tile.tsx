@@ -1,13 +1,16 @@
+import { goneWords } from '../../format/gone.ts';
 import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { prefersReducedMotion } from '../../look/theme.ts';
 import { TilePicture } from '../../parts/tile-picture.tsx';
 import styles from './gallery.module.css';
-import type { Shot } from './use-gallery.ts';
+import type { Shot } from './shot.ts';
 
 interface Props {
   shot: Shot;
   width: number;
   tabIndex: number;
+  selected: boolean;
+  onSelect(range: boolean): void;
   onOpen(): void;
   onFocus(): void;
 }
@@ -20,35 +23,46 @@ const play = (tile: HTMLElement, on: boolean): void => {
   else film.pause();
 };
 
-export function GalleryTile({ shot, width, tabIndex, onOpen, onFocus }: Props) {
+export function GalleryTile({ shot, width, tabIndex, selected, onSelect, onOpen, onFocus }: Props) {
   const { output, prompt, of } = shot;
   return (
-    <button
-      type="button"
-      className={styles.tile}
-      style={{ width }}
-      tabIndex={tabIndex}
-      data-file={output.id}
-      onClick={onOpen}
-      onFocus={(event) => {
-        onFocus();
-        play(event.currentTarget, true);
-      }}
-      onBlur={(event) => play(event.currentTarget, false)}
-      onMouseEnter={(event) => play(event.currentTarget, true)}
-      onMouseLeave={(event) => play(event.currentTarget, false)}
-    >
-      <TilePicture
-        src={output.type === 'VIDEO' ? fileUrl(output) : stillUrl(output)}
-        poster={output.preview && stillUrl(output)}
-        alt={`${prompt.slice(0, 120)}${of > 1 ? `, output ${output.index + 1} of ${of}` : ''}`}
-        isFilm={output.type === 'VIDEO'}
-        seconds={output.duration}
-        {...(of > 1 && { index: output.index + 1 })}
+    <div className={styles.cell} style={{ width }} data-selected={selected}>
+      <button
+        type="button"
+        className={styles.tile}
+        tabIndex={tabIndex}
+        data-file={output.id}
+        onClick={onOpen}
+        onFocus={(event) => {
+          onFocus();
+          play(event.currentTarget, true);
+        }}
+        onBlur={(event) => play(event.currentTarget, false)}
+        onMouseEnter={(event) => play(event.currentTarget, true)}
+        onMouseLeave={(event) => play(event.currentTarget, false)}
+      >
+        <TilePicture
+          src={output.type === 'VIDEO' || output.url === null ? fileUrl(output) : stillUrl(output)}
+          gone={goneWords(shot.filesUntil)}
+          poster={output.preview && stillUrl(output)}
+          alt={`${prompt.slice(0, 120)}${of > 1 ? `, output ${output.index + 1} of ${of}` : ''}`}
+          isFilm={output.type === 'VIDEO'}
+          seconds={output.duration}
+          {...(of > 1 && { index: output.index + 1 })}
+        />
+        <span className={styles.caption} aria-hidden>
+          <bdi>{prompt}</bdi>
+        </span>
+      </button>
+      <input
+        type="checkbox"
+        className={styles.pick}
+        tabIndex={-1}
+        aria-label={`Select ${prompt.slice(0, 40)}, output ${output.index + 1}`}
+        checked={selected}
+        onChange={() => undefined}
+        onClick={(event) => onSelect(event.shiftKey)}
       />
-      <span className={styles.caption} aria-hidden>
-        <bdi>{prompt}</bdi>
-      </span>
-    </button>
+    </div>
   );
 }

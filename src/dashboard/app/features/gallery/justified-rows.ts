@@ -45,10 +45,11 @@ const placed = <Item extends { ratio: number }>(items: Item[], height: number): 
   items: items.map((item) => ({ item, width: item.ratio * height })),
 });
 
-/** The item above or below: the one whose middle is nearest. */
-export function neighbour<Item>(rows: readonly Row<Item>[], from: Item, by: 1 | -1): Item | null {
+/** The item some rows above or below, at most in the first or last row: the one whose middle is nearest. */
+export function neighbour<Item>(rows: readonly Row<Item>[], from: Item, by: number): Item | null {
   const at = rows.findIndex(({ items }) => items.some(({ item }) => item === from));
-  const target = rows[at + by];
+  const to = Math.abs(by) === 1 ? at + by : Math.min(rows.length - 1, Math.max(0, at + by));
+  const target = rows[to];
   const middle = middles(rows[at]).find(({ item }) => item === from)?.x ?? 0;
   const nearest = middles(target).toSorted((a, b) => Math.abs(a.x - middle) - Math.abs(b.x - middle))[0];
   return nearest?.item ?? null;

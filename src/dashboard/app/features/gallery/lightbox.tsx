@@ -1,5 +1,5 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { ChevronLeft, ChevronRight, Download, Info, ListTodo, X } from 'lucide-react';
+import { ChevronLeft, ChevronRight, Crosshair, Download, Info, ListTodo, X } from 'lucide-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { fileUrl } from '../../live/link-keeper.ts';
@@ -8,7 +8,8 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { Viewer } from '../../viewer/viewer.tsx';
 import styles from './gallery.module.css';
-import type { Shot } from './use-gallery.ts';
+import { goneWords } from '../../format/gone.ts';
+import type { Shot } from './shot.ts';
 
 interface Props {
   shot: Shot | null;
@@ -16,23 +17,27 @@ interface Props {
   onStep(by: 1 | -1): void;
   onEnd(last: boolean): void;
   onClose(): void;
+  onLocate(): void;
   onTask(taskId: string, output: number): void;
   onUse: ((fileId: string) => void) | null;
 }
 
 /** One picture over the gallery. Esc leads back to its tile. */
-export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onTask, onUse }: Props) {
+export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onLocate, onTask, onUse }: Props) {
   const [info, setInfo] = useState(true);
   const popup = useRef<HTMLDivElement>(null);
   const toTask = () => shot && onTask(shot.taskId, shot.output.index + 1);
   useShortcuts({
     i: () => setInfo(!info),
     t: toTask,
+    l: onLocate,
+    d: () => popup.current?.querySelector<HTMLElement>('a[download]')?.click(),
     ...(shot && onUse && { u: () => onUse(shot.output.id) }),
   });
   // Not among the shortcuts, because a dialog keeps these keys to itself.
   function onKeyDown(event: KeyboardEvent) {
     if ((event.target as HTMLElement).tagName === 'VIDEO') return;
+    if ((event.target as HTMLElement).closest('[data-zoomed=true]')) return; // arrows move a zoomed picture
     const moves: Record<string, () => void> = {
       ArrowRight: () => onStep(1),
       ArrowLeft: () => onStep(-1),
@@ -63,6 +68,7 @@ export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onTask, onUs
                 isFilm={shot.output.type === 'VIDEO'}
                 width={shot.output.width}
                 height={shot.output.height}
+                gone={`${goneWords(shot.filesUntil)}.`}
               >
                 <IconButton label="Previous" shortcut="←" onClick={() => onStep(-1)}>
                   <ChevronLeft />
@@ -100,6 +106,9 @@ export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onTask, onUs
                     {onUse && shot.output.type === 'IMAGE' && (
                       <Button onClick={() => onUse(shot.output.id)}>Use as reference</Button>
                     )}
+                    <Button onClick={onLocate}>
+                      <Crosshair aria-hidden /> Locate <kbd>l</kbd>
+                    </Button>
                     <Button onClick={toTask}>
                       <ListTodo aria-hidden /> Task
                     </Button>

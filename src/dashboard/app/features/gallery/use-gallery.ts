@@ -2,88 +2,103 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
 import { filterOf, type TaskSearch } from '../../live/task-filter.ts';
-import { type Output, putTasks } from '../../live/task-store.ts';
+import { placeOf, rememberPlace } from '../../live/list-places.ts';
+import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { GalleryPage } from './gallery.documents.ts';
-
-/** A picture or film of the gallery. */
-export interface Shot {
-  output: Output;
-  taskId: string;
-  model: string;
-  prompt: string;
-  createdAt: number;
-  /** Outputs of its task. */
-  of: number;
-  /** Width to height. */
-  ratio: number;
-}
+import { type Shot, shotsOf } from './shot.ts';
 
 export interface Gallery {
   shots: readonly Shot[];
   error: CallError | null;
   isLoading: boolean;
   hasMore: boolean;
+  /** The tile that had the focus when the gallery was left. */
+  focusId: string | null;
+  onFocus(fileId: string): void;
+  /** Reads on until the file is there; false: it is not among the newest ones. */
+  find(fileId: string): Promise<boolean>;
   more(): void;
   reload(): void;
 }
 
+/** Pages of 50 tasks that are read to locate a file. */
+const MAX_SEARCHED_PAGES = 40;
+
 const START = { shots: [] as readonly Shot[], cursor: null as string | null, hasMore: true };
 
 /** The outputs of succeeded tasks, newest first, page by page. */
-export function useGallery(search: TaskSearch): Gallery {
-  const [pages, setPages] = useState(START);
-  const [error, setError] = useState<CallError | null>(null);
-  const [isLoading, setLoading] = useState(true);
-  const busy = useRef(false);
+export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const key = JSON.stringify(filterOf({ ...search, status: 'succeeded' }));
+  const filter = `${key} ${withExpired}`;
+  const [start] = useState(() => placeOf<typeof START>('gallery', filter));
+  const [pages, setPages] = useState(start?.pages ?? START);
+  const latest = useRef(pages);
+  const [error, setError] = useState<CallError | null>(null);
+  const [isLoading, setLoading] = useState(start === null);
+  const busy = useRef(false);
+  const round = useRef(0);
+  const restored = useRef(start ? filter : null);
 
   const read = useCallback(
     async (after: string | null) => {
-      if (busy.current) return;
+      if (busy.current && after !== null) return;
       busy.current = true;
+      const mine = after === null ? ++round.current : round.current;
       setLoading(true);
       try {
         const { tasks } = await run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
-        const shots = tasks.edges.flatMap(({ node: task }) => {
-          putTasks([toRow(task)]);
-          const outputs = task.result?.outputs ?? [];
-          const { taskId, model, createdAt, promptStart: prompt } = task;
-          return outputs
-            .filter(({ url }) => url !== null)
-            .map((output) => ({
-              output,
-              taskId,
-              model,
-              prompt,
-              createdAt,
-              of: outputs.length,
-              ratio: output.width / output.height,
-            }));
-        });
+        if (mine !== round.current) return; // another filter was chosen meanwhile
+        const rows = tasks.edges.map(({ node }) => toRow(node));
+        putTasks(rows);
+        const shots = rows.flatMap(shotsOf).filter(({ output }) => withExpired || output.url !== null);
         const { endCursor, hasNextPage } = tasks.pageInfo;
-        setPages((before) => ({
+        const before = latest.current;
+        latest.current = {
           shots: after === null ? shots : [...before.shots, ...shots],
           cursor: endCursor,
           hasMore: hasNextPage,
-        }));
+        };
+        setPages(latest.current);
         setError(null);
       } catch (fault) {
-        setError(asCallError(fault));
+        if (mine === round.current) setError(asCallError(fault));
       } finally {
-        busy.current = false;
-        setLoading(false);
+        if (mine === round.current) {
+          busy.current = false;
+          setLoading(false);
+        }
       }
     },
-    [key],
+    [key, withExpired],
   );
-  useEffect(() => void read(null), [read]);
+  useEffect(() => {
+    const isRestored = restored.current === filter;
+    restored.current = null;
+    if (!isRestored) void read(null);
+  }, [read, filter]);
+  useEffect(() => {
+    if (pages.shots.length > 0) rememberPlace('gallery', { filter, pages });
+  }, [pages, filter]);
+
+  async function find(fileId: string): Promise<boolean> {
+    for (let page = 0; page < MAX_SEARCHED_PAGES; page++) {
+      const { shots, hasMore, cursor } = latest.current;
+      if (shots.some(({ output }) => output.id === fileId)) return true;
+      if (!hasMore || !cursor || busy.current) return false;
+      await read(cursor);
+    }
+    return false;
+  }
 
   return {
     shots: pages.shots,
     error,
     isLoading,
     hasMore: pages.hasMore,
+    focusId: start?.focusId ?? null,
+    onFocus: (focusId) => rememberPlace('gallery', { filter, pages, focusId }),
+    find,
     more: () => {
       if (pages.hasMore && pages.cursor && !busy.current) void read(pages.cursor);
     },

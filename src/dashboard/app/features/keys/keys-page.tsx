@@ -1,5 +1,7 @@
-import { Ellipsis, KeyRound, RotateCw, Trash2 } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { Ellipsis, KeyRound, Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { mutate } from '../../api/client.ts';
 import type { Session } from '../../api/session.ts';
 import { count } from '../../format/numbers.ts';
 import { day } from '../../format/time.ts';
@@ -13,11 +15,10 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
 import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
-import { type Key, Keys } from './keys.documents.ts';
-import { NewKey } from './new-key.tsx';
-import { RevokeKeyDialog } from './revoke-key.tsx';
-import { RotateKeyDialog } from './rotate-key.tsx';
+import { KeyForm, type KeyInput } from './key-form.tsx';
+import { CreateKey, Keys } from './keys.documents.ts';
 import { scopeName } from './scopes.ts';
+import { useKeyActs } from './use-key-acts.tsx';
 
 const COLUMNS = [
   { label: 'Key' },
@@ -28,23 +29,30 @@ const COLUMNS = [
   { label: 'Actions', hidden: true },
 ];
 
-type Act = { what: 'new' } | { what: 'rotate' | 'revoke'; key: Key } | { what: 'show'; secret: string } | null;
+interface Props {
+  own: Session['api_key'];
+  isNew: boolean;
+  onNew(isOpen: boolean): void;
+}
 
 /** Who may call this instance. */
-export function KeysPage({ own }: { own: Session['api_key'] }) {
+export function KeysPage({ own, isNew, onNew }: Props) {
   const { data, error, reload } = useQuery(Keys, {});
-  const [act, setAct] = useState<Act>(null);
+  const acts = useKeyActs(own, () => void reload());
+  // The address changes after it was saved: another screen would not have it.
+  const [secret, setSecret] = useState<string | null>(null);
   const keys = data?.apiKeys.edges.map(({ node }) => node) ?? [];
-  const show = (secret: string | null) => {
-    setAct(secret ? { what: 'show', secret } : null);
-    void reload();
-  };
-  const close = () => setAct(null);
+  async function create({ name, scopes, expiresAt, limits }: KeyInput): Promise<void> {
+    const { key } = (
+      await mutate(CreateKey, { input: { name, scopes, ...(expiresAt && { expiresAt }), ...(limits && { limits }) } })
+    ).createApiKey;
+    setSecret(key);
+  }
   return (
     <Page
       title="API keys"
       actions={
-        <Button variant="primary" onClick={() => setAct({ what: 'new' })}>
+        <Button variant="primary" onClick={() => onNew(true)}>
           <KeyRound aria-hidden /> New key
         </Button>
       }
@@ -59,7 +67,10 @@ export function KeysPage({ own }: { own: Session['api_key'] }) {
             key: key.id,
             cells: [
               <div key="name">
-                <strong>{key.name}</strong> <span className="mono">{key.hint}</span>
+                <Link to="/keys/$keyId" params={{ keyId: key.id }}>
+                  <bdi>{key.name}</bdi>
+                </Link>{' '}
+                <span className="mono">{key.hint}</span>
                 {key.id === own.id && <div className={styles.muted}>this browser</div>}
               </div>,
               <span key="scopes" className={styles.scopes}>
@@ -79,13 +90,14 @@ export function KeysPage({ own }: { own: Session['api_key'] }) {
                 label={`Actions of ${key.name}`}
                 trigger={<Ellipsis />}
                 items={[
-                  { label: 'Rotate', icon: <RotateCw />, onSelect: () => setAct({ what: 'rotate', key }) },
+                  { label: 'Edit', icon: <Pencil />, onSelect: () => acts.start('edit', key) },
+                  { label: 'Rotate', icon: <RotateCw />, onSelect: () => acts.start('rotate', key) },
                   {
                     label: 'Revoke',
                     icon: <Trash2 />,
                     danger: true,
                     line: true,
-                    onSelect: () => setAct({ what: 'revoke', key }),
+                    onSelect: () => acts.start('revoke', key),
                   },
                 ]}
               />,
@@ -93,14 +105,11 @@ export function KeysPage({ own }: { own: Session['api_key'] }) {
           }))}
         />
       )}
-      {act?.what === 'new' && <NewKey own={own} onDone={show} onClose={close} />}
-      {act?.what === 'rotate' && <RotateKeyDialog apiKey={act.key} onDone={show} onClose={close} />}
-      {act?.what === 'revoke' && (
-        <RevokeKeyDialog apiKey={act.key} isOwn={act.key.id === own.id} onDone={() => show(null)} onClose={close} />
+      {isNew && !secret && <KeyForm own={own} apiKey={null} onSave={create} onClose={() => onNew(false)} />}
+      {secret && (
+        <ShowOnce title="The new API key" secret={secret} variable="DARKROOM_API_KEY" onDone={() => onNew(false)} />
       )}
-      {act?.what === 'show' && (
-        <ShowOnce title="The new API key" secret={act.secret} variable="DARKROOM_API_KEY" onDone={close} />
-      )}
+      {acts.dialog}
     </Page>
   );
 }

@@ -11,8 +11,22 @@ const KeyFields = graphql(`
     lastUsedAt
     limits {
       createsPerMinute
+      readsPerMinute
       maxRunning
       maxQueued
+      maxFileBytes
+      weight
+      budget {
+        amountMicros
+        period
+        softPercent
+      }
+    }
+    budgetStatus {
+      spentMicros
+      reservedMicros
+      periodStart
+      periodEnd
     }
   }
 `);
@@ -33,6 +47,35 @@ export const Keys = graphql(
   `,
   [KeyFields],
 );
+
+/** What the key did lately. The own key may lack the scope for it. */
+export const OneKey = graphql(
+  `
+    query OneKey($id: String!, $since: Long!, $withUsage: Boolean!) {
+      apiKey(id: $id) {
+        ...KeyFields
+      }
+      usage(startTime: $since, apiKeyId: $id, bucketWidth: "all", limit: 1) @include(if: $withUsage) {
+        currency
+        totals {
+          tasks
+          succeeded
+          failed
+          costMicros
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export const UpdateKey = graphql(`
+  mutation UpdateKey($id: String!, $input: UpdateApiKeyInput!) {
+    updateApiKey(id: $id, input: $input) {
+      id
+    }
+  }
+`);
 
 export const CreateKey = graphql(`
   mutation CreateKey($input: CreateApiKeyInput!) {

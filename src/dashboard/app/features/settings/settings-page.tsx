@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
@@ -84,7 +85,7 @@ export function SettingsPage() {
     </div>
   );
   return (
-    <Page title="Settings">
+    <Page title="Settings" actions={<Link to="/settings/about">About this instance</Link>}>
       <section className={styles.card} aria-label="Appearance">
         <h2>Appearance</h2>
         {draw(THEME)}

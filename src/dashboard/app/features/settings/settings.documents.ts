@@ -20,3 +20,18 @@ export const EndSession = graphql(`
     }
   }
 `);
+
+export const About = graphql(`
+  query About {
+    about {
+      version
+      publicUrl
+      taskRetentionDays
+      fileRetentionDays
+      fileUrlTtlS
+      maxUploadBytes
+      webhookScheduleS
+      graphiql
+    }
+  }
+`);

@@ -3,6 +3,7 @@ import { Ellipsis, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { endSession, onSignIn, type Session, signIn } from '../../api/session.ts';
 import { MOD, useShortcuts } from '../../keys/shortcuts.ts';
+import { forgetPlaces } from '../../live/list-places.ts';
 import { startTaskFeed } from '../../live/task-feed.ts';
 import { activeTasks, clearTasks, onActiveTasks } from '../../live/task-store.ts';
 import { Lamp } from '../../parts/lamp.tsx';
@@ -10,6 +11,7 @@ import { MenuButton } from '../../parts/menu-button.tsx';
 import { Toaster } from '../../parts/toaster.tsx';
 import { KeyMenu } from './key-menu.tsx';
 import { LiveBadge } from './live-badge.tsx';
+import { LiveRegion } from './live-region.tsx';
 import { Nav } from './nav.tsx';
 import { PLACES } from './places.ts';
 import styles from './shell.module.css';
@@ -33,7 +35,13 @@ export function Shell({ session }: { session: Session }) {
     if (state !== 'in' || !readsTasks) return undefined;
     return startTaskFeed();
   }, [state, keyId, readsTasks]);
-  useEffect(() => clearTasks, [keyId]);
+  useEffect(
+    () => () => {
+      clearTasks();
+      forgetPlaces();
+    },
+    [keyId],
+  );
 
   const go = (to: string) => {
     setShown(null);
@@ -94,6 +102,7 @@ export function Shell({ session }: { session: Session }) {
         {shown === 'keys' && <ShortcutHelp open onClose={() => setShown(null)} />}
       </Suspense>
       <Toaster />
+      <LiveRegion />
     </div>
   );
 }

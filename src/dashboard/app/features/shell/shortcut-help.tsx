@@ -13,6 +13,13 @@ const KEYS: [string, string][] = [
   ['e', 'Edit as new'],
   ['c', 'Cancel'],
   ['d', 'Download'],
+  ['v', 'Vary'],
+  ['u', 'Use as reference'],
+  ['x  Shift+x', 'Select, select up to here'],
+  ['Space', 'Peek at the task'],
+  ['.', 'Show new tasks; next frame'],
+  ['b', 'Hold: the other picture'],
+  ['i  l  t', 'Info, locate, task'],
   ['[  ]', 'Previous, next output'],
   ['+  −  0  1', 'Zoom in, out, fit, full size'],
 ];

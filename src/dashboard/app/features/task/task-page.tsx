@@ -1,5 +1,6 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-react';
+import { announceTask } from '../../live/announcer.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useTask } from '../../live/use-task.ts';
@@ -13,6 +14,7 @@ import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { DeleteTask } from './delete-task.tsx';
 import { type TaskTab, TaskTabs } from './task-tabs.tsx';
 import { type Detail, TaskDetail } from './task.documents.ts';
 import { TaskSummary } from './task-summary.tsx';
@@ -25,11 +27,13 @@ export interface TaskPageProps {
   /** From 1. */
   output: number;
   tab: TaskTab;
-  may: { cancel: boolean; create: boolean };
+  compare: string | null;
+  may: { cancel: boolean; create: boolean; webhooks: boolean };
+  onCompare(fileId: string | null): void;
   onOutput(output: number): void;
   onTab(tab: TaskTab): void;
   onOpenTask(taskId: string): void;
-  onCreateFrom(search: { from: string; ref?: string }): void;
+  onCreateFrom(search: { from: string; as: 'edit' | 'vary'; ref?: string }): void;
   onDeleted(): void;
 }
 
@@ -37,6 +41,7 @@ export interface TaskPageProps {
 export function TaskPage(props: TaskPageProps) {
   const { taskId } = props;
   const row = useTask(taskId);
+  useEffect(() => announceTask(taskId), [taskId]);
   const { data, error, reload } = useQuery(TaskDetail, { taskId });
   const detail = data?.task ?? null;
   // The feed tells that the task moved; what the feed does not carry is read again then.
@@ -78,12 +83,13 @@ export function TaskPage(props: TaskPageProps) {
 function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detail: Detail }) {
   const { may, output, onOutput, onCreateFrom } = props;
   const actions = useTaskActions(row.taskId, props);
+  const [deletes, setDeletes] = useState(false);
   const ended = isFinal(row);
   const shown = row.outputs[Math.min(output, row.outputs.length) - 1];
   const step = (by: number) =>
     row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
-  const edit = () => onCreateFrom({ from: row.taskId });
-  const vary = shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, ref: shown.id }) : null;
+  const edit = () => onCreateFrom({ from: row.taskId, as: 'edit' });
+  const vary = shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, as: 'vary', ref: shown.id }) : null;
   useShortcuts({
     '[': () => step(-1),
     ']': () => step(1),
@@ -141,7 +147,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
                   label: 'Delete with its files',
                   icon: <Trash2 />,
                   danger: true,
-                  onSelect: () => void actions.remove(),
+                  onSelect: () => setDeletes(true),
                 },
               ]}
             />
@@ -150,16 +156,32 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
       }
     >
       <div className={styles.layout}>
-        <TaskViewer row={row} prompt={promptOf(detail)} ratio={ratioOf(detail)} output={output} onOutput={onOutput} />
+        <TaskViewer
+          row={row}
+          prompt={promptOf(detail)}
+          ratio={ratioOf(detail)}
+          output={output}
+          references={referencesOf(detail)}
+          compare={props.compare}
+          onCompare={props.onCompare}
+          onOutput={onOutput}
+        />
         <TaskSummary row={row} detail={detail} />
       </div>
-      <TaskTabs row={row} detail={detail} tab={props.tab} onTab={props.onTab} />
+      <TaskTabs row={row} detail={detail} tab={props.tab} seesWebhooks={may.webhooks} onTab={props.onTab} />
+      {deletes && <DeleteTask row={row} actions={actions} onClose={() => setDeletes(false)} />}
     </Page>
   );
 }
 
 export const promptOf = (detail: Pick<Detail, 'input'>): string =>
   String((detail.input as { prompt?: unknown }).prompt ?? '');
+
+/** The files of ours among the reference images. */
+const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
+  Object.values(input as Record<string, unknown>)
+    .flat()
+    .filter((value) => typeof value === 'string' && /^file_[0-9a-z_]+$/.test(value)) as string[];
 
 /** The chosen ratio; a square where the model decides. */
 function ratioOf({ input }: Pick<Detail, 'input'>): number {

@@ -1,100 +1,69 @@
-import { Download } from 'lucide-react';
-import { bytes } from '../../format/numbers.ts';
-import { fileUrl } from '../../live/link-keeper.ts';
+import type { KeyboardEvent } from 'react';
 import type { TaskRow } from '../../live/task-store.ts';
-import { buttonClass } from '../../parts/button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Id } from '../../parts/id.tsx';
+import { RequestCode } from '../../parts/request-code.tsx';
+import { TaskDeliveriesTab } from './task-deliveries.tsx';
+import { TaskFiles } from './task-files.tsx';
+import { TaskInputTab } from './task-input.tsx';
 import { TaskJson } from './task-json.tsx';
 import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 
-const TABS = { outputs: 'Outputs', json: 'JSON' } as const;
+const TABS = { outputs: 'Outputs', input: 'Input', deliveries: 'Deliveries', code: 'Code', json: 'JSON' } as const;
 export type TaskTab = keyof typeof TABS;
 export const isTaskTab = (text: string | undefined): text is TaskTab => text !== undefined && text in TABS;
+const NAMES = Object.keys(TABS) as TaskTab[];
 
 interface Props {
   row: TaskRow;
   detail: Detail;
   tab: TaskTab;
+  seesWebhooks: boolean;
   onTab(tab: TaskTab): void;
 }
 
-export function TaskTabs({ row, tab, onTab }: Props) {
+/** All that is known of a task. One tab is in the tab order; arrows move between them. */
+export function TaskTabs({ row, detail, tab, seesWebhooks, onTab }: Props) {
+  function onKeyDown(event: KeyboardEvent<HTMLDivElement>) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const next = NAMES[(NAMES.indexOf(tab) + by + NAMES.length) % NAMES.length] ?? 'outputs';
+    onTab(next);
+    event.currentTarget.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+  }
   return (
-    <section aria-label="Details">
-      <div className={styles.tabs} role="tablist">
-        {Object.entries(TABS).map(([name, label]) => (
+    <section aria-label="Details" className={styles.details}>
+      {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its tabs have the focus */}
+      <div className={styles.tabs} role="tablist" onKeyDown={onKeyDown}>
+        {NAMES.map((name) => (
           <button
             key={name}
             type="button"
             role="tab"
             id={`tab-${name}`}
+            tabIndex={name === tab ? 0 : -1}
             aria-selected={name === tab}
             aria-controls="tab-panel"
-            onClick={() => onTab(name as TaskTab)}
+            onClick={() => onTab(name)}
           >
-            {label}
+            {TABS[name]}
           </button>
         ))}
       </div>
-      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'json' ? <TaskJson row={row} /> : <Files row={row} />}
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} className={styles.panel}>
+        {tab === 'outputs' && <TaskFiles row={row} />}
+        {tab === 'input' && <TaskInputTab detail={detail} />}
+        {tab === 'deliveries' && <TaskDeliveriesTab taskId={row.taskId} allowed={seesWebhooks} />}
+        {tab === 'code' && <RequestCode request={requestOf(detail)} />}
+        {tab === 'json' && <TaskJson row={row} />}
       </div>
     </section>
   );
 }
 
-function Files({ row }: { row: TaskRow }) {
-  if (row.outputs.length === 0)
-    return <p className={styles.caption}>No files{row.error ? ': the task failed.' : ' yet.'}</p>;
-  return (
-    <div className={styles.files}>
-      <table>
-        <thead>
-          <tr>
-            <th>File</th>
-            <th>Pixels</th>
-            <th>Size</th>
-            <th>Type</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {row.outputs.map((output) => (
-            <tr key={output.id}>
-              <td>
-                <Id id={output.id} />
-              </td>
-              <td className="mono">
-                {output.width} × {output.height}
-              </td>
-              <td className="mono">{bytes(output.sizeBytes)}</td>
-              <td className="mono">{output.contentType}</td>
-              <td>
-                {fileUrl(output) ? (
-                  <>
-                    <a
-                      className={buttonClass({ variant: 'quiet', icon: true })}
-                      href={fileUrl(output) ?? undefined}
-                      download
-                      aria-label={`Download output ${output.index + 1}`}
-                      title="Download"
-                    >
-                      <Download />
-                    </a>
-                    <CopyButton small label="Copy link" text={() => location.origin + (fileUrl(output) ?? '')} />
-                  </>
-                ) : (
-                  'deleted'
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+/** What would make the task again. */
+const requestOf = ({ model, input, metadata }: Detail): Record<string, unknown> => ({
+  model,
+  ...(input as Record<string, unknown>),
+  ...(Object.keys(metadata as object).length > 0 && { metadata }),
+});

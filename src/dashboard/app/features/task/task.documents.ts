@@ -8,6 +8,7 @@ export const TaskDetail = graphql(
         ...TaskRowFields
         input
         metadata
+        requestId
         priority
         source
         parentTaskId
@@ -62,6 +63,42 @@ export const TaskWait = graphql(`
         waitingFor
         estimatedCompletionAt
       }
+    }
+  }
+`);
+
+/** The schema of a model: its defaults. */
+export const ModelParameters = graphql(`
+  query ModelParameters($id: String!) {
+    model(id: $id) {
+      parameters
+    }
+  }
+`);
+
+export const TaskDeliveries = graphql(`
+  query TaskDeliveries($taskId: String!) {
+    task(taskId: $taskId) {
+      webhookDeliveries {
+        id
+        eventId
+        eventType
+        endpointId
+        attempt
+        attemptedAt
+        nextAttemptAt
+        statusCode
+        error
+        durationMs
+      }
+    }
+  }
+`);
+
+export const ResendEvent = graphql(`
+  mutation ResendEvent($id: String!, $endpointId: String) {
+    redeliverWebhookEvent(id: $id, endpointId: $endpointId) {
+      id
     }
   }
 `);

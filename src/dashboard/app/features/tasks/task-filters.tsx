@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { FAILURES } from '../../api/error-words.ts';
 import type { ResultOf } from '../../api/graphql.ts';
 import { count } from '../../format/numbers.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
@@ -8,6 +9,8 @@ import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Select } from '../../parts/select.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
+import { TimeRange } from '../../parts/time-range.tsx';
+import { MetadataFilter } from './metadata-filter.tsx';
 import { ModelNames, TaskCounts } from './tasks.documents.ts';
 import styles from './tasks.module.css';
 
@@ -15,12 +18,11 @@ import styles from './tasks.module.css';
 const COUNT_MS = 5_000;
 /** The pause after the last key before a search. */
 const TYPING_MS = 300;
-const HOUR = 3_600;
-const SPANS = { hour: HOUR, day: 24 * HOUR, week: 168 * HOUR };
 
 interface Props {
   search: TaskSearch;
-  onSearch(search: TaskSearch): void;
+  /** @param isTyping the change replaces the entry of the history */
+  onSearch(search: TaskSearch, isTyping?: boolean): void;
 }
 
 /** Every choice is part of the address. */
@@ -41,24 +43,21 @@ export function TaskFilters({ search, onSearch }: Props) {
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined);
   const find = (q: string) => {
     clearTimeout(typing.current);
-    typing.current = setTimeout(() => onSearch({ ...search, q }), TYPING_MS);
+    typing.current = setTimeout(() => onSearch({ ...search, q }, true), TYPING_MS);
   };
   const states = [
     { value: 'all', label: 'All' },
     ...STATUSES.map((value) => ({ value, label: stateLabel(value, counts?.taskCounts) })),
   ];
-  const change = (part: TaskSearch) => onSearch({ ...search, ...part });
-  const since = (name: string) =>
-    change({
-      from: name in SPANS ? String(Math.floor(Date.now() / 1_000) - SPANS[name as keyof typeof SPANS]) : undefined,
-    } as TaskSearch);
+  const change = (part: { [Name in 'status' | 'kind' | 'model' | 'error' | 'from' | 'to']?: string | undefined }) =>
+    onSearch({ ...search, ...part } as TaskSearch);
   return (
     <div className={styles.filters} role="search" aria-label="Filters">
       <Segments
         label="Status"
         value={search.status ?? 'all'}
         options={states}
-        onChange={(status) => change({ status: status === 'all' ? undefined : status } as TaskSearch)}
+        onChange={(status) => change({ status: status === 'all' ? undefined : status })}
       />
       <TextInput
         ref={field}
@@ -80,13 +79,16 @@ export function TaskFilters({ search, onSearch }: Props) {
           <option key={id}>{id}</option>
         ))}
       </Select>
-      <Select aria-label="Time" value={spanOf(search.from)} onChange={(event) => since(event.target.value)}>
-        <option value="">Any time</option>
-        <option value="hour">Last hour</option>
-        <option value="day">Last 24 hours</option>
-        <option value="week">Last 7 days</option>
-        {spanOf(search.from) === 'other' && <option value="other">Since a time</option>}
+      <Select aria-label="Error" value={search.error ?? ''} onChange={(event) => change({ error: event.target.value })}>
+        <option value="">Any error</option>
+        {Object.entries(FAILURES).map(([code, { title }]) => (
+          <option key={code} value={code.toLowerCase()} title={title}>
+            {code.toLowerCase()}
+          </option>
+        ))}
       </Select>
+      <TimeRange from={search.from} to={search.to} onChange={({ from, to }) => change({ from, to })} />
+      <MetadataFilter search={search} onSearch={onSearch} />
       {isFiltered(search) && (
         <Button variant="quiet" onClick={() => onSearch({})}>
           Clear
@@ -94,14 +96,6 @@ export function TaskFilters({ search, onSearch }: Props) {
       )}
     </div>
   );
-}
-
-/** The choice that an address stands for: the time since then has grown a little. */
-function spanOf(from: string | undefined): string {
-  if (!from) return '';
-  const age = Date.now() / 1_000 - Number(from);
-  const near = Object.entries(SPANS).find(([, seconds]) => age >= seconds && age < seconds * 1.5);
-  return near?.[0] ?? 'other';
 }
 
 /** `Queued 12`. Of more than 10,000 final tasks only the newest are counted. */

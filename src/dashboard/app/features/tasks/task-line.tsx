@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useSyncExternalStore } from 'react';
+import { memo, useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
 import { duration } from '../../format/time.ts';
@@ -16,12 +16,10 @@ interface Props {
   taskId: string;
   selected: boolean;
   selectable: boolean;
-  onToggle(range: boolean): void;
-  onOpen(): void;
 }
 
-/** A row. It listens to its own task, so that a change draws one row. */
-export function TaskLine({ taskId, selected, selectable, onToggle }: Props) {
+/** The cells of a row. It listens to its own task, so that a change draws one row, and scrolling only the rows that come into sight. */
+export const TaskLine = memo(function TaskLine({ taskId, selected, selectable }: Props) {
   const row = useTask(taskId);
   if (!row) return <span className={styles.gone}>Deleted</span>;
   const cover = row.outputs[0];
@@ -34,8 +32,7 @@ export function TaskLine({ taskId, selected, selectable, onToggle }: Props) {
             type="checkbox"
             aria-label={`Select ${text.slice(0, 40)}`}
             checked={selected}
-            onChange={() => undefined}
-            onClick={(event) => onToggle(event.shiftKey)}
+            onChange={() => undefined} // the table hears the click
           />
         </span>
       )}
@@ -66,12 +63,10 @@ export function TaskLine({ taskId, selected, selectable, onToggle }: Props) {
       <span role="gridcell" className={styles.took}>
         <Took row={row} />
       </span>
-      <span role="gridcell" className={styles.age}>
-        <TimeAgo at={row.createdAt} />
-      </span>
+      <TimeAgo at={row.createdAt} role="gridcell" className={styles.age} />
     </>
   );
-}
+});
 
 /** How long it ran; of an unfinished one how long it has run or waited, counted by the clock. */
 function Took({ row }: { row: TaskRow }) {

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -8,35 +8,45 @@ import styles from './tasks.module.css';
 import type { TaskList } from './use-task-list.ts';
 
 /** Rows drawn beyond the screen. */
-const OVERSCAN = 8;
+const OVERSCAN = 2;
 const NEAR_END = 10;
 
 interface Props {
   list: TaskList;
   selected: ReadonlySet<string>;
   selectable: boolean;
+  /** The task beside the list. */
+  peek: string | null;
   onSelect(selected: ReadonlySet<string>): void;
-  onOpen(taskId: string): void;
+  onPeek(taskId: string | null, replace: boolean): void;
 }
 
 const rowHeight = (): number =>
   Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-height'), 10) || 56;
 
+/** The index of the row that an element is in; -1 for any other. */
+const rowOf = (element: Element | null): number =>
+  Number(element?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1);
+
 /** A virtual list: only the rows in sight are in the page. */
-export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Props) {
+export function TaskTable({ list, selected, selectable, peek, onSelect, onPeek }: Props) {
   const { ids, hasMore, isLoading, error, more } = list;
   const place = useRef<HTMLDivElement>(null);
   const anchor = useRef<string | null>(null);
+  const height = useRef(rowHeight());
   const virtualizer = useWindowVirtualizer({
     count: ids.length,
-    estimateSize: rowHeight,
+    estimateSize: () => height.current,
     overscan: OVERSCAN,
     scrollMargin: place.current?.offsetTop ?? 0,
     getItemKey: (index) => ids[index] ?? index,
   });
   useEffect(() => {
     // Rows are higher on a narrow screen.
-    const measure = () => virtualizer.measure();
+    const measure = () => {
+      height.current = rowHeight();
+      virtualizer.measure();
+    };
     addEventListener('resize', measure);
     return () => removeEventListener('resize', measure);
   }, [virtualizer]);
@@ -50,8 +60,22 @@ export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Prop
     virtualizer.scrollToIndex(index, { align: 'auto' });
     requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
   };
-  const focused = () => Number(document.activeElement?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1);
-  const step = (by: number) => focusRow(Math.min(ids.length - 1, Math.max(0, focused() + by)));
+  const focused = () => rowOf(document.activeElement);
+  const step = (by: number) => {
+    const from = focused() >= 0 ? focused() : peek ? ids.indexOf(peek) : -1;
+    const index = Math.min(ids.length - 1, Math.max(0, from + by));
+    focusRow(index);
+    if (peek && ids[index]) onPeek(ids[index], true);
+  };
+  useEffect(() => {
+    const index = list.focusId ? ids.indexOf(list.focusId) : -1;
+    if (index < 0) return;
+    requestAnimationFrame(() =>
+      place.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus({ preventScroll: true }),
+    );
+    // Once, at the return to the list.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
   const toggle = (id: string, range: boolean) => {
     const next = new Set(selected);
     const [from, to] = [ids.indexOf(anchor.current ?? id), ids.indexOf(id)];
@@ -63,12 +87,22 @@ export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Prop
   useShortcuts({
     j: () => step(1),
     k: () => step(-1),
+    ...(peek && { escape: () => onPeek(null, false) }),
     ...(selectable && {
       x: () => ids[focused()] && toggle(ids[focused()] as string, false),
       X: () => ids[focused()] && toggle(ids[focused()] as string, true),
     }),
   });
+  const onClick = (event: MouseEvent) => {
+    const id = ids[rowOf(event.target as HTMLElement)];
+    if (id && (event.target as HTMLElement).tagName === 'INPUT') toggle(id, event.shiftKey);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
+    const id = ids[focused()];
+    if (event.key === ' ' && id && (event.target as HTMLElement).tagName === 'A') {
+      event.preventDefault();
+      return onPeek(peek === id ? null : id, peek !== null && peek !== id);
+    }
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
@@ -93,7 +127,10 @@ export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Prop
         role="grid"
         aria-label="Tasks"
         aria-rowcount={hasMore ? -1 : ids.length}
+        data-selectable={selectable}
         onKeyDown={onKeyDown}
+        onClick={onClick}
+        onFocus={() => ids[focused()] && list.onFocus(ids[focused()] as string)}
         style={{ height: virtualizer.getTotalSize() }}
       >
         {rows.map(({ index, key, start }) => {
@@ -106,15 +143,11 @@ export function TaskTable({ list, selected, selectable, onSelect, onOpen }: Prop
                 role="row"
                 aria-rowindex={index + 1}
                 data-index={index}
+                data-peek={peek === id}
+                data-selected={selected.has(id)}
                 style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
               >
-                <TaskLine
-                  taskId={id}
-                  selected={selected.has(id)}
-                  selectable={selectable}
-                  onToggle={(range) => toggle(id, range)}
-                  onOpen={() => onOpen(id)}
-                />
+                <TaskLine taskId={id} selected={selected.has(id)} selectable={selectable} />
               </div>
             )
           );

@@ -1,30 +1,41 @@
-import { ListTodo } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { ListTodo, RotateCcw, SquareSplitHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { isFiltered, type TaskSearch } from '../../live/task-filter.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
+import { cx } from '../../parts/class-names.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { plural } from '../../format/numbers.ts';
 import { BulkCancel } from './bulk-cancel.tsx';
 import { TaskFilters } from './task-filters.tsx';
+import { runAgain } from './run-again.ts';
+import { TaskPeek } from './task-peek.tsx';
 import { TaskTable } from './task-table.tsx';
 import styles from './tasks.module.css';
 import { useTaskList } from './use-task-list.ts';
 
+/** How many tasks are compared at once. */
+const MAX_COMPARED = 4;
+
 interface Props {
   search: TaskSearch;
   mayCancel: boolean;
-  onSearch(search: TaskSearch): void;
-  onOpen(taskId: string): void;
+  mayCreate: boolean;
+  peek: string | null;
+  onPeek(taskId: string | null, replace: boolean): void;
+  onSearch(search: TaskSearch, isTyping?: boolean): void;
   onCreate(): void;
 }
 
 /** Every task of the key, newest first, changing in place. */
-export function TasksPage({ search, mayCancel, onSearch, onOpen, onCreate }: Props) {
+export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch, onCreate }: Props) {
   const list = useTaskList(search);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const { busy, act } = useAction();
   const [cancelling, setCancelling] = useState<'selected' | 'all' | null>(null);
   useShortcuts({ '.': list.showWaiting });
   const canCancelAll = mayCancel && (search.status === 'queued' || search.status === 'running') && list.ids.length > 0;
@@ -34,6 +45,16 @@ export function TasksPage({ search, mayCancel, onSearch, onOpen, onCreate }: Pro
       title="Tasks"
       actions={
         <>
+          {selected.size > 1 && selected.size <= MAX_COMPARED && (
+            <Link to="/compare" search={{ tasks: [...selected].join(',') }} className={buttonClass()}>
+              <SquareSplitHorizontal aria-hidden /> Compare {selected.size}
+            </Link>
+          )}
+          {selected.size > 0 && mayCreate && (
+            <Button busy={busy && 'Sending…'} onClick={() => void act(() => runAgain([...selected]))}>
+              <RotateCcw aria-hidden /> Run {selected.size} again
+            </Button>
+          )}
           {selected.size > 0 && mayCancel && (
             <Button variant="danger" onClick={() => setCancelling('selected')}>
               Cancel {selected.size} selected
@@ -65,13 +86,16 @@ export function TasksPage({ search, mayCancel, onSearch, onOpen, onCreate }: Pro
           }
         />
       ) : (
-        <div className={styles.list}>
-          {list.waiting.length > 0 && (
-            <Button className={styles.pill} onClick={list.showWaiting}>
-              {plural(list.waiting.length, 'new task')} <kbd>.</kbd>
-            </Button>
-          )}
-          <TaskTable list={list} selected={selected} onSelect={setSelected} onOpen={onOpen} selectable={mayCancel} />
+        <div className={cx(styles.list, peek !== null && styles.peeking)}>
+          <div className={styles.rows}>
+            {list.waiting.length > 0 && (
+              <Button className={styles.pill} onClick={list.showWaiting}>
+                {plural(list.waiting.length, 'new task')} <kbd>.</kbd>
+              </Button>
+            )}
+            <TaskTable list={list} selected={selected} onSelect={setSelected} selectable peek={peek} onPeek={onPeek} />
+          </div>
+          {peek && <TaskPeek key={peek} taskId={peek} onClose={() => onPeek(null, false)} />}
         </div>
       )}
       {cancelling && (

@@ -1,11 +1,12 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
 import { filterOf, matches, type TaskSearch } from '../../live/task-filter.ts';
+import { placeOf, rememberPlace } from '../../live/list-places.ts';
 import { onNewTasks } from '../../live/task-feed.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
-import { TaskPage } from './tasks.documents.ts';
+import { TaskIds, TaskPage } from './tasks.documents.ts';
 
 export interface TaskList {
   ids: readonly string[];
@@ -16,21 +17,38 @@ export interface TaskList {
   hasMore: boolean;
   more(): void;
   reload(): void;
+  /** The row that had the focus when the list was left. */
+  focusId: string | null;
+  onFocus(taskId: string): void;
   /** Shows the new tasks at the top. */
   showWaiting(): void;
+}
+
+/** The newest tasks of a filter. None while they cannot be read: the next news asks again. */
+async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySet<string>> {
+  const found = await run(TaskIds, { filter, after: null }).catch(() => null);
+  return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
+}
+
+function without(ids: readonly string[], known: readonly string[]): readonly string[] {
+  const isKnown = new Set(known);
+  return ids.filter((id) => !isKnown.has(id));
 }
 
 const EMPTY = { ids: [] as readonly string[], cursor: null as string | null, hasMore: true };
 
 /** The ids of a filtered list, page by page. Rows never move: new tasks wait until they are asked for. */
 export function useTaskList(search: TaskSearch): TaskList {
-  const [pages, setPages] = useState(EMPTY);
+  const key = JSON.stringify(filterOf(search));
+  const [start] = useState(() => placeOf<typeof EMPTY>('tasks', key));
+  const [pages, setPages] = useState(start?.pages ?? EMPTY);
   const [waiting, setWaiting] = useState<readonly string[]>([]);
   const [error, setError] = useState<CallError | null>(null);
-  const [isLoading, setLoading] = useState(true);
+  const [isLoading, setLoading] = useState(start === null);
   const busy = useRef(false);
   const round = useRef(0);
-  const key = JSON.stringify(filterOf(search));
+  // A list that Back restores is not read again: its rows are kept up to date by the feed.
+  const restored = useRef(start ? key : null);
 
   const read = useCallback(
     async (after: string | null) => {
@@ -45,7 +63,7 @@ export function useTaskList(search: TaskSearch): TaskList {
         const ids = tasks.edges.map(({ node }) => node.taskId);
         const { endCursor, hasNextPage } = tasks.pageInfo;
         setPages((before) => ({
-          ids: after === null ? ids : [...before.ids, ...ids.filter((id) => !before.ids.includes(id))],
+          ids: after === null ? ids : [...new Set([...before.ids, ...ids])],
           cursor: endCursor,
           hasMore: hasNextPage,
         }));
@@ -63,20 +81,34 @@ export function useTaskList(search: TaskSearch): TaskList {
     [key],
   );
 
-  useEffect(() => void read(null), [read]);
+  useEffect(() => {
+    const isRestored = restored.current === key;
+    restored.current = null;
+    if (!isRestored) void read(null);
+  }, [read, key]);
+  useEffect(() => {
+    if (pages.ids.length > 0) rememberPlace('tasks', { filter: key, pages });
+  }, [pages, key]);
   useEffect(
     () =>
       onNewTasks((added) => {
         const filter = JSON.parse(key) as ReturnType<typeof filterOf>;
         const news = added.filter((row) => matches(row, filter)).toSorted((a, b) => b.createdAt - a.createdAt);
-        if (news.length > 0) setWaiting((before) => [...news.map(({ taskId }) => taskId), ...before]);
+        if (news.length === 0) return;
+        const show = (ids: readonly string[]) => setWaiting((before) => [...new Set([...ids, ...before])]);
+        const ids = news.map(({ taskId }) => taskId);
+        // Rows have no metadata, so the service says which of the new tasks match.
+        if (filter.metadata) void newestOf(filter).then((found) => show(ids.filter((id) => found.has(id))));
+        else show(ids);
       }),
     [key],
   );
 
   return {
     ids: pages.ids,
-    waiting: waiting.filter((id) => !pages.ids.includes(id)),
+    focusId: start?.focusId ?? null,
+    onFocus: (focusId) => rememberPlace('tasks', { filter: key, pages, focusId }),
+    waiting: useMemo(() => without(waiting, pages.ids), [waiting, pages]),
     error,
     isLoading,
     hasMore: pages.hasMore,
@@ -85,7 +117,7 @@ export function useTaskList(search: TaskSearch): TaskList {
     },
     reload: () => void read(null),
     showWaiting: () => {
-      setPages((before) => ({ ...before, ids: [...waiting.filter((id) => !before.ids.includes(id)), ...before.ids] }));
+      setPages((before) => ({ ...before, ids: [...without(waiting, before.ids), ...before.ids] }));
       setWaiting([]);
     },
   };

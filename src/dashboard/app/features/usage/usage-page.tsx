@@ -6,14 +6,18 @@ import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Forbidden } from '../../parts/forbidden.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import stat from '../../parts/stat.module.css';
 import { Stats } from '../../parts/stat.tsx';
-import { Table } from '../../parts/table.tsx';
 import { Bars } from './bars.tsx';
 import { toCsv } from './csv.ts';
-import { Usage } from './usage.documents.ts';
+import { saveFile } from './save-file.ts';
+import { bucketSums, type By, csvRows, GROUPS, rowsBy } from './usage-rows.ts';
+import { BY_LABELS, ErrorsTable, FiguresTable } from './usage-tables.tsx';
+import { KeyNames, Usage } from './usage.documents.ts';
 
 const HOUR = 3_600;
 const RANGES = {
@@ -23,118 +27,133 @@ const RANGES = {
 } as const;
 export type Range = keyof typeof RANGES;
 export const isRange = (text: string | undefined): text is Range => text !== undefined && text in RANGES;
+export type View = 'chart' | 'table';
 
-const HEADINGS = ['model', 'succeeded', 'failed', 'cancelled', 'images', 'film seconds', 'cost'];
+const optionsOf = <Name extends string>(labels: Record<Name, string>) =>
+  (Object.entries(labels) as [Name, string][]).map(([value, label]) => ({ value, label }));
+const RANGE_LABELS = Object.fromEntries(Object.entries(RANGES).map(([name, { label }]) => [name, label]));
+const VIEW_LABELS: Record<View, string> = { chart: 'Chart', table: 'Table' };
 
-/** What the tasks of this key came to. */
-export function UsagePage({ range, onRange }: { range: Range; onRange(range: Range): void }) {
-  const { seconds, bucket } = RANGES[range];
-  // Whole hours, so that the same range asks for the same buckets.
-  const [now] = useState(() => Math.floor(Date.now() / 1_000 / HOUR) * HOUR);
-  const { data, error, reload } = useQuery(Usage, {
-    startTime: now - seconds + HOUR,
-    bucketWidth: bucket,
-    groupBy: ['model'],
-  });
-  const usage = data?.usage;
-  const bars = (usage?.data ?? []).map(({ startTime, results }) => {
-    const sum = (pick: (row: (typeof results)[number]) => number) =>
-      results.reduce((total, row) => total + pick(row), 0);
-    return {
-      label: bucket === '1h' ? clockTime(startTime).slice(0, 5) : day(startTime),
-      succeeded: sum((row) => row.succeeded),
-      failed: sum((row) => row.failed),
-      cancelled: sum((row) => row.cancelled),
-    };
-  });
-  const byModel = [
-    ...Map.groupBy(
-      (usage?.data ?? []).flatMap(({ results }) => results),
-      ({ model }) => model ?? '',
-    ),
-  ].map(([model, rows]) => {
-    const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
-    return [
-      model,
-      sum((row) => row.succeeded),
-      sum((row) => row.failed),
-      sum((row) => row.cancelled),
-      sum((row) => row.images),
-      sum((row) => row.videoSeconds),
-      sum((row) => row.costMicros),
-    ] as const;
-  });
-  const currency = usage?.currency ?? 'USD';
+export interface UsageChoice {
+  range: Range;
+  by: By;
+  view: View;
+}
 
-  function download() {
-    const rows = byModel.map(([model, ...figures]) => [
-      model,
-      ...figures.slice(0, -1),
-      (figures.at(-1) ?? 0) / 1_000_000,
-    ]);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([toCsv([HEADINGS, ...rows])], { type: 'text/csv' }));
-    link.download = `darkroom-usage-${range}.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  }
+interface Props {
+  choice: UsageChoice;
+  /** Whether the key may see the usage of all keys. */
+  maySeeAll: boolean;
+  onChoice(choice: UsageChoice): void;
+}
 
+/** What tasks came to, of this key or of all. */
+export function UsagePage({ choice, maySeeAll, onChoice }: Props) {
+  const { range, by, view } = choice;
+  const isRefused = by === 'key' && !maySeeAll;
   return (
     <Page
       title="Usage"
-      sub="of this API key"
+      sub={by === 'key' ? 'of all API keys' : 'of this API key'}
       actions={
         <>
           <Segments<Range>
             label="Range"
             value={range}
-            options={Object.entries(RANGES).map(([value, { label }]) => ({ value: value as Range, label }))}
-            onChange={onRange}
+            options={optionsOf(RANGE_LABELS as Record<Range, string>)}
+            onChange={(next) => onChoice({ ...choice, range: next })}
           />
-          <Button onClick={download} disabled={byModel.length === 0}>
-            <Download aria-hidden /> CSV
-          </Button>
+          <Segments<By>
+            label="Group by"
+            value={by}
+            options={optionsOf(BY_LABELS)}
+            onChange={(next) => onChoice({ ...choice, by: next })}
+          />
+          <Segments<View>
+            label="View"
+            value={view}
+            options={optionsOf(VIEW_LABELS)}
+            onChange={(next) => onChoice({ ...choice, view: next })}
+          />
         </>
       }
     >
-      {error && !usage && <ErrorPanel error={error} onRetry={() => void reload()} />}
-      {!usage && !error && <Skeleton height={400} />}
-      {usage && (
+      {isRefused ? <Forbidden scope="keys:manage" what="see the usage of all keys" /> : <UsageOf {...choice} />}
+    </Page>
+  );
+}
+
+function UsageOf({ range, by, view }: UsageChoice) {
+  const { seconds, bucket } = RANGES[range];
+  // Whole hours, so that the same range asks for the same buckets.
+  const [now] = useState(() => Math.floor(Date.now() / 1_000 / HOUR) * HOUR);
+  const startTime = now - seconds + HOUR;
+  const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };
+  const { data, error, reload } = useQuery(Usage, question);
+  const { data: keys } = useQuery(KeyNames, by === 'key' ? {} : null);
+  const usage = data?.usage;
+  if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
+
+  const { currency, totals } = usage;
+  const names = new Map(keys?.apiKeys.edges.map(({ node }) => [node.id, node.name]));
+  const nameOf = (id: string) => names.get(id) ?? id;
+  const labelOf = (at: number) => (bucket === '1h' ? clockTime(at).slice(0, 5) : day(at));
+  const sums = bucketSums(usage.data);
+  const rows = rowsBy(usage.data, by);
+  const download = () =>
+    saveFile(`darkroom-usage-${range}-by-${by}.csv`, toCsv(csvRows(usage.data, by, { currency, nameOf })), 'text/csv');
+  return (
+    <>
+      <Stats
+        stats={[
+          {
+            label: 'Tasks',
+            value: count(totals.tasks),
+            note: totals.failed > 0 ? `${count(totals.failed)} failed` : undefined,
+          },
+          { label: 'Images', value: count(totals.images) },
+          { label: 'Film', value: duration(totals.videoSeconds) },
+          {
+            label: 'Cost',
+            value: money(totals.costMicros, currency),
+            note: totals.unpricedTasks > 0 ? `${count(totals.unpricedTasks)} without a price` : undefined,
+          },
+        ]}
+      />
+      {totals.tasks === 0 ? (
+        <EmptyState title="No task in this range" />
+      ) : (
         <>
-          <Stats
-            stats={[
-              {
-                label: 'Tasks',
-                value: count(usage.totals.tasks),
-                note: usage.totals.failed > 0 ? `${count(usage.totals.failed)} failed` : undefined,
-              },
-              { label: 'Images', value: count(usage.totals.images) },
-              { label: 'Film', value: duration(usage.totals.videoSeconds) },
-              {
-                label: 'Cost',
-                value: money(usage.totals.costMicros, currency),
-                note:
-                  usage.totals.unpricedTasks > 0 ? `${count(usage.totals.unpricedTasks)} without a price` : undefined,
-              },
-            ]}
-          />
-          {usage.totals.tasks === 0 ? (
-            <EmptyState title="No task in this range" />
+          {view === 'chart' ? (
+            <Bars bars={sums.map((sum) => ({ label: labelOf(sum.startTime), ...sum }))} />
           ) : (
-            <>
-              <Bars bars={bars} />
-              <Table
-                label="Usage by model"
-                columns={HEADINGS.map((label, index) => ({ label, number: index > 0 }))}
-                rows={byModel.map(([model, ...figures]) => ({
-                  key: model,
-                  cells: [model, ...figures.slice(0, -1).map(count), money(figures.at(-1) ?? 0, currency)],
-                }))}
-              />
-            </>
+            <FiguresTable
+              label="Usage over time"
+              first={bucket === '1h' ? 'hour' : 'day'}
+              rows={sums.map(({ startTime: at, ...figures }) => ({ key: String(at), name: labelOf(at), ...figures }))}
+              currency={currency}
+            />
           )}
+          <section className={stat.section} aria-label={`By ${BY_LABELS[by].toLowerCase()}`}>
+            <div className={stat.row}>
+              <h2>By {BY_LABELS[by].toLowerCase()}</h2>
+              <Button onClick={download}>
+                <Download aria-hidden /> CSV
+              </Button>
+            </div>
+            {by === 'error' ? (
+              <ErrorsTable rows={rows} from={startTime} />
+            ) : (
+              <FiguresTable
+                label={`Usage by ${by}`}
+                first={by}
+                rows={rows.map(({ id, ...figures }) => ({ key: id, name: <bdi>{nameOf(id)}</bdi>, ...figures }))}
+                currency={currency}
+              />
+            )}
+          </section>
         </>
       )}
-    </Page>
+    </>
   );
 }

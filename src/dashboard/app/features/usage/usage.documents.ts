@@ -1,13 +1,16 @@
-import { graphql } from '../../api/graphql.ts';
+import { graphql, type ResultOf } from '../../api/graphql.ts';
 
 export const Usage = graphql(`
-  query Usage($startTime: Long!, $bucketWidth: String!, $groupBy: [String!]) {
-    usage(startTime: $startTime, bucketWidth: $bucketWidth, groupBy: $groupBy, limit: 31) {
+  query Usage($startTime: Long!, $bucketWidth: String!, $groupBy: [String!], $apiKeyId: String) {
+    usage(startTime: $startTime, bucketWidth: $bucketWidth, groupBy: $groupBy, apiKeyId: $apiKeyId, limit: 31) {
       currency
       data {
         startTime
         results {
           model
+          errorCode
+          apiKeyId
+          tasks
           succeeded
           failed
           cancelled
@@ -25,6 +28,21 @@ export const Usage = graphql(`
         videoSeconds
         costMicros
         unpricedTasks
+      }
+    }
+  }
+`);
+
+export type UsagePages = ResultOf<typeof Usage>['usage'];
+
+export const KeyNames = graphql(`
+  query KeyNames {
+    apiKeys(first: 100) {
+      edges {
+        node {
+          id
+          name
+        }
       }
     }
   }

@@ -1,108 +1,86 @@
-import { useState, useSyncExternalStore } from 'react';
-import { nowS, onTick } from '../../format/clock.ts';
+import { Link } from '@tanstack/react-router';
 import { shortId } from '../../format/id.ts';
-import { clockTime, duration, moment } from '../../format/time.ts';
+import { plural } from '../../format/numbers.ts';
 import { Button } from '../../parts/button.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Segments } from '../../parts/segments.tsx';
-import { ATTEMPT_FAULTS, eventName } from './event-name.ts';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { AttemptDetails } from './attempt-details.tsx';
+import { eventName } from './event-name.ts';
+import { NextAttempt } from './next-attempt.tsx';
+import { answerOf, outcomeOf } from './outcome.ts';
 import styles from './webhooks.module.css';
 import type { Delivery } from './webhooks.documents.ts';
 
-type Outcome = 'all' | 'delivered' | 'failed' | 'waiting';
-
 interface Props {
   deliveries: readonly Delivery[];
+  mayResend: boolean;
   onResend(eventId: string): void;
 }
 
-const OUTCOMES: readonly { value: Outcome; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'delivered', label: 'Delivered' },
-  { value: 'failed', label: 'Failed' },
-  { value: 'waiting', label: 'Waiting' },
-];
-
 /** A row an event, with its attempts inside. */
-export function DeliveryLog({ deliveries, onResend }: Props) {
-  const [shown, setShown] = useState<Outcome>('all');
-  const events = [...Map.groupBy(deliveries, ({ eventId }) => eventId)].filter(
-    ([, attempts]) => shown === 'all' || outcomeOf(attempts) === shown,
-  );
+export function DeliveryLog({ deliveries, mayResend, onResend }: Props) {
+  const events = Map.groupBy(deliveries, ({ eventId }) => eventId);
   return (
-    <>
-      <Segments<Outcome> label="Outcome" value={shown} options={OUTCOMES} onChange={setShown} />
-      {events.length === 0 && (
-        <EmptyState title={shown === 'all' ? 'Nothing was sent yet' : 'No event of this outcome among the newest'}>
-          {shown === 'all' && 'Send a test, or make something.'}
-        </EmptyState>
-      )}
-      <div className={styles.log}>
-        {events.map(([eventId, attempts]) => (
-          <Event key={eventId} eventId={eventId} attempts={attempts} onResend={() => onResend(eventId)} />
-        ))}
-      </div>
-    </>
-  );
-}
-
-function Event({ eventId, attempts, onResend }: { eventId: string; attempts: Delivery[]; onResend(): void }) {
-  const [newest] = attempts;
-  if (!newest) return null;
-  const outcome = outcomeOf(attempts);
-  return (
-    <div className={styles.event}>
-      <details>
-        <summary>
-          <span className={styles[outcome]}>
-            {outcome === 'delivered'
-              ? `${newest.statusCode} in ${newest.durationMs} ms`
-              : outcome === 'waiting' && !newest.attemptedAt
-                ? 'Waiting'
-                : (newest.statusCode ?? 'No answer')}
-          </span>
-          <span>{eventName(newest.eventType)}</span>
-          <span className="mono" title={eventId}>
-            {shortId(eventId)}
-          </span>
-          <span className={styles.quiet}>
-            {attempts.length} {attempts.length === 1 ? 'try' : 'tries'}
-            {newest.nextAttemptAt && outcome !== 'delivered' && <Next at={newest.nextAttemptAt} />}
-          </span>
-        </summary>
-        <ol className={styles.attempts}>
-          {attempts.map((attempt) => (
-            <li key={attempt.id}>
-              <p>
-                try {attempt.attempt}, {attempt.trigger.toLowerCase()}
-                {attempt.attemptedAt && (
-                  <time
-                    title={moment(attempt.attemptedAt)}
-                    dateTime={new Date(attempt.attemptedAt * 1_000).toISOString()}
-                  >
-                    {' '}
-                    at {clockTime(attempt.attemptedAt)}
-                  </time>
-                )}
-                {attempt.error && `: ${ATTEMPT_FAULTS[attempt.error] ?? attempt.error}`}
-              </p>
-              {attempt.responseSnippet && <CodeBlock code={attempt.responseSnippet} label="Response" />}
-            </li>
-          ))}
-        </ol>
-      </details>
-      {newest.eventType !== 'WEBHOOK_TEST' && <Button onClick={onResend}>Resend</Button>}
+    <div className={styles.log}>
+      {[...events].map(([eventId, attempts]) => (
+        <EventRow key={eventId} attempts={attempts} onResend={mayResend ? () => onResend(eventId) : null} />
+      ))}
     </div>
   );
 }
 
-function Next({ at }: { at: number }) {
-  const now = useSyncExternalStore(onTick, nowS);
-  return <>, next {at > now ? `in ${duration(at - now)}` : 'now'}</>;
-}
-
-function outcomeOf([newest]: readonly Delivery[]): Exclude<Outcome, 'all'> {
-  if (newest?.attemptedAt && !newest.error) return 'delivered';
-  return !newest?.attemptedAt || newest.nextAttemptAt ? 'waiting' : 'failed';
+function EventRow({ attempts, onResend }: { attempts: Delivery[]; onResend: (() => void) | null }) {
+  const [newest] = attempts;
+  if (!newest) return null;
+  const { endpointId, eventId, taskId, nextAttemptAt } = newest;
+  const outcome = outcomeOf(newest);
+  return (
+    <div className={styles.event}>
+      <details>
+        <summary>
+          <span className={styles[outcome]}>{answerOf(newest)}</span>
+          <span>{eventName(newest.eventType)}</span>
+          <span className="mono" title={taskId ?? eventId}>
+            {shortId(taskId ?? eventId)}
+          </span>
+          <span className={styles.quiet}>
+            {plural(newest.attempt, 'try', 'tries')}
+            {nextAttemptAt && outcome === 'waiting' && (
+              <>
+                , <NextAttempt at={nextAttemptAt} />
+              </>
+            )}
+          </span>
+          {newest.attemptedAt && (
+            <span className={styles.quiet}>
+              <TimeAgo at={newest.attemptedAt} />
+            </span>
+          )}
+        </summary>
+        <div className={styles.attempts}>
+          <p className={styles.links}>
+            <Link to="/webhooks/$endpointId/events/$eventId" params={{ endpointId, eventId }}>
+              Open the event
+            </Link>
+            {taskId && (
+              <Link to="/tasks/$taskId" params={{ taskId }}>
+                Open its task
+              </Link>
+            )}
+          </p>
+          {attempts.map((attempt) => (
+            <AttemptDetails key={attempt.id} attempt={attempt} />
+          ))}
+        </div>
+      </details>
+      {newest.eventType !== 'WEBHOOK_TEST' && (
+        <Button
+          disabled={!onResend}
+          title={onResend ? undefined : 'The endpoint is disabled'}
+          onClick={() => onResend?.()}
+        >
+          Resend
+        </Button>
+      )}
+    </div>
+  );
 }

@@ -1,153 +1,139 @@
-import { Ellipsis, History, Power, RotateCw, Send, Trash2 } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { History, Power, Send } from 'lucide-react';
+import { useState } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
-import { plural } from '../../format/numbers.ts';
+import { useNews } from '../../live/use-news.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { MenuButton } from '../../parts/menu-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ShowOnce } from '../../parts/show-once.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { report } from '../../parts/toasts.ts';
-import { DeliveryLog } from './delivery-log.tsx';
+import { DeleteEndpointDialog } from './delete-endpoint.tsx';
+import type { DeliverySearch } from './delivery-search.ts';
+import { EndpointForm } from './endpoint-form.tsx';
+import { type EndpointAct, EndpointMenu } from './endpoint-menu.tsx';
+import { EndpointLog } from './endpoint-log.tsx';
+import { EndpointStats } from './endpoint-stats.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import {
-  DeleteEndpoint,
-  Deliveries,
-  Endpoints,
-  RecoverEndpoint,
-  ResendEvent,
-  RotateSecret,
-  TestEndpoint,
-  UpdateEndpoint,
-} from './webhooks.documents.ts';
+import { RecoverDialog } from './recover-dialog.tsx';
+import { RotateSecretDialog } from './rotate-secret.tsx';
+import { VerifyPanel } from './verify-panel.tsx';
+import { Delivered, OneEndpoint, TestEndpoint, UpdateEndpoint } from './webhooks.documents.ts';
 
-/** While the log is open it is read again at this pace. */
-const READ_MS = 3_000;
-const DAY = 86_400;
+interface Props {
+  endpointId: string;
+  search: DeliverySearch;
+  onSearch(search: DeliverySearch, isTyping?: boolean): void;
+  onDeleted(): void;
+}
 
 /** One endpoint: what was sent to it, and what came back. */
-export function EndpointPage({ endpointId, onDeleted }: { endpointId: string; onDeleted(): void }) {
-  const endpoints = useQuery(Endpoints, {});
-  const log = useQuery(Deliveries, { endpointId, after: null });
+export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props) {
+  const { data, error, reload } = useQuery(OneEndpoint, { id: endpointId });
+  const [act, setAct] = useState<EndpointAct | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
-  const { reload: readLog } = log;
-  const { reload: readEndpoints } = endpoints;
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void readLog(), READ_MS);
-    return () => clearInterval(timer);
-  }, [readLog]);
+  useNews(Delivered, { endpointId }, () => void reload());
 
-  const endpoint = endpoints.data?.webhookEndpoints.find(({ id }) => id === endpointId);
-  async function act(work: () => Promise<string>) {
-    try {
-      report(await work());
-      void readLog();
-      void readEndpoints();
-    } catch (error) {
-      report(asCallError(error).message, true);
-    }
-  }
-  const set = (status: 'ENABLED' | 'DISABLED') =>
-    act(async () => {
-      await mutate(UpdateEndpoint, { id: endpointId, input: { status } });
-      return `The endpoint is ${status.toLowerCase()}.`;
-    });
-  const test = () =>
-    act(async () => {
-      await mutate(TestEndpoint, { id: endpointId });
-      return 'A test event is on its way.';
-    });
-  const recover = () =>
-    act(async () => {
-      const since = Math.floor(Date.now() / 1_000) - DAY;
-      const { recoverWebhookEndpoint } = await mutate(RecoverEndpoint, { id: endpointId, since });
-      return `${plural(recoverWebhookEndpoint.events, 'event')} will be sent again.`;
-    });
-  const resend = (id: string) =>
-    act(async () => {
-      await mutate(ResendEvent, { id });
-      return 'The event is sent again.';
-    });
-  const rotate = () =>
-    act(async () => {
-      const { rotateWebhookSecret } = await mutate(RotateSecret, { id: endpointId });
-      setSecret(rotateWebhookSecret.secret);
-      return 'The endpoint has a new secret.';
-    });
-  const remove = () =>
-    act(async () => {
-      await mutate(DeleteEndpoint, { id: endpointId });
-      onDeleted();
-      return 'The endpoint is deleted.';
-    });
-  if (endpoints.data && !endpoint) {
+  if (error?.code === 'webhook_endpoint_not_found') {
     return (
       <Page title="Webhook endpoint">
         <EmptyState title="No endpoint of yours has this id" />
       </Page>
     );
   }
-  if (!endpoint)
+  const endpoint = data?.webhookEndpoint;
+  if (!endpoint) {
     return (
       <Page title="Webhook endpoint">
-        {endpoints.error ? (
-          <ErrorPanel error={endpoints.error} onRetry={() => void readEndpoints()} />
-        ) : (
-          <Skeleton height={240} />
-        )}
+        {error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={240} />}
       </Page>
     );
-
+  }
   const enabled = endpoint.status === 'ENABLED';
+  async function say(work: () => Promise<unknown>, done: string) {
+    try {
+      await work();
+      report(done);
+      void reload();
+    } catch (fault) {
+      report(asCallError(fault).message, true);
+    }
+  }
+  const set = (status: 'ENABLED' | 'DISABLED') =>
+    say(
+      () => mutate(UpdateEndpoint, { id: endpointId, input: { status } }),
+      `The endpoint is ${status.toLowerCase()}.`,
+    );
+  const test = () => say(() => mutate(TestEndpoint, { id: endpointId }), 'A test event is on its way.');
+  const close = () => setAct(null);
+  const done = () => {
+    close();
+    void reload();
+  };
   return (
     <Page
       title={<bdi>{endpoint.url}</bdi>}
       sub={<EndpointStatus endpoint={endpoint} />}
       actions={
         <>
-          {!enabled && (
+          {enabled ? (
+            <Button onClick={() => void test()}>
+              <Send aria-hidden /> Send test
+            </Button>
+          ) : (
             <Button variant="primary" onClick={() => void set('ENABLED')}>
               <Power aria-hidden /> Enable again
             </Button>
           )}
-          <Button disabled={!enabled} onClick={() => void test()}>
-            <Send aria-hidden /> Send test
-          </Button>
           <Button
             disabled={!enabled}
-            title="Sends again what failed in the last 24 hours"
-            onClick={() => void recover()}
+            title={enabled ? undefined : 'Enable the endpoint first'}
+            onClick={() => setAct('recover')}
           >
-            <History aria-hidden /> Recover 24 h
+            <History aria-hidden /> Recover
           </Button>
-          <MenuButton
-            icon
-            variant="quiet"
-            label="More actions"
-            trigger={<Ellipsis />}
-            items={[
-              { label: 'Rotate the secret', icon: <RotateCw />, onSelect: () => void rotate() },
-              ...(enabled ? [{ label: 'Disable', icon: <Power />, onSelect: () => void set('DISABLED') }] : []),
-              { label: 'Delete', icon: <Trash2 />, danger: true, line: true, onSelect: () => void remove() },
-            ]}
-          />
+          <EndpointMenu enabled={enabled} onAct={setAct} onDisable={() => void set('DISABLED')} />
         </>
       }
     >
-      {log.error && !log.data && <ErrorPanel error={log.error} onRetry={() => void readLog()} />}
-      {log.data && (
-        <DeliveryLog
-          deliveries={log.data.webhookDeliveries.edges.map(({ node }) => node)}
-          onResend={(id) => void resend(id)}
+      {endpoint.description && (
+        <p>
+          <bdi>{endpoint.description}</bdi>
+        </p>
+      )}
+      <EndpointStats endpoint={endpoint} />
+      <EndpointLog endpointId={endpointId} enabled={enabled} search={search} onSearch={onSearch} />
+      <VerifyPanel />
+      {act === 'edit' && (
+        <EndpointForm
+          title="Edit the endpoint"
+          initial={endpoint}
+          words={['Save changes', 'Saving…']}
+          onClose={close}
+          onSave={async (input) => {
+            await mutate(UpdateEndpoint, { id: endpointId, input });
+            done();
+          }}
         />
       )}
+      {act === 'recover' && <RecoverDialog endpointId={endpointId} onClose={close} onDone={done} />}
+      {act === 'rotate' && (
+        <RotateSecretDialog
+          endpointId={endpointId}
+          onClose={close}
+          onDone={(next) => {
+            done();
+            setSecret(next);
+          }}
+        />
+      )}
+      {act === 'delete' && <DeleteEndpointDialog endpoint={endpoint} onClose={close} onDone={onDeleted} />}
       {secret && (
         <ShowOnce
-          title="The new signing secret; the old one signs for 24 h more"
+          title="The new signing secret"
           secret={secret}
           variable="DARKROOM_WEBHOOK_SECRET"
           onDone={() => setSecret(null)}

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
 import { useState } from 'react';
+import { mutate } from '../../api/client.ts';
+import { count, percent } from '../../format/numbers.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -11,21 +13,32 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
 import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import { eventName } from './event-name.ts';
-import { NewEndpoint } from './new-endpoint.tsx';
-import { Endpoints } from './webhooks.documents.ts';
+import { eventName, SUBSCRIBED } from './event-name.ts';
+import { CreateEndpoint, type Endpoint, Endpoints } from './webhooks.documents.ts';
 
-const COLUMNS = [{ label: 'Endpoint' }, { label: 'Events' }, { label: 'State' }, { label: 'Created' }];
+const COLUMNS = [
+  { label: 'Endpoint' },
+  { label: 'Events' },
+  { label: 'State' },
+  { label: 'Accepted in 24 h', number: true },
+  { label: 'Last attempt' },
+];
+
+interface Props {
+  isNew: boolean;
+  onNew(isOpen: boolean): void;
+  onMade(endpointId: string): void;
+}
 
 /** Who is told when tasks end. */
-export function WebhooksPage() {
+export function WebhooksPage({ isNew, onNew, onMade }: Props) {
   const { data, error, reload } = useQuery(Endpoints, {});
-  const [isNew, setNew] = useState(false);
-  const [secret, setSecret] = useState<string | null>(null);
+  const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const endpoints = data?.webhookEndpoints ?? [];
   const add = (
-    <Button variant="primary" onClick={() => setNew(true)}>
+    <Button variant="primary" onClick={() => onNew(true)}>
       <Webhook aria-hidden /> New endpoint
     </Button>
   );
@@ -56,31 +69,51 @@ export function WebhooksPage() {
                   </div>
                 )}
               </>,
-              endpoint.events.map(eventName).join(', '),
+              <span key="events" className={styles.scopes}>
+                {endpoint.events.map((event) => (
+                  <span key={event} className={styles.chip}>
+                    {eventName(event)}
+                  </span>
+                ))}
+              </span>,
               <EndpointStatus key="state" endpoint={endpoint} />,
-              <TimeAgo key="age" at={endpoint.createdAt} />,
+              acceptedShare(endpoint),
+              endpoint.stats.lastAttemptedAt === null ? (
+                'never'
+              ) : (
+                <TimeAgo key="age" at={endpoint.stats.lastAttemptedAt} />
+              ),
             ],
           }))}
         />
       )}
-      {isNew && (
-        <NewEndpoint
-          onClose={() => setNew(false)}
-          onDone={(made) => {
-            setNew(false);
-            setSecret(made);
-            void reload();
+      {isNew && !made && (
+        <EndpointForm
+          title="New endpoint"
+          initial={{ url: '', description: '', events: SUBSCRIBED.slice(0, 2) as Endpoint['events'] }}
+          words={['Create endpoint', 'Creating…']}
+          onClose={() => onNew(false)}
+          onSave={async (input) => {
+            const { id, secret } = (await mutate(CreateEndpoint, { input })).createWebhookEndpoint;
+            // The address changes only afterwards: another screen would not have the secret.
+            if (secret) setMade({ id, secret });
           }}
         />
       )}
-      {secret && (
+      {made && (
         <ShowOnce
           title="The signing secret"
-          secret={secret}
+          secret={made.secret}
           variable="DARKROOM_WEBHOOK_SECRET"
-          onDone={() => setSecret(null)}
+          onDone={() => onMade(made.id)}
         />
       )}
     </Page>
   );
+}
+
+/** `99 % of 412` of the events whose outcome is known. */
+function acceptedShare({ stats: { delivered, failed } }: Endpoint): string {
+  const known = delivered + failed;
+  return known === 0 ? '–' : `${percent(delivered / known)} of ${count(known)}`;
 }

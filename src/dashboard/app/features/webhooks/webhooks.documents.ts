@@ -1,49 +1,132 @@
 import { graphql, type ResultOf } from '../../api/graphql.ts';
 
-export const Endpoints = graphql(`
-  query Endpoints {
-    webhookEndpoints {
-      id
-      url
-      description
-      events
-      status
-      disabledReason
-      secretHint
-      createdAt
+const EndpointFields = graphql(`
+  fragment EndpointFields on WebhookEndpoint {
+    id
+    url
+    description
+    events
+    status
+    disabledReason
+    secretHint
+    createdAt
+    failingSince
+    oldSecretUntil
+    stats(hours: 24) {
+      delivered
+      failed
+      waiting
+      p50Ms
+      lastAttemptedAt
+      lastStatusCode
     }
   }
 `);
 
-export type Endpoint = ResultOf<typeof Endpoints>['webhookEndpoints'][number];
+export const Endpoints = graphql(
+  `
+    query Endpoints {
+      webhookEndpoints {
+        ...EndpointFields
+      }
+    }
+  `,
+  [EndpointFields],
+);
 
-export const Deliveries = graphql(`
-  query Deliveries($endpointId: String!, $after: String) {
-    webhookDeliveries(endpointId: $endpointId, after: $after, first: 50) {
-      edges {
-        node {
-          id
-          eventId
-          eventType
-          attempt
-          attemptedAt
-          durationMs
-          statusCode
-          error
-          nextAttemptAt
-          responseSnippet
-          trigger
+export type Endpoint = ResultOf<typeof EndpointFields>;
+
+export const OneEndpoint = graphql(
+  `
+    query OneEndpoint($id: String!) {
+      webhookEndpoint(id: $id) {
+        ...EndpointFields
+      }
+    }
+  `,
+  [EndpointFields],
+);
+
+/** What `recover` would send again, counted before it is asked for. */
+export const Missed = graphql(`
+  query Missed($id: String!, $hours: Int!) {
+    webhookEndpoint(id: $id) {
+      id
+      stats(hours: $hours) {
+        failed
+        waiting
+      }
+    }
+  }
+`);
+
+const DeliveryFields = graphql(`
+  fragment DeliveryFields on WebhookDelivery {
+    id
+    endpointId
+    taskId
+    eventId
+    eventType
+    attempt
+    attemptedAt
+    durationMs
+    statusCode
+    error
+    nextAttemptAt
+    responseSnippet
+    trigger
+    url
+    requestHeaders
+  }
+`);
+
+export type Delivery = ResultOf<typeof DeliveryFields>;
+
+export const Deliveries = graphql(
+  `
+    query Deliveries($endpointId: String!, $filter: WebhookDeliveryFilter, $after: String) {
+      webhookDeliveries(endpointId: $endpointId, filter: $filter, after: $after, first: 50) {
+        edges {
+          node {
+            ...DeliveryFields
+          }
+        }
+        pageInfo {
+          endCursor
+          hasNextPage
         }
       }
-      pageInfo {
-        endCursor
-        hasNextPage
+    }
+  `,
+  [DeliveryFields],
+);
+
+export const OneEvent = graphql(
+  `
+    query OneEvent($id: String!) {
+      webhookEvent(id: $id) {
+        id
+        type
+        createdAt
+        taskId
+        body
+        deliveries {
+          ...DeliveryFields
+        }
       }
+    }
+  `,
+  [DeliveryFields],
+);
+
+/** Only that there is news: the log is read again, so filters and pages stay right. */
+export const Delivered = graphql(`
+  subscription Delivered($endpointId: String) {
+    webhookDelivered(endpointId: $endpointId) {
+      id
     }
   }
 `);
-
-export type Delivery = ResultOf<typeof Deliveries>['webhookDeliveries']['edges'][number]['node'];
 
 export const CreateEndpoint = graphql(`
   mutation CreateEndpoint($input: CreateWebhookEndpointInput!) {
@@ -88,16 +171,17 @@ export const RecoverEndpoint = graphql(`
 `);
 
 export const ResendEvent = graphql(`
-  mutation ResendEvent($id: String!) {
-    redeliverWebhookEvent(id: $id) {
+  mutation ResendEvent($id: String!, $endpointId: String) {
+    redeliverWebhookEvent(id: $id, endpointId: $endpointId) {
       id
+      endpoints
     }
   }
 `);
 
 export const RotateSecret = graphql(`
-  mutation RotateSecret($id: String!) {
-    rotateWebhookSecret(id: $id, keepOldSecretForHours: 24) {
+  mutation RotateSecret($id: String!, $hours: Float!) {
+    rotateWebhookSecret(id: $id, keepOldSecretForHours: $hours) {
       id
       secret
     }

@@ -1,0 +1,8 @@
+// Loaded before the program (--import): nothing is counted or observed. What computes the labels and reads the clock stays.
+import { createRequire } from 'node:module';
+
+const nothing = (): void => undefined;
+const { Counter, Gauge, Histogram } = createRequire(import.meta.url)('prom-client') as typeof import('prom-client');
+Counter.prototype.inc = nothing;
+Gauge.prototype.set = nothing;
+Histogram.prototype.observe = nothing;

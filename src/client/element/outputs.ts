@@ -1,0 +1,50 @@
+import type { SucceededTask, TaskOutput } from '../types.gen.ts';
+import { make } from './make.ts';
+
+export interface OutputTexts {
+  alt: string;
+  expired: string;
+}
+
+/** Gives the newest link of an output whose link has expired; null if there is none. */
+type Renew = (index: number) => Promise<string | null>;
+
+/** The pictures or films of a task. A link that has died is replaced once. */
+export function outputsOf(task: SucceededTask, texts: OutputTexts, renew: Renew): HTMLElement {
+  const { outputs } = task.result;
+  const list = make('div', 'outputs');
+  list.append(
+    ...outputs.map((output) => {
+      const { url } = output;
+      if (url === null) return make('p', 'expired', { textContent: texts.expired });
+      const alt = outputs.length > 1 && texts.alt !== '' ? `${texts.alt} (${output.index + 1})` : texts.alt;
+      const media = output.type === 'video' ? film(output, alt) : picture(output, alt);
+      let isRenewed = false;
+      media.addEventListener('error', async () => {
+        const next = isRenewed ? null : await renew(output.index).catch(() => null);
+        isRenewed = true;
+        if (next === null) media.replaceWith(make('p', 'expired', { textContent: texts.expired }));
+        else media.src = next;
+      });
+      media.src = url;
+      return media;
+    }),
+  );
+  return list;
+}
+
+/** Width and height keep its place on the page while it loads. */
+const picture = ({ width, height }: TaskOutput, alt: string): HTMLImageElement =>
+  make('img', 'output image', { alt, width, height, decoding: 'async' });
+
+function film({ width, height }: TaskOutput, alt: string): HTMLVideoElement {
+  const video = make('video', 'output video', {
+    width,
+    height,
+    controls: true,
+    playsInline: true,
+    preload: 'metadata',
+  });
+  if (alt !== '') video.ariaLabel = alt;
+  return video;
+}

@@ -1,0 +1,158 @@
+import { follow } from '../follow.ts';
+import { Transport } from '../http/transport.ts';
+import type { Task } from '../types.gen.ts';
+import { ENGLISH, type TaskLabels } from './labels.ts';
+import { Screen, type Shown } from './screen.ts';
+
+export type { TaskLabels } from './labels.ts';
+
+/** One read waits so long for the end of the task. */
+const READ_WAIT_S = 5;
+const READ_TIMEOUT_MS = 20_000;
+
+const isFinal = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed';
+
+/** Where there is no DOM, as on a server that renders pages, the module can be loaded and does nothing. */
+const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
+
+/**
+ * `<darkroom-task src="/pictures/task_…">`: the progress of a task, then its pictures or films, or its failure.
+ *
+ * `src` answers as `GET /v1/tasks/{task_id}` does, and `src` + `/events` as its stream of events, by the rights of the visitor. The
+ * page's own server passes both on with its API key, which no page may hold.
+ *
+ * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is written.
+ * Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one, `darkroom-error` if it cannot be read.
+ * Styles: `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`, `--darkroom-accent`,
+ * `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
+ */
+export class DarkroomTask extends Base {
+  static readonly observedAttributes = ['src', 'alt', 'poll'];
+
+  /** The newest state seen. */
+  task: Task | null = null;
+  private screen: Screen | null = null;
+  private reading: AbortController | null = null;
+  private givenFetch: typeof fetch | undefined;
+  private givenLabels: Partial<TaskLabels> = {};
+
+  get src(): string {
+    return this.getAttribute('src') ?? '';
+  }
+  set src(url: string) {
+    this.setAttribute('src', url);
+  }
+
+  /** Sends the requests, for instance with a token of the visitor in a header. */
+  get fetch(): typeof fetch | undefined {
+    return this.givenFetch;
+  }
+  set fetch(given: typeof fetch | undefined) {
+    this.givenFetch = given;
+    this.restart();
+  }
+
+  /** What it says, for pages in another language. The rest stays English. */
+  get labels(): Partial<TaskLabels> {
+    return this.givenLabels;
+  }
+  set labels(given: Partial<TaskLabels>) {
+    this.givenLabels = given;
+    this.redraw();
+  }
+
+  connectedCallback(): void {
+    this.screen ??= new Screen(this.attachShadow({ mode: 'open' }));
+    this.restart();
+  }
+
+  disconnectedCallback(): void {
+    this.reading?.abort();
+  }
+
+  attributeChangedCallback(name: string): void {
+    if (name === 'alt') this.redraw();
+    else this.restart();
+  }
+
+  private restart(): void {
+    this.reading?.abort();
+    if (!this.isConnected || !this.screen) return;
+    this.task = null;
+    this.removeAttribute('status');
+    this.screen.clear(this.shown());
+    if (this.src === '') return;
+    const reading = new AbortController();
+    this.reading = reading;
+    void this.read(reading.signal);
+  }
+
+  private async read(signal: AbortSignal): Promise<void> {
+    try {
+      const { transport, path, query, events } = this.source();
+      const read = (given?: AbortSignal) =>
+        transport.json<Task>('GET', path, {
+          query: { ...query, wait: READ_WAIT_S },
+          timeoutMs: READ_TIMEOUT_MS,
+          signal: given,
+        });
+      for await (const task of follow<Task>(transport, { id: path, events, isFinal, read }, signal)) {
+        if (signal.aborted) return;
+        this.accept(task);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.screen?.showUnreadable(this.shown(), () => this.restart());
+      this.dispatch('darkroom-error', error);
+    }
+  }
+
+  private accept(task: Task): void {
+    this.task = task;
+    this.setAttribute('status', task.status);
+    this.screen?.show(task, this.shown());
+    this.dispatch('darkroom-change', task);
+    if (isFinal(task)) this.dispatch('darkroom-end', task);
+  }
+
+  private redraw(): void {
+    if (this.task) this.screen?.show(this.task, this.shown());
+    else this.screen?.clear(this.shown());
+  }
+
+  private shown(): Shown {
+    const labels = { ...ENGLISH, ...this.givenLabels };
+    return { labels, alt: this.getAttribute('alt'), reread: () => this.reread() };
+  }
+
+  private reread(): Promise<Task> {
+    const { transport, path, query } = this.source();
+    return transport.json<Task>('GET', path, { query });
+  }
+
+  /** A `src` may have a query, such as a token, which goes with every request. */
+  private source() {
+    const { origin, pathname, search, searchParams } = new URL(this.src, document.baseURI);
+    const transport = new Transport({ baseUrl: origin, ...(this.givenFetch && { fetch: this.givenFetch }) });
+    const events = this.hasAttribute('poll') ? null : `${pathname}/events${search}`;
+    return { transport, path: pathname, query: Object.fromEntries(searchParams), events };
+  }
+
+  private dispatch(name: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'darkroom-task': DarkroomTask;
+  }
+  interface HTMLElementEventMap {
+    'darkroom-change': CustomEvent<Task>;
+    'darkroom-end': CustomEvent<Task>;
+    'darkroom-error': CustomEvent<unknown>;
+  }
+}
+
+if (globalThis.customElements && !customElements.get('darkroom-task'))
+  customElements.define('darkroom-task', DarkroomTask);

@@ -1,0 +1,42 @@
+/** What an address of Compare names: an output of a task, from 0. */
+export interface Chosen {
+  taskId: string;
+  index: number;
+}
+
+export const MAX_PANES = 4;
+
+/** `outputs=file_a,file_b` or `tasks=task_a,task_b`: at most four, in their order, without what is misspelt. */
+export function chosenOf({ outputs, tasks }: { outputs?: string; tasks?: string }): Chosen[] {
+  const all = [...split(outputs).map(ofOutput), ...split(tasks).map(ofTask)].filter((each) => each !== null);
+  return all.slice(0, MAX_PANES);
+}
+
+const split = (text: string | undefined): string[] => text?.split(',').filter(Boolean) ?? [];
+
+/** The id of an output holds that of its task. */
+function ofOutput(id: string): Chosen | null {
+  const groups = /^file_(?<task>[0-9a-z]{26})_(?<index>\d+)$/.exec(id)?.groups;
+  return groups ? { taskId: `task_${groups['task']}`, index: Number(groups['index']) } : null;
+}
+
+const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? { taskId: id, index: 0 } : null);
+
+/** The id of an output, as the address has it. */
+export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
+
+/** Names of inputs, each with its value in every task; those that differ come first. */
+export function inputsOf(
+  inputs: readonly Record<string, unknown>[],
+): { name: string; values: string[]; differs: boolean }[] {
+  const names = [...new Set(inputs.flatMap((input) => Object.keys(input)))];
+  return names
+    .map((name) => {
+      const values = inputs.map((input) => textOf(input[name]));
+      return { name, values, differs: new Set(values).size > 1 };
+    })
+    .toSorted((a, b) => Number(b.differs) - Number(a.differs));
+}
+
+const textOf = (value: unknown): string =>
+  value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);

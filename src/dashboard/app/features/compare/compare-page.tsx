@@ -1,0 +1,136 @@
+import { Play, SquareSplitHorizontal } from 'lucide-react';
+import { type CSSProperties, type KeyboardEvent, useRef } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Page } from '../../parts/page.tsx';
+import { usePlacement } from '../../viewer/use-placement.ts';
+import { ZoomBar } from '../../viewer/zoom-bar.tsx';
+import { type Chosen, chosenOf, inputsOf, outputId } from './chosen.ts';
+import { ComparePane } from './compare-pane.tsx';
+import styles from './compare.module.css';
+import { useCompared } from './use-compared.ts';
+
+interface Props {
+  search: { outputs?: string; tasks?: string };
+  onOutputs(outputs: string): void;
+  onTasks(): void;
+}
+
+/** Two to four outputs side by side, zoomed together, with the inputs that differ. */
+export function ComparePage({ search, onOutputs, onTasks }: Props) {
+  const chosen = chosenOf(search);
+  const panes = useRef<HTMLDivElement>(null);
+  const { tasks, error } = useCompared(chosen.map(({ taskId }) => taskId));
+  const zoom = usePlacement(panes, { width: 1_024, height: 1_024 });
+  const known = chosen.flatMap(({ taskId }) => tasks.get(taskId) ?? []);
+  const films = known.filter(({ kind }) => kind === 'VIDEO').length;
+
+  if (chosen.length < 2) {
+    return (
+      <Page title="Compare">
+        <EmptyState
+          icon={<SquareSplitHorizontal size={28} aria-hidden />}
+          title="Choose two to four outputs"
+          action={
+            <Button variant="primary" onClick={onTasks}>
+              Tasks
+            </Button>
+          }
+        >
+          Select them in the list of tasks or in the gallery, then press Compare.
+        </EmptyState>
+      </Page>
+    );
+  }
+  if (error && known.length === 0) {
+    return (
+      <Page title="Compare">
+        <ErrorPanel error={error} />
+      </Page>
+    );
+  }
+  const change = (next: readonly Chosen[]) => onOutputs(next.map(outputId).join(','));
+  const replay = () => {
+    for (const film of panes.current?.querySelectorAll<HTMLVideoElement>('video[data-compared]') ?? []) {
+      film.currentTime = 0;
+      void film.play().catch(() => undefined);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if ((event.target as HTMLElement).tagName !== 'VIDEO' && zoom.arrow(event.key)) event.preventDefault();
+  };
+  return (
+    <Page
+      title="Compare"
+      sub={`${chosen.length} outputs`}
+      actions={
+        <>
+          {films > 0 && (
+            <Button onClick={replay}>
+              <Play aria-hidden /> Play together
+            </Button>
+          )}
+          {films < chosen.length && (
+            <div className={styles.tools} role="toolbar" aria-label="Zoom of all">
+              <ZoomBar zoom={zoom} />
+            </div>
+          )}
+        </>
+      }
+    >
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the toolbar has the same by buttons */}
+      <div
+        ref={panes}
+        className={styles.panes}
+        style={{ '--panes': chosen.length } as CSSProperties}
+        onKeyDown={onKeyDown}
+      >
+        {chosen.map((each, at) => (
+          <ComparePane
+            key={`${at}-${each.taskId}`}
+            chosen={each}
+            number={at + 1}
+            zoom={zoom}
+            onStep={(index) => change(chosen.map((old, place) => (place === at ? { ...old, index } : old)))}
+            onRemove={chosen.length > 2 ? () => change(chosen.filter((_, place) => place !== at)) : null}
+          />
+        ))}
+      </div>
+      {known.length === chosen.length && (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard
+        <div className={styles.inputs} role="region" aria-label="Inputs" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Input</th>
+                {chosen.map((each, at) => (
+                  <th key={outputId(each)} scope="col">
+                    {at + 1}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {inputsOf(known.map(({ model, input }) => ({ model, ...(input as object) }))).map(
+                ({ name, values, differs }) => (
+                  <tr key={name} data-differs={differs}>
+                    <th scope="row" className="mono">
+                      {name}
+                      {differs && <span className={styles.mark}>differs</span>}
+                    </th>
+                    {values.map((value, at) => (
+                      <td key={at}>
+                        <bdi>{value}</bdi>
+                      </td>
+                    ))}
+                  </tr>
+                ),
+              )}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Page>
+  );
+}

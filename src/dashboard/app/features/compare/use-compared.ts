@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'react';
+import { run } from '../../api/client.ts';
+import { asCallError, type CallError } from '../../api/errors.ts';
+import { putTasks } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { type Compared, ComparedTask } from './compare.documents.ts';
+
+/** The tasks with their inputs, by id. Their state and outputs come from the feed. */
+export function useCompared(taskIds: readonly string[]) {
+  const [tasks, setTasks] = useState<ReadonlyMap<string, Compared>>(new Map());
+  const [error, setError] = useState<CallError | null>(null);
+  const key = [...new Set(taskIds)].join(',');
+  useEffect(() => {
+    let isOld = false;
+    const read = async () => {
+      const answers = await Promise.all(
+        key
+          .split(',')
+          .filter(Boolean)
+          .map((taskId) => run(ComparedTask, { taskId })),
+      );
+      if (isOld) return;
+      putTasks(answers.map(({ task }) => toRow(task)));
+      setTasks(new Map(answers.map(({ task }) => [task.taskId, task])));
+    };
+    read().catch((fault: unknown) => !isOld && setError(asCallError(fault)));
+    return () => {
+      isOld = true;
+    };
+  }, [key]);
+  return { tasks, error };
+}

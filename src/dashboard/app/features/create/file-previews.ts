@@ -1,0 +1,42 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { run } from '../../api/client.ts';
+import { OwnFile } from '../../live/file.documents.ts';
+
+/** What files of ours look like, by their ids; null: it is asked, or there is none. */
+const previews = new Map<string, string | null>();
+const listeners = new Set<() => void>();
+let version = 0;
+
+function put(fileId: string, url: string | null): void {
+  previews.set(fileId, url);
+  version++;
+  for (const listener of listeners) listener();
+}
+
+/** Keeps the path of a link for its file. The service may name itself by another host than the browser uses. */
+export function rememberPreview(fileId: string, link: string): void {
+  const { pathname, search } = new URL(link, location.origin);
+  put(fileId, pathname + search);
+}
+
+/** Shows what the images of a form look like. Foreign URLs are never loaded. */
+export function usePreviews(images: readonly string[]): (image: string) => string | null {
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => version,
+  );
+  const unknown = images.filter((image) => image.startsWith('file_') && !previews.has(image)).join(' ');
+  useEffect(() => {
+    for (const id of unknown.split(' ').filter(Boolean)) {
+      previews.set(id, null);
+      run(OwnFile, { id }).then(
+        ({ file }) => file.url && rememberPreview(id, file.url),
+        () => undefined, // its id is shown instead
+      );
+    }
+  }, [unknown]);
+  return (image) => previews.get(image) ?? null;
+}

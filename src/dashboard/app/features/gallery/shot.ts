@@ -1,0 +1,34 @@
+import type { Output, TaskRow } from '../../live/task-store.ts';
+
+/** A picture or film of the gallery. */
+export interface Shot {
+  output: Output;
+  taskId: string;
+  model: string;
+  prompt: string;
+  createdAt: number;
+  /** Outputs of its task. */
+  of: number;
+  /** Width to height. */
+  ratio: number;
+  /** When its file is or was deleted, unix seconds; 0: never. */
+  filesUntil: number;
+}
+
+export const shotsOf = ({ taskId, model, prompt, createdAt, outputs, filesUntil }: TaskRow): Shot[] =>
+  outputs.map((output) => ({
+    output,
+    taskId,
+    model,
+    prompt,
+    createdAt,
+    filesUntil,
+    of: outputs.length,
+    ratio: output.width / output.height,
+  }));
+
+/** The id of an output holds that of its task. */
+export function taskOf(fileId: string | null): string | null {
+  const task = /^file_(?<task>[0-9a-z]{26})_\d+$/.exec(fileId ?? '')?.groups?.['task'];
+  return task ? `task_${task}` : null;
+}

@@ -1,0 +1,68 @@
+import type { Key } from './keys.documents.ts';
+
+type Limits = Key['limits'];
+export type LimitName = 'createsPerMinute' | 'readsPerMinute' | 'maxRunning' | 'maxQueued' | 'maxFileBytes' | 'weight';
+
+interface Limit {
+  name: LimitName;
+  label: string;
+  /** The name in the API. */
+  field: string;
+  hint: string;
+}
+
+/** In the order of the form. */
+export const LIMITS: readonly Limit[] = [
+  { name: 'createsPerMinute', label: 'Creations a minute', field: 'creates_per_minute', hint: '0: no limit' },
+  { name: 'readsPerMinute', label: 'Other calls a minute', field: 'reads_per_minute', hint: '0: no limit' },
+  { name: 'maxRunning', label: 'Running at once', field: 'max_running', hint: 'further tasks wait; 0: no limit' },
+  { name: 'maxQueued', label: 'Queued at once', field: 'max_queued', hint: 'further ones are refused; 0: no limit' },
+  { name: 'maxFileBytes', label: 'Bytes of uploads', field: 'max_file_bytes', hint: '0: no limit' },
+  { name: 'weight', label: 'Weight', field: 'weight', hint: '1 to 100: share of the starts while others wait' },
+];
+
+/** What the form says, as texts of its fields. */
+export interface LimitTexts {
+  limits: Record<LimitName, string>;
+  /** Empty: no budget. */
+  amount: string;
+  period: NonNullable<Limits['budget']>['period'];
+  soft: string;
+}
+
+const MICROS = 1_000_000;
+
+/** @param limits null for a new key: empty fields keep the configured values */
+export function textsOf(limits: Limits | null): LimitTexts {
+  const budget = limits?.budget;
+  return {
+    limits: Object.fromEntries(
+      LIMITS.map(({ name }) => [name, limits ? String(limits[name]) : '']),
+    ) as LimitTexts['limits'],
+    amount: budget ? String(budget.amountMicros / MICROS) : '',
+    period: budget?.period ?? 'MONTH',
+    soft: budget?.softPercent ? String(budget.softPercent) : '',
+  };
+}
+
+/**
+ * What has changed, for the API: an emptied field goes back to the configured value, an emptied amount ends the budget.
+ * undefined when nothing has.
+ */
+export function changesOf(texts: LimitTexts, before: LimitTexts) {
+  const limits: Partial<Record<LimitName, number | null>> = {};
+  for (const { name } of LIMITS) {
+    const text = texts.limits[name].trim();
+    if (text !== before.limits[name]) limits[name] = text === '' ? null : Number(text);
+  }
+  const budget = budgetOf(texts);
+  const isSame = JSON.stringify(budget) === JSON.stringify(budgetOf(before));
+  if (Object.keys(limits).length === 0 && isSame) return undefined;
+  return { ...limits, ...(!isSame && { budget }) };
+}
+
+function budgetOf({ amount, period, soft }: LimitTexts) {
+  if (amount.trim() === '') return null;
+  const amountMicros = Math.round(Number(amount) * MICROS);
+  return { amountMicros, period, ...(soft.trim() !== '' && { softPercent: Number(soft) }) };
+}

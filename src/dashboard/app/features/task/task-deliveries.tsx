@@ -1,0 +1,91 @@
+import { Link } from '@tanstack/react-router';
+import { mutate } from '../../api/client.ts';
+import { nowS } from '../../format/clock.ts';
+import { duration } from '../../format/time.ts';
+import { useQuery } from '../../live/use-query.ts';
+import { Button } from '../../parts/button.tsx';
+import { Countdown } from '../../parts/countdown.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Forbidden } from '../../parts/forbidden.tsx';
+import { Id } from '../../parts/id.tsx';
+import { Table } from '../../parts/table.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { report } from '../../parts/toasts.ts';
+import { useAction } from '../../parts/use-action.ts';
+import { ResendEvent, TaskDeliveries } from './task.documents.ts';
+import styles from './task.module.css';
+
+const COLUMNS = [
+  { label: 'Event' },
+  { label: 'Endpoint' },
+  { label: 'Try', number: true },
+  { label: 'Answer' },
+  { label: 'When' },
+  { label: 'Actions', hidden: true },
+];
+
+/** To which webhooks the end of the task was told, and what they answered. */
+export function TaskDeliveriesTab({ taskId, allowed }: { taskId: string; allowed: boolean }) {
+  const { data, error, reload } = useQuery(TaskDeliveries, allowed ? { taskId } : null);
+  const { busy, fault, act } = useAction();
+  if (!allowed) return <Forbidden scope="webhooks:manage" what="see deliveries" />;
+  if (error && !data) return <ErrorPanel error={error} onRetry={() => void reload()} />;
+  const deliveries = data?.task.webhookDeliveries ?? [];
+  if (deliveries.length === 0)
+    return (
+      <p className={styles.caption}>
+        {data ? 'No webhook was sent for this task: no enabled endpoint wanted its events.' : 'Loading…'}
+      </p>
+    );
+  const resend = (id: string, endpointId: string) =>
+    act(async () => {
+      await mutate(ResendEvent, { id, endpointId });
+      report('The event is sent again.');
+      await reload();
+    });
+  return (
+    <>
+      {fault && <p role="alert">{fault}</p>}
+      <Table
+        label="Deliveries"
+        columns={COLUMNS}
+        rows={deliveries.map((delivery) => ({
+          key: delivery.id,
+          cells: [
+            delivery.eventType.toLowerCase().replace('_', '.'),
+            <Link key="endpoint" to="/webhooks/$endpointId" params={{ endpointId: delivery.endpointId }}>
+              <Id id={delivery.endpointId} />
+            </Link>,
+            delivery.attempt,
+            answerOf(delivery),
+            delivery.attemptedAt ? (
+              <TimeAgo key="when" at={delivery.attemptedAt} />
+            ) : delivery.nextAttemptAt ? (
+              <Countdown key="when" before="in " seconds={Math.max(0, delivery.nextAttemptAt - nowS())} />
+            ) : (
+              '–'
+            ),
+            delivery.attemptedAt ? (
+              <Button key="again" disabled={busy} onClick={() => void resend(delivery.eventId, delivery.endpointId)}>
+                Resend
+              </Button>
+            ) : null,
+          ],
+        }))}
+      />
+    </>
+  );
+}
+
+function answerOf({ statusCode, error, durationMs, attemptedAt }: Delivery): string {
+  if (!attemptedAt) return 'waits';
+  const answer = statusCode ?? error?.toLowerCase().replaceAll('_', ' ') ?? 'no answer';
+  return durationMs === null ? String(answer) : `${answer} in ${duration(durationMs / 1_000)}`;
+}
+
+interface Delivery {
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number | null;
+  attemptedAt: number | null;
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+import { useQuery } from '../../live/use-query.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ReferenceThumb } from './reference-thumb.tsx';
+import { type Detail, ModelParameters } from './task.documents.ts';
+import styles from './task.module.css';
+
+interface Parameters {
+  properties?: Record<string, { default?: unknown; description?: string; const?: unknown }>;
+}
+
+/** Every input of the model: what was asked for, and in grey what the defaults were. */
+export function TaskInputTab({ detail }: { detail: Detail }) {
+  const { data } = useQuery(ModelParameters, { id: detail.model });
+  const given = detail.input as Record<string, unknown>;
+  const fields = (data?.model.parameters as Parameters | undefined)?.properties ?? {};
+  const names = [...new Set([...Object.keys(given), ...Object.keys(fields)])].filter(
+    (name) => fields[name]?.const === undefined && name !== 'metadata' && name !== 'parent_task_id',
+  );
+  return (
+    <>
+      <p className={styles.caption}>
+        <span>The request, with the defaults of {detail.model} in grey</span>
+        <CopyButton text={JSON.stringify({ model: detail.model, ...given }, null, 2)} label="Copy JSON" />
+      </p>
+      <dl className={styles.inputs}>
+        {names.map((name) => {
+          const isGiven = name in given;
+          const value = isGiven ? given[name] : fields[name]?.default;
+          return (
+            <div key={name} data-default={!isGiven}>
+              <dt className="mono">{name}</dt>
+              <dd>{value === undefined ? '–' : shown(value)}</dd>
+              {!isGiven && value !== undefined && <span className="visually-hidden">the default</span>}
+            </div>
+          );
+        })}
+        {Object.entries(detail.metadata as Record<string, string>).map(([name, value]) => (
+          <div key={`metadata.${name}`}>
+            <dt className="mono">metadata.{name}</dt>
+            <dd>
+              <bdi>{value}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function shown(value: unknown): ReactNode {
+  if (Array.isArray(value)) return value.map((each) => <Single key={String(each)} value={each} />);
+  return <Single value={value} />;
+}
+
+function Single({ value }: { value: unknown }) {
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return text.startsWith('file_') ? <ReferenceThumb fileId={text} /> : <bdi>{text}</bdi>;
+}

@@ -1,0 +1,22 @@
+import { mutate } from '../../api/client.ts';
+import { plural } from '../../format/numbers.ts';
+import { RetryTask } from '../../live/task-actions.documents.ts';
+import { isFinal, putTasks, taskRow } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { report } from '../../parts/toasts.ts';
+
+/** Makes the chosen tasks again, one after the other. Those that have not ended are left alone. */
+export async function runAgain(taskIds: readonly string[]): Promise<void> {
+  let sent = 0;
+  for (const taskId of taskIds) {
+    const row = taskRow(taskId);
+    if (!row || !isFinal(row)) continue;
+    const { retryTask } = await mutate(RetryTask, { taskId, key: null }).catch((error: unknown) => {
+      report(`${plural(sent, 'task')} sent. ${error instanceof Error ? error.message : ''}`, true);
+      throw error;
+    });
+    putTasks([toRow(retryTask)]);
+    sent++;
+  }
+  report(`${plural(sent, 'task')} sent again.`);
+}

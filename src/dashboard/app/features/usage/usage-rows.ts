@@ -1,0 +1,62 @@
+import type { UsagePages } from './usage.documents.ts';
+
+export const GROUPS = { model: 'model', error: 'error_code', key: 'api_key_id' } as const;
+export type By = keyof typeof GROUPS;
+export const isBy = (text: string | undefined): text is By => text !== undefined && text in GROUPS;
+
+type Bucket = UsagePages['data'][number];
+type Result = Bucket['results'][number];
+
+export const FIGURES = ['succeeded', 'failed', 'cancelled', 'images', 'videoSeconds', 'costMicros'] as const;
+type Figures = Record<(typeof FIGURES)[number], number>;
+
+export interface UsageRow extends Figures {
+  /** Id of the model or key, or the code of the error. */
+  id: string;
+}
+
+const idOf = (result: Result, by: By): string | null =>
+  by === 'model' ? result.model : by === 'error' ? result.errorCode : result.apiKeyId;
+
+const sumOf = (results: readonly Result[]): Figures =>
+  Object.fromEntries(
+    FIGURES.map((name) => [name, results.reduce((total, result) => total + result[name], 0)]),
+  ) as Figures;
+
+/** What every bucket came to. */
+export const bucketSums = (data: readonly Bucket[]): (Figures & { startTime: number })[] =>
+  data.map(({ startTime, results }) => ({ startTime, ...sumOf(results) }));
+
+/** The sums of each group over all buckets, the largest first. Tasks that did not fail belong to no error. */
+export function rowsBy(data: readonly Bucket[], by: By): UsageRow[] {
+  const groups = Map.groupBy(
+    data.flatMap(({ results }) => results).filter((result) => idOf(result, by) !== null),
+    (result) => idOf(result, by) ?? '',
+  );
+  const size = ({ succeeded, failed, cancelled }: UsageRow) => succeeded + failed + cancelled;
+  return [...groups].map(([id, results]) => ({ id, ...sumOf(results) })).sort((a, b) => size(b) - size(a));
+}
+
+const MICROS = 1_000_000;
+
+/** A line a bucket and group, so that a spreadsheet can sum up anything. Times are ISO 8601 in UTC. */
+export function csvRows(
+  data: readonly Bucket[],
+  by: By,
+  { currency, nameOf }: { currency: string; nameOf(id: string): string },
+): (string | number)[][] {
+  const heading = ['from', by, 'succeeded', 'failed', 'cancelled', 'images', 'video_seconds', `cost_${currency}`];
+  const lines = data.flatMap(({ startTime, results }) =>
+    results.map((result) => [
+      new Date(startTime * 1_000).toISOString(),
+      nameOf(idOf(result, by) ?? ''),
+      result.succeeded,
+      result.failed,
+      result.cancelled,
+      result.images,
+      result.videoSeconds,
+      result.costMicros / MICROS,
+    ]),
+  );
+  return [heading, ...lines];
+}

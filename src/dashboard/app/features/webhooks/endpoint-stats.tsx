@@ -1,0 +1,32 @@
+import { count } from '../../format/numbers.ts';
+import { Stats } from '../../parts/stat.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import type { Endpoint } from './webhooks.documents.ts';
+
+/** How the endpoint did in the last 24 hours. */
+export function EndpointStats({ endpoint: { stats, failingSince } }: { endpoint: Endpoint }) {
+  const { delivered, failed, waiting, p50Ms, lastAttemptedAt, lastStatusCode } = stats;
+  return (
+    <Stats
+      stats={[
+        { label: 'Delivered in 24 h', value: count(delivered) },
+        {
+          label: 'Given up',
+          value: count(failed),
+          note: failingSince ? (
+            <>
+              first failure <TimeAgo at={failingSince} />
+            </>
+          ) : undefined,
+        },
+        { label: 'Waiting for a retry', value: count(waiting) },
+        { label: 'Median answer', value: p50Ms === null ? '–' : `${p50Ms} ms` },
+        {
+          label: 'Last attempt',
+          value: lastAttemptedAt === null ? '–' : (lastStatusCode ?? 'none'),
+          note: lastAttemptedAt !== null && <TimeAgo at={lastAttemptedAt} />,
+        },
+      ]}
+    />
+  );
+}

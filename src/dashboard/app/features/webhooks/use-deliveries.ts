@@ -1,0 +1,49 @@
+import { useState } from 'react';
+import { run } from '../../api/client.ts';
+import { asCallError, type CallError } from '../../api/errors.ts';
+import { useNews } from '../../live/use-news.ts';
+import { useQuery } from '../../live/use-query.ts';
+import { type DeliverySearch, deliveryFilterOf } from './delivery-search.ts';
+import { Deliveries, Delivered, type Delivery } from './webhooks.documents.ts';
+
+interface Older {
+  /** The filter that they were read with. */
+  key: string;
+  deliveries: Delivery[];
+  cursor: string | null;
+}
+
+/** The log of an endpoint: its newest page follows the attempts live, older pages are read when they are asked for. */
+export function useDeliveries(endpointId: string, search: DeliverySearch) {
+  const filter = deliveryFilterOf(search);
+  const key = JSON.stringify(filter);
+  const { data, error, reload } = useQuery(Deliveries, { endpointId, filter, after: null });
+  const [older, setOlder] = useState<Older | null>(null);
+  const [fault, setFault] = useState<CallError | null>(null);
+  useNews(Delivered, { endpointId }, () => void reload());
+
+  const newest = data?.webhookDeliveries;
+  const pages = older?.key === key ? older : null;
+  const cursor = pages ? pages.cursor : newest?.pageInfo.hasNextPage ? newest.pageInfo.endCursor : null;
+  const shown = newest?.edges.map(({ node }) => node) ?? [];
+  const known = new Set(shown.map(({ id }) => id));
+
+  async function more(): Promise<void> {
+    try {
+      const next = (await run(Deliveries, { endpointId, filter, after: cursor })).webhookDeliveries;
+      const deliveries = [...(pages?.deliveries ?? []), ...next.edges.map(({ node }) => node)];
+      setOlder({ key, deliveries, cursor: next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null });
+      setFault(null);
+    } catch (caught) {
+      setFault(asCallError(caught));
+    }
+  }
+
+  return {
+    deliveries: newest ? [...shown, ...(pages?.deliveries ?? []).filter(({ id }) => !known.has(id))] : null,
+    error: error ?? fault,
+    hasMore: cursor !== null,
+    more,
+    reload,
+  };
+}

@@ -1,0 +1,62 @@
+import { failureWords } from '../api/error-words.ts';
+import { onTask, taskRow, type TaskRow } from './task-store.ts';
+
+/** Screen readers get at most one sentence in this time. */
+const QUIET_MS = 5_000;
+const STEPS = [25, 50, 75];
+
+let text = '';
+let spokenAt = -QUIET_MS;
+let timer: ReturnType<typeof setTimeout> | null = null;
+/** The newest sentence about each task: an older one is no longer true. */
+const waiting = new Map<string, string>();
+const listeners = new Set<() => void>();
+
+/** What the polite live region of the page says. */
+export const announcement = (): string => text;
+
+export function onAnnouncement(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Announces the changes of state of a task and a quarter, half and three quarters of its way. */
+export function announceTask(taskId: string): () => void {
+  let last = stageOf(taskRow(taskId));
+  return onTask(taskId, () => {
+    const row = taskRow(taskId);
+    const stage = stageOf(row);
+    if (!row || stage === last) return;
+    const isNews = last !== null;
+    last = stage;
+    if (isNews) say(taskId, sentence(row));
+  });
+}
+
+/** Changes only when there is something to say. */
+function stageOf(row: TaskRow | undefined): string | null {
+  if (!row) return null;
+  const step = row.status === 'RUNNING' ? STEPS.findLast((each) => row.progress >= each) : undefined;
+  return `${row.status} ${step ?? ''}`;
+}
+
+function sentence(row: TaskRow): string {
+  const what = row.prompt.slice(0, 60);
+  if (row.status === 'RUNNING') return `${row.progress} percent: ${what}`;
+  if (row.status === 'FAILED') return `${failureWords(row.error?.code ?? '').title}: ${what}`;
+  return `${row.status === 'QUEUED' ? 'Queued' : 'Succeeded'}: ${what}`;
+}
+
+function say(taskId: string, words: string): void {
+  waiting.delete(taskId);
+  waiting.set(taskId, words);
+  timer ??= setTimeout(speak, Math.max(0, spokenAt + QUIET_MS - performance.now()));
+}
+
+function speak(): void {
+  timer = null;
+  text = [...waiting.values()].join('. ');
+  waiting.clear();
+  spokenAt = performance.now();
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,16 @@
+import { graphql } from '../api/graphql.ts';
+
+/** A file of ours by its id: an output or an upload. */
+export const OwnFile = graphql(`
+  query OwnFile($id: String!) {
+    file(id: $id) {
+      id
+      taskId
+      url
+      urlExpiresAt
+      contentType
+      width
+      height
+    }
+  }
+`);

@@ -1,0 +1,33 @@
+/** What a list showed at an entry of the history: Back leads to the same rows, and to the one that had the focus. */
+export interface ListPlace<Pages> {
+  /** The filter of the list. */
+  filter: string;
+  pages: Pages;
+  focusId: string | null;
+}
+
+/** Entries of the history that are remembered, the oldest go first. */
+const MAX_PLACES = 20;
+const places = new Map<string, ListPlace<unknown>>();
+
+/** The router names each entry. */
+const entry = (): string => String((history.state as { __TSR_key?: unknown } | null)?.__TSR_key ?? '');
+
+export function rememberPlace<Pages>(
+  list: string,
+  place: Omit<ListPlace<Pages>, 'focusId'> & { focusId?: string },
+): void {
+  const name = `${list} ${entry()}`;
+  const focusId = place.focusId ?? places.get(name)?.focusId ?? null;
+  places.delete(name);
+  places.set(name, { ...place, focusId });
+  if (places.size > MAX_PLACES) places.delete(places.keys().next().value ?? '');
+}
+
+export function placeOf<Pages>(list: string, filter: string): ListPlace<Pages> | null {
+  const place = places.get(`${list} ${entry()}`) as ListPlace<Pages> | undefined;
+  return place?.filter === filter ? place : null;
+}
+
+/** At the end of a session nothing of its key may stay. */
+export const forgetPlaces = (): void => places.clear();

@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import { Select } from './select.tsx';
+import { TextInput } from './text-input.tsx';
+import styles from './time-range.module.css';
+
+const HOUR = 3_600;
+const SPANS = { hour: HOUR, day: 24 * HOUR, week: 168 * HOUR };
+
+export interface TimeRangeValue {
+  /** Unix seconds as text, as an address has them. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+interface Props extends TimeRangeValue {
+  onChange(range: TimeRangeValue): void;
+}
+
+/** The last hour, day or week, or between two times. */
+export function TimeRange({ from, to, onChange }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const span = spanOf(from, to);
+  const isExact = isOpen || span === 'exact';
+  const choose = (name: string) => {
+    setOpen(name === 'exact');
+    if (name === 'exact') return;
+    const seconds = SPANS[name as keyof typeof SPANS];
+    onChange({ from: seconds ? String(Math.floor(Date.now() / 1_000) - seconds) : undefined, to: undefined });
+  };
+  return (
+    <div className={styles.range}>
+      <Select aria-label="Time" value={isExact ? 'exact' : span} onChange={(event) => choose(event.target.value)}>
+        <option value="">Any time</option>
+        <option value="hour">Last hour</option>
+        <option value="day">Last 24 hours</option>
+        <option value="week">Last 7 days</option>
+        <option value="exact">Between…</option>
+      </Select>
+      {isExact && (
+        <>
+          <TextInput
+            type="datetime-local"
+            aria-label="From"
+            value={localTime(from)}
+            onChange={(event) => onChange({ from: unixTime(event.target.value), to })}
+          />
+          <TextInput
+            type="datetime-local"
+            aria-label="To"
+            value={localTime(to)}
+            onChange={(event) => onChange({ from, to: unixTime(event.target.value) })}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The choice that an address stands for: the time since then has grown a little. */
+function spanOf(from: string | undefined, to: string | undefined): string {
+  if (to) return 'exact';
+  if (!from) return '';
+  const age = Date.now() / 1_000 - Number(from);
+  return Object.entries(SPANS).find(([, seconds]) => age >= seconds && age < seconds * 1.5)?.[0] ?? 'exact';
+}
+
+/** `2026-11-23T01:30` on the clock of the browser, as the control wants it. */
+function localTime(unix: string | undefined): string {
+  const at = Number(unix);
+  if (!(at > 0)) return '';
+  const date = new Date(at * 1_000);
+  return new Date(at * 1_000 - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+const unixTime = (local: string): string | undefined => (local ? String(Date.parse(local) / 1_000) : undefined);

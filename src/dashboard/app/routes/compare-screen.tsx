@@ -1,0 +1,19 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { ComparePage } from '../features/compare/compare-page.tsx';
+import { Gate } from './gate.tsx';
+
+export function CompareScreen() {
+  const search = useSearch({ from: '/signed-in/compare' });
+  const navigate = useNavigate();
+  return (
+    <Gate title="Compare" scope="tasks:read" what="see what was made">
+      {() => (
+        <ComparePage
+          search={search}
+          onOutputs={(outputs) => void navigate({ to: '/compare', search: { outputs }, replace: true })}
+          onTasks={() => void navigate({ to: '/tasks' })}
+        />
+      )}
+    </Gate>
+  );
+}

@@ -1,0 +1,103 @@
+import { type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { bounded, FIT, type Placement, zoomAt } from './pan-zoom.ts';
+
+/** How much a press of a button zooms. */
+const STEP = 1.25;
+/** Pixels that an arrow key moves a zoomed picture by. */
+const ARROW = 48;
+
+export interface Zoom {
+  placement: Placement;
+  in(): void;
+  out(): void;
+  fit(): void;
+  /** One pixel of the picture on one pixel of the screen. */
+  full(): void;
+  pan(x: number, y: number): void;
+  /** Moves a zoomed picture by an arrow key; false: the picture fits, and the key is free for others. */
+  arrow(key: string): boolean;
+  handlers: Record<
+    'onPointerDown' | 'onPointerMove' | 'onPointerUp' | 'onPointerCancel',
+    (event: PointerEvent) => void
+  >;
+  onDoubleClick(): void;
+}
+
+const ARROWS: Record<string, [x: number, y: number]> = {
+  ArrowLeft: [ARROW, 0],
+  ArrowRight: [-ARROW, 0],
+  ArrowUp: [0, ARROW],
+  ArrowDown: [0, -ARROW],
+};
+
+/** Zoom and pan of a frame. Frames that share it move together. */
+export function usePlacement(frame: RefObject<HTMLElement | null>, picture: { width: number; height: number }): Zoom {
+  const [placement, setPlacement] = useState<Placement>(FIT);
+  const pointers = useRef(new Map<number, { x: number; y: number }>());
+  const size = () => frame.current?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
+  const zoom = (factor: number, at?: { x: number; y: number }) =>
+    setPlacement((before) => bounded(zoomAt(before, factor, at), size()));
+  const pan = (x: number, y: number) =>
+    setPlacement((before) => bounded({ ...before, x: before.x + x, y: before.y + y }, size()));
+  const fit = () => setPlacement(FIT);
+  const full = () => {
+    const { width, height } = size();
+    setPlacement({ ...FIT, scale: Math.max(picture.width / width, picture.height / height) / devicePixelRatio });
+  };
+
+  useEffect(() => {
+    const element = frame.current;
+    // Not by React, whose wheel listeners cannot keep the page from zooming.
+    const onWheel = (event: WheelEvent) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+      zoom(Math.exp(-event.deltaY / 300), {
+        x: event.clientX - box.x - box.width / 2,
+        y: event.clientY - box.y - box.height / 2,
+      });
+    };
+    element?.addEventListener('wheel', onWheel, { passive: false });
+    return () => element?.removeEventListener('wheel', onWheel);
+    // The frame is the same for as long as the viewer is.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
+
+  function onPointerMove(event: PointerEvent) {
+    const before = pointers.current.get(event.pointerId);
+    if (!before) return;
+    const now = { x: event.clientX, y: event.clientY };
+    const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) {
+      const distance = (a: typeof now) => Math.hypot(a.x - other.x, a.y - other.y);
+      zoom(distance(now) / Math.max(1, distance(before)));
+    } else pan(now.x - before.x, now.y - before.y);
+    pointers.current.set(event.pointerId, now);
+  }
+  const release = (event: PointerEvent) => void pointers.current.delete(event.pointerId);
+
+  return {
+    placement,
+    in: () => zoom(STEP),
+    out: () => zoom(1 / STEP),
+    fit,
+    full,
+    pan,
+    arrow: (key) => {
+      const by = ARROWS[key];
+      if (!by || placement.scale <= 1) return false;
+      pan(...by);
+      return true;
+    },
+    handlers: {
+      onPointerDown: (event) => {
+        if (placement.scale > 1) event.currentTarget.setPointerCapture(event.pointerId);
+        pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
+      },
+      onPointerMove,
+      onPointerUp: release,
+      onPointerCancel: release,
+    },
+    onDoubleClick: () => (placement.scale === 1 ? full() : fit()),
+  };
+}

@@ -1,0 +1,10 @@
+import { ObjectType } from '@nestjs/graphql';
+import { ApiField } from '../platform/schema/api-field.ts';
+
+@ObjectType('ModelTypical', { description: 'How long tasks of a model took lately, over all API keys.' })
+export class ModelTypicalView {
+  @ApiField.integer('the successes that the times are of, at most the last 200') tasks: number;
+  @ApiField.integer('milliseconds from creation to start, median') wait_p50_ms: number;
+  @ApiField.integer('milliseconds from start to end, median') run_p50_ms: number;
+  @ApiField.integer('milliseconds from start to end; 19 of 20 were faster') run_p95_ms: number;
+}

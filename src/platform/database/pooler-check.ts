@@ -1,0 +1,102 @@
+import { Client } from 'pg';
+import { missingSettings } from './role-settings.ts';
+
+/** Each client runs the statement so often, in turn with the other: on connections of the pooler that differ by chance. */
+const ROUNDS = 5;
+const PREPARED = { name: 'darkroom.pooler_check', text: 'select 1' };
+/** PostgreSQL's codes for a prepared statement that is there already, and for one that is not. */
+const LOST_STATEMENT = ['42P05', '26000'];
+
+/** The server and the database behind a connection, and the role in it. */
+const BEHIND = `select pg_backend_pid() as pid, current_user || ' in ' || current_database() || ' since ' ||
+  extract(epoch from pg_postmaster_start_time()) as place`;
+
+interface Behind {
+  pid: number;
+  place: string;
+}
+
+/**
+ * Call it before the migrations, which would else change another database.
+ * @throws Error for the operator if the two addresses do not lead to the same database; the errors of the connection
+ */
+export async function assertSameDatabase(url: string, directUrl: string): Promise<void> {
+  await withClients([url, directUrl], async ([pooled, direct]) => {
+    await begin([pooled!]);
+    const [behind, own] = [await readBehind(pooled!), await readBehind(direct!)];
+    if (behind.place !== own.place) {
+      throw new Error('DATABASE_DIRECT_URL leads to another database, server or role than DATABASE_URL.');
+    }
+    // The pooler would keep this connection, which was opened before the role got its settings.
+    if ((await missingSettings(pooled!)).length > 0) {
+      await direct!.query('select pg_terminate_backend($1)', [behind.pid]);
+    }
+  });
+}
+
+/**
+ * Refuses a pooler that would lose statements or settings. Call it after the migrations, which give the role its settings:
+ * connections get them when they are opened.
+ * @throws Error for the operator; the errors of the connection
+ */
+export async function assertPooler(url: string): Promise<void> {
+  await withClients([url, url], async (clients) => {
+    // Both transactions are open at once, so that each has a connection of its own.
+    await begin(clients);
+    for (const client of clients) assertSettings(await missingSettings(client));
+    for (const client of clients) await client.query('commit');
+    await assertStatementsKept(clients);
+  });
+}
+
+async function withClients(urls: string[], work: (clients: Client[]) => Promise<void>): Promise<void> {
+  const clients = urls.map(
+    (connectionString) => new Client({ connectionString, application_name: 'darkroom:check', keepAlive: true }),
+  );
+  try {
+    for (const client of clients) {
+      client.on('error', () => undefined);
+      await client.connect();
+    }
+    await work(clients);
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+async function readBehind(client: Client): Promise<Behind> {
+  return (await client.query<Behind>(BEHIND)).rows[0]!;
+}
+
+async function begin(clients: Client[]): Promise<void> {
+  try {
+    for (const client of clients) await client.query('begin');
+  } catch (error) {
+    if (!/statement pooling/.test((error as Error).message)) throw error;
+    throw new Error('The pooler of DATABASE_URL is in statement mode. Set pool_mode=transaction.', { cause: error });
+  }
+}
+
+function assertSettings(missing: string[]): void {
+  if (missing.length === 0) return;
+  throw new Error(
+    `Connections of the pooler lack settings of the service (${missing.join(', ')}). Run \`darkroom migrate\`, which gives them to ` +
+      'the role, then RECONNECT on the console of PgBouncer: connections get them when they are opened.',
+  );
+}
+
+async function assertStatementsKept(clients: Client[]): Promise<void> {
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const client of clients) await client.query(PREPARED);
+      await Promise.all(clients.map((client) => client.query(PREPARED)));
+    }
+  } catch (error) {
+    if (!LOST_STATEMENT.includes((error as { code?: string }).code ?? '')) throw error;
+    throw new Error(
+      'The pooler of DATABASE_URL loses prepared statements. DATABASE_POOLER=transaction needs PgBouncer 1.21 or newer with ' +
+        'max_prepared_statements=100 or more.',
+      { cause: error },
+    );
+  }
+}

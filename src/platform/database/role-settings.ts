@@ -1,0 +1,42 @@
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { PLANNER, SESSION_SETTINGS } from './data-source.ts';
+
+const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } = SESSION_SETTINGS;
+
+/** The settings of a session by name, in the words in which PostgreSQL shows them. */
+const WANTED: Readonly<Record<string, string>> = {
+  statement_timeout: `${statement_timeout / 1000}s`,
+  lock_timeout: `${lock_timeout / 1000}s`,
+  idle_in_transaction_session_timeout: `${idle_in_transaction_session_timeout / 1000}s`,
+  ...Object.fromEntries(PLANNER.map((setting) => setting.split('=') as [string, string])),
+};
+
+const READ = 'select name, current_setting(name) as value from unnest($1::text[]) as name';
+
+/** @returns those that a connection lacks, such as `jit is on` */
+export async function missingSettings(client: Pick<Client, 'query'>): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; value: string }>(READ, [Object.keys(WANTED)]);
+  return rows.filter(({ name, value }) => WANTED[name] !== value).map(({ name, value }) => `${name} is ${value}`);
+}
+
+/**
+ * Gives every later connection of this role to this database the settings of the service. For a pooler, which takes none of
+ * a client. A role may change its own.
+ */
+export async function keepSettingsInRole(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, application_name: 'darkroom:migrate', keepAlive: true });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    if ((await missingSettings(client)).length === 0) return;
+    const { rows } = await client.query<{ name: string }>('select current_database() as name');
+    const database = escapeIdentifier(rows[0]!.name);
+    await client.query('begin');
+    for (const [name, value] of Object.entries(WANTED)) {
+      await client.query(`alter role current_user in database ${database} set ${name} = ${escapeLiteral(value)}`);
+    }
+    await client.query('commit');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

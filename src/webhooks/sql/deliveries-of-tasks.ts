@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Batch } from '../../platform/database/batch.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { ListedDelivery } from './list-deliveries.ts';
+
+/** Attempts shown of one task. */
+export const MAX_OF_TASK = 100;
+
+export interface TaskOfKey {
+  apiKeyId: string;
+  taskId: string;
+}
+
+const OF_TASKS: Statement = {
+  name: 'webhooks.list_of_tasks',
+  text: `
+    select d.*, t.at::int from unnest($1::text[], $2::text[]) with ordinality as t(api_key_id, task_id, at)
+     cross join lateral (
+       select d.*, v.task_id from webhook_events v join webhook_deliveries d on d.event_id = v.id
+        where v.task_id = t.task_id and v.api_key_id = t.api_key_id order by d.id desc limit ${MAX_OF_TASK}) d
+     order by t.at, d.id desc`,
+};
+
+/** Raw SQL because the attempts of many tasks, which one GraphQL document may ask for, are one statement. */
+@Injectable()
+export class DeliveriesOfTasks {
+  private readonly batch = new Batch<TaskOfKey, ListedDelivery[]>((tasks) => this.flush(tasks), {
+    name: 'webhooks.list_of_tasks',
+    maxItems: 100,
+  });
+
+  constructor(private readonly sql: Sql) {}
+
+  /** The attempts to send the events of one task of the key, newest first. */
+  find(task: TaskOfKey): Promise<ListedDelivery[]> {
+    return this.batch.add(task);
+  }
+
+  private async flush(tasks: TaskOfKey[]): Promise<ListedDelivery[][]> {
+    const rows = await this.sql.run<ListedDelivery & { at: number }>(OF_TASKS, [
+      tasks.map(({ apiKeyId }) => apiKeyId),
+      tasks.map(({ taskId }) => taskId),
+    ]);
+    const byTask = Map.groupBy(rows, ({ at }) => at);
+    return tasks.map((_, index) => byTask.get(index + 1) ?? []);
+  }
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { idBoundAt } from '../../tasks/task-id.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { ListedDelivery } from './list-deliveries.ts';
+
+/** Attempts of one endpoint that a poll looks at. A busier one shows its newest. */
+const MAX_OF_ENDPOINT = 200;
+
+export interface DeliveryOfKey {
+  id: string;
+  api_key_id: string;
+}
+
+/** Reads the index alone: most of what it finds is known already. */
+const SINCE: Statement = {
+  name: 'webhooks.new_deliveries',
+  text: `
+    select d.id, e.api_key_id from webhook_endpoints e cross join lateral (
+      select id from webhook_deliveries where endpoint_id = e.id and id > $2 order by id desc limit ${MAX_OF_ENDPOINT}) d
+    where e.api_key_id = any($1::text[])`,
+};
+
+const BY_IDS: Statement = {
+  name: 'webhooks.deliveries_by_ids',
+  text: `
+    select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id
+     where d.id = any($1::text[]) order by d.id`,
+};
+
+/** Finds what was attempted lately at all endpoints of some keys. Raw SQL because of the bound on each endpoint. */
+@Injectable()
+export class NewDeliveries {
+  constructor(private readonly sql: Sql) {}
+
+  /** @param sinceMs by the clock of this process */
+  since(apiKeyIds: readonly string[], sinceMs: number): Promise<DeliveryOfKey[]> {
+    return this.sql.run<DeliveryOfKey>(SINCE, [apiKeyIds, idBoundAt(sinceMs, 'dlv')]);
+  }
+
+  /** Oldest first. */
+  byIds(ids: readonly string[]): Promise<ListedDelivery[]> {
+    return this.sql.run<ListedDelivery>(BY_IDS, [ids]);
+  }
+}

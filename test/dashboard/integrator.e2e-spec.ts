@@ -1,0 +1,200 @@
+import { startApp, type TestApp } from '../support/app.ts';
+import { Api } from '../support/clients/api.ts';
+import { Receiver, verified } from '../support/servers/receiver.ts';
+import { eventually } from '../support/wait.ts';
+import { describeInBrowser, launch } from './support/browser.ts';
+import { Visitor } from './support/visitor.ts';
+
+const NASTY = `<img src=x onerror=alert(1)> "'\`\${7*7}{{7*7}} javascript:alert(2) \u202Eevil <svg onload=alert(3)>`;
+
+describeInBrowser('connecting an app on the dashboard', () => {
+  let service: TestApp;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+  const receivers: Receiver[] = [];
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startApp({ WEBHOOK_RETRY_SCHEDULE: '600,600' }), launch()]);
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.signIn(service.api.key as string);
+  });
+  afterAll(async () => {
+    const { problems } = visitor;
+    await visitor.close();
+    await browser.close();
+    await service.close();
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    expect(problems).toEqual([]);
+  });
+
+  const button = (name: string | RegExp) => visitor.page.getByRole('button', { name });
+  /** What is in sight of an event: its attempts are folded. */
+  const summaries = () => visitor.page.locator('summary');
+  const dialog = () => visitor.page.getByRole('dialog');
+  const receive = async (answer?: Receiver['answer']) => {
+    const receiver = await Receiver.start(answer);
+    receivers.push(receiver);
+    return receiver;
+  };
+  const secretOnce = async () => {
+    await dialog().getByLabel('I have saved it').waitFor();
+    const secret = await dialog().getByRole('region', { name: 'The secret' }).textContent();
+    await dialog().getByLabel('I have saved it').check();
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    return secret ?? '';
+  };
+
+  it('says why a webhook did not arrive, live, and sends it again', async () => {
+    const { page } = visitor;
+    const receiver = await receive();
+    await visitor.goto('/webhooks/new');
+    await dialog().getByLabel('URL').fill(receiver.url);
+    await dialog().getByLabel('Description').fill(NASTY);
+    await dialog().getByRole('button', { name: 'Create endpoint' }).click();
+    const secret = await secretOnce();
+    await page.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
+    await page.getByText(NASTY).waitFor();
+
+    await button('Send test').click();
+    const [test] = await receiver.until(1);
+    verified(test!, secret);
+    await summaries()
+      .getByText(/^200 in \d+ ms$/)
+      .waitFor(); // by the socket: nobody reloads
+
+    receiver.answer = (_received, response) => void response.writeHead(500).end('broken');
+    const { task_id } = (await service.api.create({ model: 'gpt-image-2', prompt: 'x #fail:provider_timeout' })).body;
+    await summaries()
+      .getByText(/^1 try, next in \d+ min \d+ s$/)
+      .waitFor();
+    const [before, after] = await ticks(() =>
+      summaries()
+        .getByText(/next in/)
+        .textContent(),
+    );
+    expect(after).not.toBe(before);
+
+    await summaries().getByText('500', { exact: true }).click();
+    const request = page.getByRole('region', { name: 'Request headers of try 1' });
+    await request.getByText(/webhook-id: evt_/).waitFor();
+    expect(await request.textContent()).not.toContain('webhook-signature');
+    await page.getByRole('link', { name: 'Open the event' }).click();
+    await page.getByRole('heading', { level: 1, name: 'task.failed' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Body of the event' }).textContent()).toContain(task_id);
+    await page.reload();
+
+    receiver.answer = (_received, response) => void response.writeHead(200).end('ok');
+    await button('Resend').click();
+    await page.getByRole('heading', { name: /200 in \d+ ms/ }).waitFor();
+    const sent = (await receiver.until(3)).slice(1);
+    expect(new Set(sent.map(({ event }) => event.id)).size).toBe(1);
+  });
+
+  it('filters the log by its address, which Back and a reload agree with; recovers; says why a 410 disabled it', async () => {
+    const { page } = visitor;
+    const receiver = await receive((_received, response) => void response.writeHead(503).end());
+    const made = await service.api.call<{ id: string }>('POST', '/v1/webhook_endpoints', { url: receiver.url });
+    await service.api.create({ model: 'gpt-image-2', prompt: 'x #fail:provider_timeout' });
+    await service.api.create({ model: 'gpt-image-2', prompt: 'a boat' });
+    await receiver.until(2);
+    await visitor.goto(`/webhooks/${made.body.id}`);
+    const rows = () => page.getByRole('button', { name: 'Resend' });
+    await eventually('both events', async () => (await rows().count()) === 2);
+    await page.getByLabel('Event', { exact: true }).selectOption('task.failed');
+    await eventually('one event', async () => (await rows().count()) === 1);
+    await page.getByRole('radiogroup', { name: 'Outcome' }).getByText('Delivered').click();
+    await page.getByText('No attempt matches these filters').waitFor();
+    await page.reload();
+    await page.getByText('No attempt matches these filters').waitFor();
+    expect(new URL(page.url()).search).toBe('?event=task.failed&outcome=delivered');
+    await page.goBack();
+    await eventually('one event again', async () => (await rows().count()) === 1);
+    await button('Clear').click();
+    await eventually('both events again', async () => (await rows().count()) === 2);
+
+    receiver.answer = (_received, response) => void response.writeHead(410).end();
+    await button('Recover').click();
+    await dialog().getByRole('button', { name: 'Send 2 events again' }).click();
+    await page.getByText('disabled: it answered 410').waitFor();
+    await button('Enable again').waitFor();
+  });
+
+  it('hands out a key with scopes and limits, changes, renews and revokes it', async () => {
+    const { page } = visitor;
+    await visitor.goto('/keys');
+    await button('New key').click();
+    await dialog().getByLabel('Name').fill(NASTY);
+    await dialog()
+      .getByLabel(/tasks:cancel/)
+      .uncheck();
+    await dialog().getByText('Limits and budget').click();
+    await dialog().getByLabel('Running at once').fill('2');
+    await dialog().getByLabel('Budget', { exact: true }).fill('0.5');
+    await dialog().getByRole('button', { name: 'Create key' }).click();
+    const secret = await secretOnce();
+    expect(new URL(page.url()).pathname).toBe('/app/keys');
+    await page.getByRole('link', { name: NASTY }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByText(/0\.50 a month: /).waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    const read = async () =>
+      (await service.api.get<{ limits: Record<string, number>; scopes: string[]; name: string }>(`/v1/api_keys/${id}`))
+        .body;
+    expect(await read()).toMatchObject({ name: NASTY, scopes: ['generations:write', 'tasks:read'] });
+    expect((await read()).limits).toMatchObject({
+      max_running: 2,
+      budget: { amount_micros: 500_000, period: 'month' },
+    });
+    expect((await new Api(service.baseUrl, secret).get('/v1/tasks')).status).toBe(200);
+
+    await button('Edit').click();
+    await dialog().getByLabel('Name').fill('=shop()');
+    await dialog().getByLabel('Running at once').fill('5');
+    await dialog().getByLabel('Budget', { exact: true }).fill('');
+    await dialog().getByRole('button', { name: 'Save changes' }).click();
+    await page.getByRole('heading', { level: 1, name: '=shop()' }).waitFor();
+    expect((await read()).limits).toMatchObject({ max_running: 5, budget: null });
+
+    await button('Rotate').click();
+    await dialog().getByText('1 h', { exact: true }).click();
+    await dialog().getByRole('button', { name: 'Rotate key' }).click();
+    const renewed = await secretOnce();
+    for (const key of [secret, renewed])
+      expect((await new Api(service.baseUrl, key).get('/v1/tasks')).status).toBe(200);
+
+    await button('Revoke').click();
+    await dialog()
+      .getByLabel(/to confirm$/)
+      .fill('=shop()');
+    await dialog().getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    expect((await new Api(service.baseUrl, renewed).get('/v1/tasks')).status).toBe(401);
+  });
+
+  it('lets nobody grant more than they have', async () => {
+    const limited = await service.api.call<{ key: string }>('POST', '/v1/api_keys', {
+      name: 'a manager',
+      scopes: ['keys:manage', 'tasks:read'],
+    });
+    const other = await Visitor.open(browser, service.baseUrl);
+    await other.goto('/sign-in?next=/keys/new');
+    await other.page.locator('input[name=key]').fill(limited.body.key);
+    await other.page.keyboard.press('Enter');
+    const form = other.page.getByRole('dialog', { name: 'New API key' });
+    await form.waitFor();
+    expect(await form.getByLabel(/webhooks:manage/).isDisabled()).toBe(true);
+    expect(await form.getByLabel(/tasks:read/).isDisabled()).toBe(false);
+    expect(other.problems).toEqual([]);
+    await other.close();
+  });
+});
+
+/** What a text reads now, and after more than a second. */
+async function ticks(read: () => Promise<string | null>): Promise<(string | null)[]> {
+  const before = await read();
+  const after = await eventually('the countdown to tick', async () => {
+    const now = await read();
+    return now !== before && now;
+  });
+  return [before, after];
+}

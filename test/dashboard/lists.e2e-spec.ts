@@ -1,0 +1,241 @@
+import type { Page } from 'playwright-core';
+import { startApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/wait.ts';
+import { describeInBrowser, launch } from './support/browser.ts';
+import { Rest } from './support/rest.ts';
+import { HAS_FOCUS, Visitor } from './support/visitor.ts';
+
+interface Made {
+  task_id: string;
+  result: { outputs: { id: string }[] };
+}
+
+const focusedFile = (page: Page) => page.evaluate('document.activeElement?.dataset?.file ?? null');
+const scrollY = async (page: Page) => Number(await page.evaluate('scrollY'));
+
+describeInBrowser('the lists of the dashboard', () => {
+  let service: TestApp;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+  let rest: Rest;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startApp(), launch()]);
+    rest = new Rest(service.baseUrl, service.api.key as string);
+    visitor = await Visitor.open(browser, service.baseUrl, { reducedMotion: true });
+    await visitor.signIn(service.api.key as string);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  describe('the gallery', () => {
+    const TASKS = 9;
+    const EACH = 4;
+    let made: Made[];
+
+    beforeAll(async () => {
+      made = await Promise.all(
+        Array.from({ length: TASKS }, (_, index) =>
+          rest.finished<Made>({ model: 'gpt-image-2', prompt: `Plate ${index + 1}`, n: EACH, aspect_ratio: '3:2' }),
+        ),
+      );
+    });
+
+    it('moves by keys before and after the lightbox, which gives the focus to the tile it showed last', async () => {
+      const { page } = visitor;
+      await visitor.goto('/gallery?size=l');
+      const tiles = page.locator('[data-file]');
+      await tiles.first().focus();
+      const first = await focusedFile(page);
+      await page.keyboard.press('PageDown');
+      await eventually('the focus is a page down', async () => (await focusedFile(page)) !== first);
+      const below = await focusedFile(page);
+      await page.keyboard.press('PageUp');
+      await eventually('the focus is a page up', async () => (await focusedFile(page)) !== below);
+      await page.keyboard.press('End');
+      const last = await eventually('the focus is at the end', async () => {
+        const file = await focusedFile(page);
+        return file !== first && file !== below && file;
+      });
+      expect(await page.evaluate('scrollY > 0')).toBe(true);
+      await page.keyboard.press('Home');
+      await eventually('the focus is at the begin', async () => (await focusedFile(page)) === first);
+
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/gallery/${String(first)}*`);
+      await page.getByRole('dialog', { name: 'Picture' }).locator('img').waitFor();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      await page.waitForURL((url) => !url.pathname.endsWith(String(first)));
+      const shown = new URL(page.url()).pathname.split('/').at(-1);
+      await page.keyboard.press('Escape');
+      await eventually('the tile has the focus', async () => (await focusedFile(page)) === shown);
+      await page.keyboard.press('End');
+      await eventually('the keys work after the return', async () => (await focusedFile(page)) === last);
+    });
+
+    it('opens a link to a picture, and locates it in the grid', async () => {
+      const { page } = visitor;
+      const oldest = made.map(({ result }) => result.outputs[0]?.id).toSorted()[0] ?? '';
+      await visitor.goto(`/gallery/${oldest}`);
+      await page.getByRole('dialog', { name: 'Picture' }).locator('img').waitFor();
+      await page.locator('[data-file]').first().waitFor({ state: 'attached' });
+      await page.keyboard.press('l');
+      await eventually('the tile has the focus', async () => (await focusedFile(page)) === oldest);
+    });
+
+    it('takes several to Compare by keyboard', async () => {
+      const { page } = visitor;
+      await visitor.goto('/gallery');
+      await page.locator('[data-file]').first().focus();
+      await page.keyboard.press('x');
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('X');
+      await page.getByRole('toolbar', { name: 'Selection' }).getByText('3 selected').waitFor();
+      await page.getByRole('link', { name: 'Compare' }).press('Enter');
+      await page.waitForURL('**/app/compare?outputs=*');
+      await page.getByRole('region', { name: 'Output 3' }).locator('img').waitFor();
+    });
+
+    it('says of a deleted file that it is deleted', async () => {
+      const { page } = visitor;
+      await visitor.goto('/gallery');
+      await page.locator('[data-file]').first().waitFor();
+      const doomed = await page.locator('[data-file]').first().getAttribute('data-file');
+      await fetch(`${service.baseUrl}/v1/files/${doomed}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${service.api.key}` },
+      });
+      await visitor.goto('/gallery');
+      await page.locator('[data-file]').first().waitFor();
+      const file = page.locator(`[data-file="${doomed}"]`);
+      expect(await file.count()).toBe(0);
+      await page.getByLabel('Deleted too').check();
+      await file.getByText(/^Deleted/).waitFor();
+    });
+  });
+
+  describe('the list of tasks', () => {
+    const COUNT = 250;
+    const WAVE = 25;
+
+    beforeAll(async () => {
+      for (let from = 0; from < COUNT; from += WAVE) {
+        await Promise.all(
+          Array.from({ length: WAVE }, (_, at) =>
+            rest.make({ model: 'sora-2', prompt: `Waits ${from + at + 1} #hang` }),
+          ),
+        );
+      }
+    });
+
+    it('keeps address, filters and list in agreement over reload, Back and Forward', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks');
+      await page.getByLabel('Kind').selectOption('image');
+      await page.waitForURL('**/tasks?kind=image');
+      await page.getByText('Plate 1', { exact: true }).waitFor();
+      await page.getByLabel('Model').selectOption('sora-2');
+      await page.getByText('No task matches these filters').waitFor();
+      await page.reload();
+      await eventually('the model is chosen', async () => (await page.getByLabel('Model').inputValue()) === 'sora-2');
+      await page.getByText('No task matches these filters').waitFor();
+      await page.goBack();
+      await page.getByText('Plate 1', { exact: true }).waitFor();
+      expect(await page.getByLabel('Model').inputValue()).toBe('');
+      await page.goForward();
+      await page.getByText('No task matches these filters').waitFor();
+      await page.goBack();
+      await page.goBack();
+      await page.waitForURL('**/app/tasks');
+      expect(await page.getByLabel('Kind').inputValue()).toBe('');
+    });
+
+    it('comes back from a task to the same place, with the focus on the same row', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks?model=sora-2');
+      await page.getByRole('row').nth(5).waitFor();
+      await eventually('three pages are read', async () => {
+        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        return Number(await page.locator('[role=row]').last().getAttribute('aria-rowindex')) > 110;
+      });
+      const row = page.locator('[role=row]').nth(12);
+      const link = row.getByRole('link');
+      await link.focus();
+      const [text, place] = [await link.textContent(), await scrollY(page)];
+      expect(place).toBeGreaterThan(1_000);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/app/tasks/task_*');
+      await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+      await page.goBack();
+      const same = page.getByRole('link', { name: text ?? '', exact: true });
+      await eventually('the row has the focus', () => same.evaluate(HAS_FOCUS).catch(() => false));
+      expect(Math.abs((await scrollY(page)) - place)).toBeLessThan(60);
+    });
+
+    it('peeks at a task, and goes on with j and k', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks?kind=image');
+      await page.getByRole('row').first().getByRole('link').focus();
+      await page.keyboard.press(' ');
+      const peek = page.getByRole('complementary', { name: 'Peek' });
+      const first = await peek.locator('bdi').textContent();
+      await page.waitForURL('**peek=task_*');
+      await page.keyboard.press('j');
+      await eventually('the next task is shown', async () => (await peek.locator('bdi').textContent()) !== first);
+      await page.reload();
+      await peek.waitFor();
+      await page.keyboard.press('Escape');
+      await peek.waitFor({ state: 'detached' });
+      expect(page.url()).not.toContain('peek');
+    });
+
+    it('cancels by filter what was there when it asked, says how many, and stops on demand', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks?status=queued');
+      await page.getByRole('row').first().waitFor();
+      const queued = async () => (await rest.call<{ queued: number }>('/v1/tasks/counts?model=sora-2')).queued;
+      const before = await queued();
+      expect(before).toBeGreaterThan(150);
+      const open = () => page.getByRole('button', { name: 'Cancel all queued' }).click();
+
+      // Stopped after the first hundred.
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/graphql', async (route) => {
+        if (!(route.request().postData() ?? '').includes('CancelTasks')) return route.continue();
+        const response = await route.fetch();
+        await held;
+        return route.fulfill({ response });
+      });
+      await open();
+      const dialog = page.getByRole('dialog', { name: `Cancel ${before} tasks?` });
+      await dialog.getByRole('textbox').fill(String(before));
+      await dialog.getByRole('button', { name: `Cancel ${before} tasks` }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      release();
+      await page.getByText(`100 tasks cancelled, 0 had already ended, ${before - 100} left alone.`).waitFor();
+      await page.unroute('**/graphql');
+      await page.getByRole('button', { name: 'Close' }).click();
+      await eventually('a hundred are gone', async () => (await queued()) <= before - 100);
+
+      // The rest, but for what is made after the dialog opened.
+      await visitor.goto('/tasks?status=queued');
+      await page.getByRole('row').first().waitFor();
+      const rest2 = await queued();
+      await open();
+      await page
+        .getByRole('dialog', { name: `Cancel ${rest2} tasks?` })
+        .getByRole('textbox')
+        .fill(String(rest2));
+      const later = await rest.make({ model: 'sora-2', prompt: 'Made after the question #hang' });
+      await page.getByRole('button', { name: `Cancel ${rest2} tasks` }).click();
+      await page.getByText(`${rest2} tasks cancelled, 0 had already ended.`).waitFor();
+      expect((await rest.call<{ status: string }>(`/v1/tasks/${later}`)).status).toBe('queued');
+      expect(visitor.problems).toEqual([]);
+    });
+  });
+});
