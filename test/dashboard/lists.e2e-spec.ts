@@ -140,9 +140,20 @@ describeInBrowser('the lists of the dashboard', () => {
       await page.getByText('Plate 1', { exact: true }).waitFor();
       await page.getByLabel('Model').selectOption('sora-2');
       await page.getByText('No task matches these filters').waitFor();
+      // The filter says what is shown before the models are read.
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/graphql', async (route) => {
+        if ((route.request().postData() ?? '').includes('query ModelNames')) await held;
+        return route.continue();
+      });
       await page.reload();
-      await eventually('the model is chosen', async () => (await page.getByLabel('Model').inputValue()) === 'sora-2');
       await page.getByText('No task matches these filters').waitFor();
+      expect(await page.getByLabel('Model').inputValue()).toBe('sora-2');
+      release();
+      await page.getByLabel('Model').locator('option', { hasText: 'seedance-2' }).waitFor({ state: 'attached' });
+      expect(await page.getByLabel('Model').inputValue()).toBe('sora-2');
+      await page.unroute('**/graphql');
       await page.goBack();
       await page.getByText('Plate 1', { exact: true }).waitFor();
       expect(await page.getByLabel('Model').inputValue()).toBe('');
@@ -219,7 +230,7 @@ describeInBrowser('the lists of the dashboard', () => {
       release();
       await page.getByText(`100 tasks cancelled, 0 had already ended, ${before - 100} left alone.`).waitFor();
       await page.unroute('**/graphql');
-      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' }); // by itself: the report says the rest
       await eventually('a hundred are gone', async () => (await queued()) <= before - 100);
 
       // The rest, but for what is made after the dialog opened.

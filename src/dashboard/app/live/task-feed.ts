@@ -58,8 +58,8 @@ async function follow(signal: AbortSignal): Promise<void> {
     } else refused++;
     if (closeCode === GOING_AWAY && wasOpen) continue;
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
-      await poll(signal);
       refused = REFUSED_BEFORE_POLLING - 1; // one more try, then polling goes on
+      if (await poll(signal)) continue;
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
@@ -102,16 +102,17 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
 
 /**
  * Where no socket is to be had: reads the newest tasks until it is worth trying again.
- * Ends at once when the service does not answer either: then nothing refuses sockets, but all is down.
+ * False, and at once, when the service does not answer either: then nothing refuses sockets, but all is down.
  */
-async function poll(signal: AbortSignal): Promise<void> {
+async function poll(signal: AbortSignal): Promise<boolean> {
   for (let round = 0; round < POLL_ROUNDS && !signal.aborted; round++) {
     const page = await run(NewestTasks, {}).catch(() => null);
-    if (!page) return;
+    if (!page) return false;
     setConnection({ state: 'polling' });
     for (const { node } of page.tasks.edges) gather(toRow(node));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+  return true;
 }
 
 async function whileHidden(signal: AbortSignal): Promise<void> {
