@@ -81,14 +81,18 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
       stopFeed = null;
       resolve({ ...why, wasOpen });
     };
-    const stop = subscribe(TasksUpdated, { since: newestEnd - 1 }, {
-      open: () => {
-        wasOpen = wasEverOpen = true;
-        setConnection({ state: 'live' });
+    const stop = subscribe(
+      TasksUpdated,
+      { since: newestEnd - 1 },
+      {
+        open: () => {
+          wasOpen = wasEverOpen = true;
+          setConnection({ state: 'live' });
+        },
+        next: ({ tasksUpdated }) => gather(toRow(tasksUpdated)),
+        ended: finish,
       },
-      next: ({ tasksUpdated }) => gather(toRow(tasksUpdated)),
-      ended: finish,
-    });
+    );
     let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
     const onVisibility = () => {
       clearTimeout(hiddenTimer);
