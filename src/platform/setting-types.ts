@@ -86,6 +86,18 @@ export function optionalText() {
   return z.string().nullable().default(null);
 }
 
+/** A moment in the past, such as 2026-11-23T06:00:00Z. */
+export function optionalPast() {
+  const error = ({ input }: Issue): string =>
+    `must be a time in the past such as 2026-11-23T06:00:00.000Z, not "${String(input)}"`;
+  return z.iso
+    .datetime({ offset: true, error, abort: true })
+    .refine((text) => Date.parse(text) <= Date.now(), { error })
+    .transform((text) => new Date(text))
+    .nullable()
+    .default(null);
+}
+
 /** Texts separated by commas. */
 export function list() {
   return z
