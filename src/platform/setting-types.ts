@@ -73,6 +73,21 @@ export function url(...schemes: readonly string[]) {
   return z.url({ protocol, error }).nullable().default(null);
 }
 
+/** @param read throws an Error whose message completes "NAME …" without the value, because an address may hold a password */
+export function address(read: (text: string) => unknown) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      try {
+        read(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    })
+    .nullable()
+    .default(null);
+}
+
 /** @param shape in words: "32 bytes in hex"; the message does not repeat the value */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
