@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { checkKey, checkPrefix, StoredFileMissing } from './storage.ts';
+import { checkKey, checkPrefix, isKey, StoredFileMissing } from './storage.ts';
 import type { ByteRange, PutTerms, SignedPut, Storage, StorageBody } from './storage.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -106,6 +106,19 @@ export class S3Storage implements Storage {
       // One by one, because DeleteObjects requires a checksum on which S3-compatible servers differ.
       for (const { Key } of page.Contents ?? []) {
         await this.client.send(new this.sdk.DeleteObjectCommand({ Bucket: this.bucket, Key }));
+      }
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken);
+  }
+
+  async *list(): AsyncGenerator<string> {
+    let ContinuationToken: string | undefined;
+    do {
+      const list = { Bucket: this.bucket, Prefix: this.prefix || undefined, ContinuationToken };
+      const page = await this.client.send(new this.sdk.ListObjectsV2Command(list));
+      for (const { Key = '' } of page.Contents ?? []) {
+        const key = Key.slice(this.prefix.length);
+        if (isKey(key)) yield key;
       }
       ContinuationToken = page.NextContinuationToken;
     } while (ContinuationToken);
