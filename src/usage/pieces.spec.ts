@@ -2,28 +2,50 @@ import { piecesOf, type Range } from './pieces.ts';
 
 const DAY = 86_400;
 
+const HOUR = 3_600;
+
 describe('the pieces of a bucket', () => {
-  it('are whole days, then quarters, then parts of a quarter', () => {
+  it('are whole days, quarters that are added or taken away, and parts of a quarter', () => {
     const since = 10 * DAY - 1_000;
     const until = 12 * DAY + 2_000;
     const at = (from: number, to: number): Range => ({ bucket: 0, since: from, until: to });
     expect(piecesOf([{ bucket: 0, since, until }], true)).toEqual({
       edges: [at(since, 10 * DAY - 900), at(12 * DAY + 1_800, until)],
-      quarters: [at(10 * DAY - 900, 10 * DAY), at(12 * DAY, 12 * DAY + 1_800)],
-      days: [at(10 * DAY, 12 * DAY)],
+      quarters: [
+        { ...at(10 * DAY - 900, 10 * DAY), weight: 1 },
+        { ...at(12 * DAY, 12 * DAY + 1_800), weight: 1 },
+      ],
+      days: [{ ...at(10 * DAY, 12 * DAY), weight: 1 }],
     });
     expect(piecesOf([{ bucket: 0, since, until }], false).days).toEqual([]);
   });
 
-  it('cover every second exactly once', () => {
+  it('are a few quarters for the day of a zone, and never more than the quarters of the bucket', () => {
+    const [since, until] = [10 * DAY - 2 * HOUR, 11 * DAY - 2 * HOUR];
+    expect(piecesOf([{ bucket: 3, since, until }], true)).toEqual({
+      edges: [],
+      quarters: [
+        { bucket: 3, since, until: 10 * DAY, weight: 1 },
+        { bucket: 3, since: until, until: 11 * DAY, weight: -1 },
+      ],
+      days: [{ bucket: 3, since: 10 * DAY, until: 11 * DAY, weight: 1 }],
+    });
+    const noon = [{ bucket: 0, since: 10 * DAY + 11 * HOUR, until: 10 * DAY + 13 * HOUR }];
+    expect(piecesOf(noon, true)).toEqual({ edges: [], quarters: [{ ...noon[0], weight: 1 }], days: [] });
+  });
+
+  it('count every second of the range once, and no other', () => {
     for (let nth = 0; nth < 2_000; nth += 1) {
       const since = Math.floor(Math.random() * 3 * DAY);
       const until = since + 1 + Math.floor(Math.random() * (nth % 2 ? 3 * DAY : 2_000));
       const { days, quarters, edges } = piecesOf([{ bucket: 0, since, until }], nth % 3 > 0);
-      const all = [...days, ...quarters, ...edges].toSorted((a, b) => a.since - b.since);
-      expect(all[0]?.since).toBe(since);
-      expect(all.at(-1)?.until).toBe(until);
-      all.slice(1).forEach((piece, at) => expect(piece.since).toBe(all[at]?.until));
+      const counts = new Int8Array(7 * DAY);
+      for (const { weight, ...piece } of [...days, ...quarters, ...edges.map((edge) => ({ ...edge, weight: 1 }))]) {
+        for (let second = piece.since; second < piece.until; second++) counts[second]! += weight;
+      }
+      expect(counts.findIndex((count) => count !== 0)).toBe(since);
+      expect(counts.findLastIndex((count) => count !== 0)).toBe(until - 1);
+      expect(counts.subarray(since, until).every((count) => count === 1)).toBe(true);
       expect(days.every((piece) => piece.since % DAY === 0 && piece.until % DAY === 0)).toBe(true);
       expect(quarters.every((piece) => piece.since % 900 === 0 && piece.until % 900 === 0)).toBe(true);
     }

@@ -8,10 +8,15 @@ export interface Range {
   until: number;
 }
 
+/** A range of sums; those of weight -1 are taken away. */
+export interface Piece extends Range {
+  weight: 1 | -1;
+}
+
 /** Where the numbers of some buckets are found: sums of whole days and quarters, and rows of the ledger at the ends. */
 export interface Pieces {
-  days: Range[];
-  quarters: Range[];
+  days: Piece[];
+  quarters: Piece[];
   /** Parts of a quarter. */
   edges: Range[];
 }
@@ -20,23 +25,34 @@ export interface Pieces {
 export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
   const pieces: Pieces = { days: [], quarters: [], edges: [] };
   for (const { bucket, since, until } of buckets) {
-    const add = (list: Range[], from: number, to: number): void => {
-      if (from < to) list.push({ bucket, since: from, until: to });
-    };
-    const [firstQuarter, lastQuarter] = inner(since, until, QUARTER_S);
-    add(pieces.edges, since, firstQuarter);
-    add(pieces.edges, lastQuarter, until);
-    const [firstDay, lastDay] = byDay ? inner(firstQuarter, lastQuarter, DAY_S) : [lastQuarter, lastQuarter];
-    add(pieces.quarters, firstQuarter, firstDay);
-    add(pieces.days, firstDay, lastDay);
-    add(pieces.quarters, lastDay, lastQuarter);
+    const firstQuarter = Math.ceil(since / QUARTER_S) * QUARTER_S;
+    const lastQuarter = Math.floor(until / QUARTER_S) * QUARTER_S;
+    if (firstQuarter >= lastQuarter) {
+      pieces.edges.push({ bucket, since, until });
+      continue;
+    }
+    if (since < firstQuarter) pieces.edges.push({ bucket, since, until: firstQuarter });
+    if (lastQuarter < until) pieces.edges.push({ bucket, since: lastQuarter, until });
+    if (byDay) addDays(pieces, bucket, firstQuarter, lastQuarter);
+    else pieces.quarters.push({ bucket, since: firstQuarter, until: lastQuarter, weight: 1 });
   }
   return pieces;
 }
 
-/** The whole units within the range. Without any, an empty range at its end. */
-function inner(since: number, until: number, unit: number): [number, number] {
-  const first = Math.ceil(since / unit) * unit;
-  const last = Math.floor(until / unit) * unit;
-  return first < last ? [first, last] : [until, until];
+/**
+ * The days nearest to a range of whole quarters, and the quarters between both, which are added or taken away: a day of Berlin
+ * is a day of UTC and a few quarters at each end. Only quarters, where these are fewer.
+ */
+function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {
+  const firstDay = Math.round(since / DAY_S) * DAY_S;
+  const lastDay = Math.round(until / DAY_S) * DAY_S;
+  if (firstDay >= lastDay || Math.abs(firstDay - since) + Math.abs(lastDay - until) >= until - since) {
+    quarters.push({ bucket, since, until, weight: 1 });
+    return;
+  }
+  days.push({ bucket, since: firstDay, until: lastDay, weight: 1 });
+  if (since < firstDay) quarters.push({ bucket, since, until: firstDay, weight: 1 });
+  if (firstDay < since) quarters.push({ bucket, since: firstDay, until: since, weight: -1 });
+  if (lastDay < until) quarters.push({ bucket, since: lastDay, until, weight: 1 });
+  if (until < lastDay) quarters.push({ bucket, since: until, until: lastDay, weight: -1 });
 }

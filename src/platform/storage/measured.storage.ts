@@ -64,6 +64,10 @@ export class MeasuredStorage extends Storage {
     return this.measure('delete', () => this.storage.deleteAll(prefix));
   }
 
+  list(): AsyncIterable<string> {
+    return this.storage.list();
+  }
+
   ready(): Promise<void> {
     return this.storage.ready();
   }

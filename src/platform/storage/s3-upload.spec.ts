@@ -83,7 +83,7 @@ describe('a large file', () => {
     await server.run((storage) => storage.put('task_a/1-0.mp4', body(), 'video/mp4'));
     expect(server.asked[0]).toBe('POST start');
     expect(server.asked.at(-1)).toBe('POST u1');
-    expect([...server.asked.slice(1, -1)].sort()).toEqual(['part 1', 'part 2', 'part 3', 'part 4']);
+    expect(server.asked.slice(1, -1).sort()).toEqual(['part 1', 'part 2', 'part 3', 'part 4']);
     expect([1, 2, 3, 4].map((nth) => server.parts.get(nth)!.length)).toEqual(PARTS);
     expect(server.bytes.equals(film)).toBe(true);
   });

@@ -55,7 +55,7 @@ async function uploadInParts(
   const upload = { Bucket, Key, UploadId };
   const stopped = new AbortController();
   const tags: (string | undefined)[] = [];
-  const waiting = [...sections.keys()].reverse();
+  const waiting = [...sections.keys()].toReversed();
 
   const sendNext = async (): Promise<void> => {
     for (let nth = waiting.pop(); nth !== undefined; nth = waiting.pop()) {

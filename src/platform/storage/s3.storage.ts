@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { connectBucket, type S3Bucket, type S3Limits } from './s3-bucket.ts';
 import { linkOrigin, signGet, signPut } from './s3-links.ts';
 import { PART_SIZES, type PartSizes, upload } from './s3-upload.ts';
-import { checkKey, checkPrefix, StoredFileMissing } from './storage.ts';
+import { checkKey, checkPrefix, isKey, StoredFileMissing } from './storage.ts';
 import type { ByteRange, GetTerms, PutTerms, SignedPut, Storage, StorageBody } from './storage.ts';
 
 /** Objects in a bucket of S3 or an S3-compatible server. */
@@ -56,19 +56,34 @@ export class S3Storage implements Storage {
 
   async deleteAll(prefix: string): Promise<void> {
     const { sdk, client, name: Bucket } = this.bucket;
-    const Prefix = `${this.bucket.prefix}${checkPrefix(prefix)}/`;
-    let ContinuationToken: string | undefined;
-    do {
-      const page = await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix, ContinuationToken }));
+    for await (const page of this.pages(`${this.bucket.prefix}${checkPrefix(prefix)}/`)) {
       // One by one, because DeleteObjects requires a checksum on which S3-compatible servers differ.
-      for (const { Key } of page.Contents ?? []) await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
-      ContinuationToken = page.NextContinuationToken;
-    } while (ContinuationToken);
+      for (const Key of page) await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+    }
+  }
+
+  async *list(): AsyncGenerator<string> {
+    const { prefix } = this.bucket;
+    for await (const page of this.pages(prefix)) {
+      for (const name of page) if (isKey(name.slice(prefix.length))) yield name.slice(prefix.length);
+    }
   }
 
   async ready(): Promise<void> {
     const { sdk, client, name } = this.bucket;
     await client.send(new sdk.HeadBucketCommand({ Bucket: name })); // checks address and credentials
+  }
+
+  /** The names of objects, with the prefix of the bucket, at most 1,000 at a time. */
+  private async *pages(prefix: string): AsyncGenerator<string[]> {
+    const { sdk, client, name: Bucket } = this.bucket;
+    let ContinuationToken: string | undefined;
+    do {
+      const list = { Bucket, Prefix: prefix || undefined, ContinuationToken };
+      const page = await client.send(new sdk.ListObjectsV2Command(list));
+      yield (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken);
   }
 
   private nameOf(key: string): string {

@@ -56,6 +56,8 @@ export abstract class Storage {
   abstract delete(key: string): Promise<void>;
   /** Deletes the folder `prefix` and everything in it. A missing folder is not an error. */
   abstract deleteAll(prefix: string): Promise<void>;
+  /** Every key, in no order. A file that is written or deleted meanwhile may be missing. */
+  abstract list(): AsyncIterable<string>;
   /** Readiness probe; cheap. @throws when the storage cannot be used */
   abstract ready(): Promise<void>;
 }
@@ -73,9 +75,12 @@ const KEY = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
 
 /** @throws Error for a key that could escape the storage. That is a bug of the caller, so it is not an ApiError. */
 export function checkKey(key: string): string {
-  if (key.length > 512 || !KEY.test(key)) throw new Error(`Not a storage key: ${JSON.stringify(key.slice(0, 100))}`);
+  if (!isKey(key)) throw new Error(`Not a storage key: ${JSON.stringify(key.slice(0, 100))}`);
   return key;
 }
+
+/** Whether the service may have written this: a bucket or a folder may hold what others put there. */
+export const isKey = (name: string): boolean => name.length <= 512 && KEY.test(name);
 
 /** Accepts a folder with or without a trailing slash. */
 export const checkPrefix = (prefix: string): string => checkKey(prefix.replace(/\/$/, ''));

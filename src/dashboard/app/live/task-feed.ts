@@ -11,6 +11,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const POLL_MS = 5_000;
 const POLL_ROUNDS = 6;
+/** How far the clock of this browser may be ahead of that of the service. */
+const CLOCK_SKEW_S = 10;
 /** A page that nobody sees gives its socket back after this time. */
 const HIDDEN_MS = 300_000;
 const REFUSED_BEFORE_POLLING = 3;
@@ -21,7 +23,9 @@ const GOING_AWAY = 1001;
 
 const pending = new Map<string, TaskRow>();
 const newTaskListeners = new Set<(added: TaskRow[]) => void>();
+/** Unix seconds: the feed goes on from here. At first shortly before the start, since lists are read before the socket opens. */
 let newestEnd = 0;
+let wasEverOpen = false;
 let stopFeed: (() => void) | null = null;
 let gathering: ReturnType<typeof setTimeout> | null = null;
 
@@ -34,11 +38,12 @@ export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
 /** Follows all tasks of the key until the returned function is called. Loses nothing over reconnects. */
 export function startTaskFeed(): () => void {
   const abort = new AbortController();
+  newestEnd = Math.floor(Date.now() / 1_000) - CLOCK_SKEW_S;
   void follow(abort.signal);
   return () => {
     abort.abort();
     stopFeed?.();
-    newestEnd = 0;
+    wasEverOpen = false;
     pending.clear();
   };
 }
@@ -58,8 +63,8 @@ async function follow(signal: AbortSignal): Promise<void> {
     } else refused++;
     if (closeCode === GOING_AWAY && wasOpen) continue;
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
-      await poll(signal);
       refused = REFUSED_BEFORE_POLLING - 1; // one more try, then polling goes on
+      if (await poll(signal)) continue;
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
@@ -76,16 +81,18 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
       stopFeed = null;
       resolve({ ...why, wasOpen });
     };
-    const stop = subscribe(TasksUpdated, newestEnd > 0 ? { since: newestEnd - 1 } : {}, {
-      open: () => {
-        wasOpen = true;
-        // Without an end seen so far, an interruption is made up for from a minute before now: clocks differ.
-        newestEnd ||= Math.floor(Date.now() / 1_000) - 60;
-        setConnection({ state: 'live' });
+    const stop = subscribe(
+      TasksUpdated,
+      { since: newestEnd - 1 },
+      {
+        open: () => {
+          wasOpen = wasEverOpen = true;
+          setConnection({ state: 'live' });
+        },
+        next: ({ tasksUpdated }) => gather(toRow(tasksUpdated)),
+        ended: finish,
       },
-      next: ({ tasksUpdated }) => gather(toRow(tasksUpdated)),
-      ended: finish,
-    });
+    );
     let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
     const onVisibility = () => {
       clearTimeout(hiddenTimer);
@@ -102,20 +109,21 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
 
 /**
  * Where no socket is to be had: reads the newest tasks until it is worth trying again.
- * Ends at once when the service does not answer either: then nothing refuses sockets, but all is down.
+ * False at once when the service does not answer either: then nothing refuses sockets, but all is down.
  */
-async function poll(signal: AbortSignal): Promise<void> {
+async function poll(signal: AbortSignal): Promise<boolean> {
   for (let round = 0; round < POLL_ROUNDS && !signal.aborted; round++) {
     const page = await run(NewestTasks, {}).catch(() => null);
-    if (!page) return;
+    if (!page) return false;
     setConnection({ state: 'polling' });
     for (const { node } of page.tasks.edges) gather(toRow(node));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+  return true;
 }
 
 async function whileHidden(signal: AbortSignal): Promise<void> {
-  if (!document.hidden || newestEnd === 0) return;
+  if (!document.hidden || !wasEverOpen) return;
   setConnection({ state: 'paused' });
   await new Promise<void>((resolve) => {
     document.addEventListener('visibilitychange', () => resolve(), { once: true, signal });

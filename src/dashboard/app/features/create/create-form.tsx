@@ -31,7 +31,7 @@ interface Props {
 export function CreateForm({ models, start, search, may }: Props) {
   const form = useForm(models, start);
   const place = useRef<HTMLFormElement>(null);
-  const pressedAt = useRef(0);
+  const pressedAt = useRef(-Infinity);
   const { model, values, fan } = form;
   const schema = schemaOf(model);
   const targets = targetsOf(models, model, values, fan);

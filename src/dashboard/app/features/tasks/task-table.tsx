@@ -33,6 +33,7 @@ export function TaskTable({ list, selected, selectable, peek, onSelect, onPeek }
   const { ids, hasMore, isLoading, error, more } = list;
   const place = useRef<HTMLDivElement>(null);
   const anchor = useRef<string | null>(null);
+  const returnTo = useRef(list.focusId);
   const height = useRef(rowHeight());
   const virtualizer = useWindowVirtualizer({
     count: ids.length,
@@ -67,15 +68,14 @@ export function TaskTable({ list, selected, selectable, peek, onSelect, onPeek }
     focusRow(index);
     if (peek && ids[index]) onPeek(ids[index], true);
   };
+  // Once, at the return to the list, as soon as scrolling has brought the row into the page.
   useEffect(() => {
-    const index = list.focusId ? ids.indexOf(list.focusId) : -1;
-    if (index < 0) return;
-    requestAnimationFrame(() =>
-      place.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus({ preventScroll: true }),
-    );
-    // Once, at the return to the list.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, []);
+    if (!returnTo.current) return;
+    const link = place.current?.querySelector<HTMLElement>(`[data-index="${ids.indexOf(returnTo.current)}"] a`);
+    if (!link) return;
+    link.focus({ preventScroll: true });
+    returnTo.current = null;
+  });
   const toggle = (id: string, range: boolean) => {
     const next = new Set(selected);
     const [from, to] = [ids.indexOf(anchor.current ?? id), ids.indexOf(id)];
