@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { auditCommand } from './commands/audit.ts';
+import { backupCommand } from './commands/backup.ts';
 import { batchCommand } from './commands/batch.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -11,7 +12,9 @@ import { mcpCommand } from './commands/mcp.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { modelsCommand } from './commands/models.ts';
 import { openCommand } from './commands/open.ts';
+import { moveCommand } from './commands/move.ts';
 import { opsCommand } from './commands/ops.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { tasksCommand } from './commands/tasks.ts';
 import { triggerCommand } from './commands/trigger.ts';
 import { upCommand } from './commands/up.ts';
@@ -37,6 +40,9 @@ export function darkroomProgram(): Command {
     .addCommand(auditCommand())
     .addCommand(opsCommand())
     .addCommand(migrateCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
+    .addCommand(moveCommand())
     .addCommand(doctorCommand())
     .addCommand(upCommand())
     .addCommand(completionCommand(() => program));

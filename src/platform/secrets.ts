@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 
 /** What a derived key is for. The key of one purpose reveals nothing about the others. */
-export type SecretPurpose = 'api-key-pepper' | 'events-channel' | 'file-links' | 'webhook-secrets';
+export type SecretPurpose = 'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'webhook-secrets';
 
 const KEY_BYTES = 32;
 
@@ -25,6 +25,11 @@ export class Secrets {
     }
     return key;
   }
+
+  /** Tells whether a backup was made with this SECRET_KEY, without revealing it. Hex. */
+  fingerprint(): string {
+    return this.derive('backup-check').toString('hex');
+  }
 }
 
 /**
@@ -32,11 +37,19 @@ export class Secrets {
  * @throws Error if the file holds anything but 32 bytes in hex: a new key would silently invalidate every API key and
  * link
  */
-export async function loadSecretKey(config: Pick<Config, 'secretKey' | 'dataDir'>): Promise<Buffer> {
-  if (config.secretKey) return Buffer.from(config.secretKey, 'hex');
-  const file = join(config.dataDir, 'secret-key');
-  return (await readSecretKey(file)) ?? (await makeSecretKey(file, config.dataDir));
+export async function loadSecretKey(config: SecretKeySource): Promise<Buffer> {
+  return (await findSecretKey(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));
 }
+
+/** As `loadSecretKey`, but null where that would make a key. */
+export async function findSecretKey(config: SecretKeySource): Promise<Buffer | null> {
+  if (config.secretKey) return Buffer.from(config.secretKey, 'hex');
+  return readSecretKey(secretKeyFile(config));
+}
+
+type SecretKeySource = Pick<Config, 'secretKey' | 'dataDir'>;
+
+const secretKeyFile = ({ dataDir }: SecretKeySource): string => join(dataDir, 'secret-key');
 
 async function readSecretKey(file: string): Promise<Buffer | null> {
   let text: string;

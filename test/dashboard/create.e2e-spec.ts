@@ -121,6 +121,9 @@ describeInBrowser('making things on the dashboard', () => {
     await card().getByText('The provider refused the content', { exact: true }).waitFor();
     const other = await visitor.context.newPage();
     await other.goto(`${service.baseUrl}/app/tasks`);
+    // The next task is new only to a list that has been read.
+    await other.getByRole('row').first().waitFor();
+    await other.getByText('Live', { exact: true }).waitFor();
     await visitor.page.waitForTimeout(450);
     await generate('Slow #delay:60');
     await card()
@@ -166,5 +169,22 @@ describeInBrowser('making things on the dashboard', () => {
       visitor.problems.length,
       ...visitor.problems.filter((problem) => !problem.includes('ERR_CONNECTION_RESET')),
     );
+  });
+
+  it('can be used by keyboard alone, at 400 %', async () => {
+    // 1280 px at 400 % are 320 px of CSS.
+    const visitor = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256, reducedMotion: true });
+    const { page } = visitor;
+    await visitor.signIn(service.api.key as string);
+    await page.locator('textarea[name=prompt]:focus').waitFor(); // without a click: the form takes the focus once it is drawn
+    await page.keyboard.type('By keyboard alone');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('article').getByText('By keyboard alone').waitFor();
+    expect(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))).toBeLessThanOrEqual(0);
+    await page.getByRole('article').getByText('Succeeded').waitFor();
+    expect(await page.evaluate('document.getAnimations().filter((each) => each instanceof CSSAnimation).length')).toBe(
+      0,
+    );
+    await visitor.close();
   });
 });

@@ -16,10 +16,15 @@ export interface TestDatabase {
 const TEMPLATE = 'darkroom_template';
 
 /** A new migrated database, copied from a template that is migrated once per test run. */
-export async function cloneDatabase(): Promise<TestDatabase> {
+export const cloneDatabase = (): Promise<TestDatabase> => createDatabase(`template ${TEMPLATE}`);
+
+/** A new database without any table. */
+export const emptyDatabase = (): Promise<TestDatabase> => createDatabase('');
+
+async function createDatabase(from: string): Promise<TestDatabase> {
   const server = await testServer();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(server, `create database ${name} template ${TEMPLATE}`);
+  await execute(server, `create database ${name} ${from}`);
   return { url: inDatabase(server, name), drop: () => drop(server, name) };
 }
 

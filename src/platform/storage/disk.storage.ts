@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { checkKey, checkPrefix, StoredFileMissing, type ByteRange, type Storage, type StorageBody } from './storage.ts';
+import {
+  type ByteRange,
+  checkKey,
+  checkPrefix,
+  isKey,
+  type Storage,
+  type StorageBody,
+  StoredFileMissing,
+} from './storage.ts';
 
 /** Files in a local directory, readable only by the user of this process. */
 export class DiskStorage implements Storage {
@@ -30,6 +38,14 @@ export class DiskStorage implements Storage {
     return null;
   }
 
+  async signGet(): Promise<null> {
+    return null;
+  }
+
+  async linkOrigin(): Promise<null> {
+    return null;
+  }
+
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const file = await open(join(this.root, checkKey(key)), 'r').catch((error) => missing(key, error));
     return file.createReadStream(range);
@@ -47,11 +63,30 @@ export class DiskStorage implements Storage {
     await rm(join(this.root, checkPrefix(prefix)), { recursive: true, force: true });
   }
 
+  async *list(): AsyncGenerator<string> {
+    yield* filesBelow(this.root, '');
+  }
+
   async ready(): Promise<void> {
     const folder = `_probe/${randomUUID()}`; // other processes may probe at the same time
     await this.put(`${folder}/written`, Buffer.from('ready'));
     await this.deleteAll(folder);
   }
+}
+
+/** Folder by folder, so that millions of names are never in memory at once. */
+async function* filesBelow(root: string, folder: string): AsyncGenerator<string> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(absent);
+  for (const entry of entries) {
+    const key = folder + entry.name;
+    if (entry.isDirectory()) yield* filesBelow(root, `${key}/`);
+    else if (entry.isFile() && isKey(key)) yield key;
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return []; // nothing is stored yet, or the purge has deleted the folder
+  throw error;
 }
 
 function missing(key: string, error: NodeJS.ErrnoException): never {

@@ -4,6 +4,7 @@ import { CALL_BUCKETS } from '../measuring/buckets.ts';
 import { counter, histogram } from '../measuring/declare.ts';
 import {
   type ByteRange,
+  type GetTerms,
   type PutTerms,
   type SignedPut,
   Storage,
@@ -39,6 +40,14 @@ export class MeasuredStorage extends Storage {
     return this.storage.signPut(key, terms);
   }
 
+  signGet(key: string, terms: GetTerms): Promise<string | null> {
+    return this.storage.signGet(key, terms);
+  }
+
+  linkOrigin(): Promise<string | null> {
+    return this.storage.linkOrigin();
+  }
+
   async open(key: string, range?: ByteRange): Promise<Readable> {
     return counted(await this.measure('open', () => this.storage.open(key, range)));
   }
@@ -53,6 +62,10 @@ export class MeasuredStorage extends Storage {
 
   deleteAll(prefix: string): Promise<void> {
     return this.measure('delete', () => this.storage.deleteAll(prefix));
+  }
+
+  list(): AsyncIterable<string> {
+    return this.storage.list();
   }
 
   ready(): Promise<void> {

@@ -1,10 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Repository } from 'typeorm';
-import { Storage, StoredFileMissing } from './storage.ts';
+import { readStorageMarker, writeStorageMarker } from './storage-marker.ts';
+import { Storage } from './storage.ts';
 import { StorageMarker } from './storage-marker.entity.ts';
-
-const KEY = '_marker/id';
 
 /**
  * Whether the storage is the one that this database was used with before. It is another one if hosts do not share DATA_DIR
@@ -41,18 +40,9 @@ export class StorageCheck implements OnApplicationBootstrap {
   async isKnown(): Promise<boolean> {
     const [marker] = await this.markers.find();
     if (!marker) throw new Error('The table storage_marker is empty.');
-    if (marker.written_at !== null) return (await this.read()) === marker.id;
-    await this.storage.put(KEY, Buffer.from(marker.id), 'text/plain');
+    if (marker.written_at !== null) return (await readStorageMarker(this.storage)) === marker.id;
+    await writeStorageMarker(this.storage, marker.id);
     await this.markers.update({ id: marker.id, written_at: IsNull() }, { written_at: () => 'now()' });
     return true;
-  }
-
-  private async read(): Promise<string | null> {
-    try {
-      return Buffer.concat(await (await this.storage.open(KEY)).toArray()).toString();
-    } catch (error) {
-      if (error instanceof StoredFileMissing) return null;
-      throw error;
-    }
   }
 }

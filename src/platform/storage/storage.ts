@@ -18,6 +18,17 @@ export interface PutTerms {
   lifetimeS: number;
 }
 
+/** What a signed GET permits, and what its answer says of the file. */
+export interface GetTerms {
+  contentType: string;
+  /** The header `Content-Disposition`. */
+  disposition: string;
+  /** Whole seconds. Links with the same terms are the same text, so that caches know them again. */
+  signedAt: Date;
+  /** Seconds after `signedAt`. */
+  lifetimeS: number;
+}
+
 /** Byte offsets, both inclusive as in HTTP. */
 export interface ByteRange {
   start: number;
@@ -33,6 +44,10 @@ export abstract class Storage {
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
   /** Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives them. */
   abstract signPut(key: string, terms: PutTerms): Promise<SignedPut | null>;
+  /** A link with which anyone can read the file. null where files are on disk. It may name a file that is missing. */
+  abstract signGet(key: string, terms: GetTerms): Promise<string | null>;
+  /** Where links of `signGet` lead, as browsers name it: `https://host`. null where files are on disk. */
+  abstract linkOrigin(): Promise<string | null>;
   /** @throws StoredFileMissing before the first byte, so that the caller can still choose the HTTP status */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
   /** Size in bytes. @throws StoredFileMissing */
@@ -41,6 +56,8 @@ export abstract class Storage {
   abstract delete(key: string): Promise<void>;
   /** Deletes the folder `prefix` and everything in it. A missing folder is not an error. */
   abstract deleteAll(prefix: string): Promise<void>;
+  /** Every key, in no order. A file that is written or deleted meanwhile may be missing. */
+  abstract list(): AsyncIterable<string>;
   /** Readiness probe; cheap. @throws when the storage cannot be used */
   abstract ready(): Promise<void>;
 }
@@ -58,9 +75,12 @@ const KEY = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
 
 /** @throws Error for a key that could escape the storage. That is a bug of the caller, so it is not an ApiError. */
 export function checkKey(key: string): string {
-  if (key.length > 512 || !KEY.test(key)) throw new Error(`Not a storage key: ${JSON.stringify(key.slice(0, 100))}`);
+  if (!isKey(key)) throw new Error(`Not a storage key: ${JSON.stringify(key.slice(0, 100))}`);
   return key;
 }
+
+/** Whether the service may have written this: a bucket or a folder may hold what others put there. */
+export const isKey = (name: string): boolean => name.length <= 512 && KEY.test(name);
 
 /** Accepts a folder with or without a trailing slash. */
 export const checkPrefix = (prefix: string): string => checkKey(prefix.replace(/\/$/, ''));

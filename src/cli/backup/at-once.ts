@@ -1,0 +1,32 @@
+/**
+ * Maps items while up to `limit` of them are in work. Results come in no order. The first failure ends it, once the others in
+ * work have settled.
+ */
+export async function* mapAtOnce<Item, Result>(
+  items: AsyncIterable<Item>,
+  limit: number,
+  work: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const running = new Map<number, Promise<{ nth: number; result: Result }>>();
+  let nth = 0;
+  try {
+    for await (const item of items) {
+      const mine = nth++;
+      running.set(
+        mine,
+        work(item).then((result) => ({ nth: mine, result })),
+      );
+      if (running.size < limit) continue;
+      yield await first(running);
+    }
+    while (running.size > 0) yield await first(running);
+  } finally {
+    await Promise.allSettled(running.values());
+  }
+}
+
+async function first<Result>(running: Map<number, Promise<{ nth: number; result: Result }>>): Promise<Result> {
+  const { nth, result } = await Promise.race(running.values());
+  running.delete(nth);
+  return result;
+}

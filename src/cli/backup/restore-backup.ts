@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs';
+import { copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from 'pg';
+import type { Config } from '../../platform/config.ts';
+import { withBulkClient } from '../../platform/database/copy/bulk-client.ts';
+import { writeRows } from '../../platform/database/copy/copy-rows.ts';
+import { assertEmpty, readMigrations, readTables, truncateTables } from '../../platform/database/copy/tables.ts';
+import { withTransaction } from '../../platform/database/copy/transactions.ts';
+import { createDataDir } from '../../platform/database/embedded/embedded-cluster.ts';
+import { migrate, migrateTo } from '../../platform/database/migrate.ts';
+import { MIGRATIONS } from '../../platform/database/migrations.ts';
+import { findSecretKey, Secrets } from '../../platform/secrets.ts';
+import { openStorage } from '../../platform/storage/storage.module.ts';
+import { readStorageMarker, writeStorageMarker } from '../../platform/storage/storage-marker.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { assertWhole } from './digest.ts';
+import { type BackupTable, type Manifest, pathOfFileList, pathOfSecretKey, pathOfTable } from './manifest.ts';
+import { assertNotAhead } from './not-ahead.ts';
+import { putFiles } from './stored-files.ts';
+
+/**
+ * Fills an empty database and the storage. The rows come last and in one transaction, so an interrupted restore can be repeated.
+ * @throws Error for the operator
+ */
+export async function restoreBackup(config: Config, url: string, folder: string, backup: Manifest): Promise<void> {
+  await withBulkClient(url, (client) => assertRestorable(client, backup));
+  const storage = await openStorage(config);
+  await assertUnusedBy(storage, backup);
+  for (const table of backup.tables) await assertWhole(pathOfTable(folder, table.name), table);
+  if (backup.files) {
+    await assertWhole(pathOfFileList(folder), backup.files);
+    await putFiles(storage, folder);
+    if (backup.storage_marker !== null) await writeStorageMarker(storage, backup.storage_marker);
+  }
+  await migrateTo(url, backup.migrations);
+  await withBulkClient(url, (client) => withTransaction(client, () => loadTables(client, folder, backup)));
+  // Now, not before: a migration may change rows, and those of the backup are of its version.
+  await migrate(url, { isBehindPooler: config.databaseDirectUrl !== null });
+}
+
+/**
+ * Before the database is started: with another key its API keys and secrets of webhooks would be worthless.
+ * @throws Error for the operator
+ */
+export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {
+  let key = await findSecretKey(config);
+  if (!key && (await exists(pathOfSecretKey(folder)))) {
+    createDataDir(config.dataDir);
+    await copyFile(pathOfSecretKey(folder), join(config.dataDir, 'secret-key'));
+    key = await findSecretKey(config);
+  }
+  if (!key) {
+    throw new Error(
+      `There is no secret key. Set SECRET_KEY, or put the file secret-key of the installation into ${config.dataDir}.`,
+    );
+  }
+  if (new Secrets(key).fingerprint() !== backup.secret_key_fingerprint) {
+    throw new Error(
+      'SECRET_KEY is not the one of the backup: its API keys and secrets of webhooks would be worthless.',
+    );
+  }
+}
+
+async function assertRestorable(client: Client, backup: Manifest): Promise<void> {
+  const known = MIGRATIONS.map(({ name }) => name);
+  const unknown = backup.migrations.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `The backup is of a newer version, ${backup.version}: this program does not know its migration ${unknown[0]}.`,
+    );
+  }
+  await assertEmpty(client);
+  assertNotAhead(await readMigrations(client), backup.migrations);
+}
+
+/** A bucket or folder of another installation would mix the files of both. */
+async function assertUnusedBy(storage: Storage, backup: Manifest): Promise<void> {
+  const marker = await readStorageMarker(storage);
+  if (marker !== null && marker !== backup.storage_marker) {
+    throw new Error('The storage belongs to another database. Choose an empty DATA_DIR, or another STORAGE_URL.');
+  }
+}
+
+async function loadTables(client: Client, folder: string, backup: Manifest): Promise<void> {
+  await assertEmpty(client);
+  const tables = await readTables(client);
+  const missing = backup.tables.filter(({ name }) => !tables.some((table) => table.name === name));
+  if (missing.length > 0) throw new Error(`The database has no table ${missing[0]!.name}, which the backup has.`);
+  await truncateTables(client, tables);
+  // In the order of the database, in which a row comes after those that it refers to.
+  for (const { name } of tables) {
+    const table = backup.tables.find((each) => each.name === name);
+    if (table) await loadTable(client, folder, table);
+  }
+}
+
+async function loadTable(client: Client, folder: string, table: BackupTable): Promise<void> {
+  const path = pathOfTable(folder, table.name);
+  const { rows, sha256 } = await writeRows(client, table, createReadStream(path));
+  if (rows !== table.rows || sha256 !== table.sha256) {
+    throw new Error(`${path} changed during the restore, which is undone.`);
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

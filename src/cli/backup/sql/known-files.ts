@@ -1,0 +1,21 @@
+import type { Client } from 'pg';
+
+/**
+ * What the database knows of a file: the folder of a task has its id, an upload its blob. The storage may also hold what newer
+ * tasks wrote, and remains that no record will ever delete.
+ */
+const KNOWN_FILES = `
+  select key, (select u.content_type from uploads u where u.blob_id = key limit 1) as content_type
+  from unnest($1::text[]) as key
+  where exists (select from tasks t where t.id = split_part(key, '/', 1) and not t.files_purged)
+    or exists (select from upload_blobs b where b.id = key)`;
+
+export interface KnownFile {
+  key: string;
+  /** null: that of its name. */
+  content_type: string | null;
+}
+
+export async function knownFiles(client: Client, keys: string[]): Promise<KnownFile[]> {
+  return (await client.query<KnownFile>(KNOWN_FILES, [keys])).rows;
+}

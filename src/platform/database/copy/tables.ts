@@ -1,0 +1,85 @@
+import { type Client, escapeIdentifier } from 'pg';
+
+/** The migrations write this table, so a copy never does. */
+const MIGRATIONS_TABLE = 'schema_migrations';
+/** A migration gives it its row. */
+const SEEDED_TABLE = 'storage_marker';
+
+export interface CopiedTable {
+  name: string;
+  columns: string[];
+}
+
+interface FoundTable extends CopiedTable {
+  parents: string[];
+}
+
+/** Partitions are read and written through their table. Tables of extensions belong to the server. */
+const TABLES = `
+  select c.relname as name,
+    array(
+      select a.attname::text from pg_attribute a
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum
+    ) as columns,
+    array(
+      select p.relname::text from pg_constraint k join pg_class p on p.oid = k.confrelid
+      where k.conrelid = c.oid and k.contype = 'f' and p.oid <> c.oid
+    ) as parents
+  from pg_class c
+  where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
+    and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1
+    and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype = 'e')
+  order by c.relname`;
+
+/** The tables of the service, each after those that its foreign keys name. */
+export async function readTables(client: Client): Promise<CopiedTable[]> {
+  const waiting = (await client.query<FoundTable>(TABLES, [MIGRATIONS_TABLE])).rows;
+  const ordered: CopiedTable[] = [];
+  while (waiting.length > 0) {
+    const next = waiting.findIndex(({ parents }) => !waiting.some(({ name }) => parents.includes(name)));
+    if (next === -1) throw new Error('Tables of the database reference one another in a circle.');
+    const [{ name, columns }] = waiting.splice(next, 1) as [FoundTable];
+    ordered.push({ name, columns });
+  }
+  return ordered;
+}
+
+/**
+ * Until the transaction ends, nobody drops or changes the tables.
+ * @param mode `access share`: reads and writes go on; `exclusive`: only reads do
+ */
+export async function lockTables(
+  client: Client,
+  tables: CopiedTable[],
+  mode: 'access share' | 'exclusive' = 'access share',
+): Promise<void> {
+  const names = tables.map(({ name }) => escapeIdentifier(name));
+  if (names.length > 0) await client.query(`lock table ${names.join(', ')} in ${mode} mode`);
+}
+
+export async function truncateTables(client: Client, tables: CopiedTable[]): Promise<void> {
+  await client.query(`truncate ${tables.map(({ name }) => escapeIdentifier(name)).join(', ')}`);
+}
+
+/** @throws Error for the operator, which names the tables that have rows */
+export async function assertEmpty(client: Client): Promise<void> {
+  const filled: string[] = [];
+  for (const { name } of await readTables(client)) {
+    if (name === SEEDED_TABLE) continue;
+    const { rowCount } = await client.query(`select from ${escapeIdentifier(name)} limit 1`);
+    if (rowCount) filled.push(name);
+  }
+  if (filled.length > 0) {
+    throw new Error(`The database is not empty: ${filled.join(', ')} ${filled.length === 1 ? 'has' : 'have'} rows.`);
+  }
+}
+
+/** The names of the migrations that the database has had; none in a new database. */
+export async function readMigrations(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ has: boolean }>('select to_regclass($1) is not null as has', [
+    MIGRATIONS_TABLE,
+  ]);
+  if (!rows[0]!.has) return [];
+  const done = await client.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE} order by timestamp`);
+  return done.rows.map(({ name }) => name);
+}

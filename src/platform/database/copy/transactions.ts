@@ -1,0 +1,20 @@
+import type { Client } from 'pg';
+
+/** Everything that `work` reads is of one moment, and the transaction began at it. */
+export const withSnapshot = <T>(client: Client, work: () => Promise<T>): Promise<T> =>
+  within(client, 'begin isolation level repeatable read read only', work);
+
+/** All of what `work` writes, or nothing. */
+export const withTransaction = <T>(client: Client, work: () => Promise<T>): Promise<T> => within(client, 'begin', work);
+
+async function within<T>(client: Client, begin: string, work: () => Promise<T>): Promise<T> {
+  await client.query(begin);
+  try {
+    const result = await work();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // the connection may be gone
+    throw error;
+  }
+}
