@@ -94,6 +94,18 @@ describe('configuration', () => {
     ]);
   });
 
+  it('takes several database servers, but none behind a pooler, which does not tell them apart', () => {
+    const several = 'postgres://a,b/darkroom?target_session_attrs=read-write';
+    const env = { SECRET_KEY: 'ab'.repeat(32), DATABASE_URL: several };
+    expect(loadConfig(env).databaseUrl).toBe(several);
+    const pooled = { ...env, DATABASE_POOLER: 'transaction', DATABASE_DIRECT_URL: several };
+    expect(faultsOf(pooled)).toEqual([expect.stringContaining('DATABASE_URL must name one pooler')]);
+    expect(loadConfig({ ...pooled, DATABASE_URL: 'postgres://pooler/darkroom' }).databaseDirectUrl).toBe(several);
+    expect(faultsOf({ ...env, DATABASE_URL: 'postgres://a,b/darkroom' })).toEqual([
+      'DATABASE_URL must have ?target_session_attrs=read-write when it names several hosts',
+    ]);
+  });
+
   it('requires a SECRET_KEY with a DATABASE_URL, because all processes must share it', () => {
     expect(faultsOf({ DATABASE_URL: 'postgres://db/darkroom' })).toEqual([
       'SECRET_KEY is required when DATABASE_URL is set',
