@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
+import type { DataSource } from 'typeorm';
 import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
@@ -104,6 +105,8 @@ async function database(config: Config): Promise<Finding[]> {
           findings.push(
             await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
           );
+        if (!pending && config.restoredFrom)
+          findings.push(await finding('restore', () => restored(dataSource, config)));
         if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
         return `PostgreSQL ${version}, ${config.databaseUrl ? 'from DATABASE_URL' : 'embedded'}`;
       } finally {
@@ -128,6 +131,16 @@ async function database(config: Config): Promise<Finding[]> {
   return [reachable, ...findings];
 }
 
+/** Whether RESTORED_FROM is still needed. */
+async function restored(dataSource: DataSource, { restoredFrom }: Config): Promise<string> {
+  const [{ tasks }] = await dataSource.query<[{ tasks: number }]>(
+    `select count(*)::int as tasks from tasks where status in ('queued', 'running') and created_at <= $1`,
+    [restoredFrom],
+  );
+  if (tasks === 0) return 'no task of before RESTORED_FROM is unfinished: unset it';
+  return `${tasks} tasks of before RESTORED_FROM are unfinished: keep it`;
+}
+
 async function storage(config: Config): Promise<string> {
   const storage = await openStorage(config);
   const folder = `_probe/${randomUUID()}`; // other processes may probe at the same time
@@ -138,8 +151,7 @@ async function storage(config: Config): Promise<string> {
 
 async function events({ eventsUrl }: Config): Promise<string> {
   if (eventsUrl === null) return 'LISTEN/NOTIFY of the database';
-  await probeRedis(eventsUrl);
-  return 'Redis responds';
+  return probeRedis(eventsUrl);
 }
 
 /** The bindings of each model, in order of preference, and whether each credential is set. */

@@ -1,5 +1,5 @@
 import { setting } from './setting.ts';
-import { databaseUrl, integer, oneOf } from './setting-types.ts';
+import { databaseUrl, integer, oneOf, optionalPast } from './setting-types.ts';
 
 /** Settings of the connections to PostgreSQL. */
 export const DATABASE_SETTINGS = {
@@ -26,6 +26,12 @@ export const DATABASE_SETTINGS = {
     'storage',
     integer(20, 5, 500),
     'Most pooled connections of a process to the database.',
+  ),
+  restoredFrom: setting(
+    'RESTORED_FROM',
+    'storage',
+    optionalPast(),
+    'After a restore: the time of the backup. What was unfinished then is neither bought nor reported again.',
   ),
   migrate: setting(
     'MIGRATE',
