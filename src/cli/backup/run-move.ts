@@ -26,7 +26,7 @@ function assertPostgres(url: string): void {
   try {
     hostsOf(url);
   } catch (error) {
-    throw new Error(`--to ${(error as Error).message}.`); // with its cause it would be printed twice
+    throw new Error('--to must be an address as DATABASE_URL takes it', { cause: error });
   }
 }
 
