@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { hostsOf } from './database/servers/hosts.ts';
 
 /**
  * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
@@ -88,6 +89,14 @@ export function address(read: (text: string) => unknown) {
     .default(null);
 }
 
+/** One server or several, see database/servers/hosts.ts. */
+export function databaseUrl() {
+  return address((text) => {
+    if (hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) return;
+    throw new Error('must be an address starting with postgres:// or postgresql://');
+  });
+}
+
 /** @param shape in words: "32 bytes in hex"; the message does not repeat the value */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
@@ -105,6 +114,18 @@ export function text(byDefault: string) {
 
 export function optionalText() {
   return z.string().nullable().default(null);
+}
+
+/** A moment in the past, such as 2026-11-23T06:00:00Z. */
+export function optionalPast() {
+  const error = ({ input }: Issue): string =>
+    `must be a time in the past such as 2026-11-23T06:00:00.000Z, not "${String(input)}"`;
+  return z.iso
+    .datetime({ offset: true, error, abort: true })
+    .refine((text) => Date.parse(text) <= Date.now(), { error })
+    .transform((text) => new Date(text))
+    .nullable()
+    .default(null);
 }
 
 /** Texts separated by commas. */

@@ -78,6 +78,12 @@ export const SETTINGS = {
     url('s3'),
     'Results: s3://bucket?endpoint=…&region=…; unset: files under DATA_DIR.',
   ),
+  fileDelivery: setting(
+    'FILE_DELIVERY',
+    'storage',
+    oneOf(['proxy', 'redirect'], 'proxy'),
+    'Whether file links answer with the bytes, or with a redirect to the bucket. redirect requires STORAGE_URL.',
+  ),
   eventsUrl: setting(
     'EVENTS_URL',
     'storage',

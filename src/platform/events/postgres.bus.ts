@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type { Client } from 'pg';
+import { Servers } from '../database/servers/servers.ts';
+import { Interval } from '../interval.ts';
 import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Echo } from './echo.ts';
@@ -14,6 +16,8 @@ const MAX_MESSAGES = 16;
 /** NOTIFY in a commit serialises all commits of the database, so notifying commits must be few. */
 const THROTTLE_MS = 20;
 const RECONNECT_MS = [100, 250, 500, 1000];
+/** Between two questions to the other servers, which of them is the primary. */
+const PRIMARY_WATCH_S = 5;
 /** The start waits no longer for its own message to come back. */
 const START_TIMEOUT_MS = 5_000;
 /** A statement on the bus's connection that takes longer counts as a broken connection. */
@@ -24,6 +28,7 @@ const STATEMENT_TIMEOUT_MS = 5_000;
  * A process does not receive its own events.
  */
 export class PostgresBus implements Bus {
+  private readonly servers: Servers;
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
   private readonly inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
@@ -33,15 +38,18 @@ export class PostgresBus implements Bus {
     renew: () => this.client && this.disconnected(this.client),
     reportMissed: (missedS) => this.subscribers.reportMissed(missedS),
   });
-  private client: pg.Client | null = null;
+  private readonly primaryWatch = new Interval(() => this.watchPrimary());
+  private client: Client | null = null;
   private sending = false;
   private stopped = false;
 
   /** @param channel letters, digits and `_` only */
   constructor(
-    private readonly databaseUrl: string,
+    databaseUrl: string,
     private readonly channel: string,
-  ) {}
+  ) {
+    this.servers = new Servers(databaseUrl);
+  }
 
   get isConnected(): boolean {
     return this.echo.isHeard;
@@ -67,6 +75,7 @@ export class PostgresBus implements Bus {
   async start(): Promise<void> {
     await this.connect();
     this.echo.start();
+    if (this.servers.areSeveral) this.primaryWatch.start(PRIMARY_WATCH_S);
     await Promise.race([this.echo.first, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
@@ -74,6 +83,7 @@ export class PostgresBus implements Bus {
   async stop(): Promise<void> {
     this.stopped = true;
     this.echo.stop();
+    await this.primaryWatch.stop();
     const client = this.client;
     this.client = null;
     if (!client) return;
@@ -86,8 +96,7 @@ export class PostgresBus implements Bus {
   }
 
   private async connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.databaseUrl,
+    const client = await this.servers.connect({
       application_name: 'darkroom:bus',
       connectionTimeoutMillis: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS,
@@ -98,7 +107,6 @@ export class PostgresBus implements Bus {
     client.on('error', (error) => this.disconnected(client, error));
     client.on('end', () => this.disconnected(client));
     try {
-      await client.connect();
       await client.query(`listen ${this.channel}`);
     } catch (error) {
       client.end().catch(() => undefined);
@@ -113,7 +121,15 @@ export class PostgresBus implements Bus {
     void this.send();
   }
 
-  private disconnected(client: pg.Client, error?: Error): void {
+  /** A primary that was cut off still echoes, but to none of the processes that have left it. */
+  private async watchPrimary(): Promise<number> {
+    const client = this.client;
+    const hasMoved = client !== null && (await this.servers.hasMoved().catch(() => false));
+    if (hasMoved) this.disconnected(client);
+    return PRIMARY_WATCH_S;
+  }
+
+  private disconnected(client: Client, error?: Error): void {
     if (this.client !== client) return;
     this.client = null;
     client.end().catch(() => undefined);
@@ -150,7 +166,7 @@ export class PostgresBus implements Bus {
     }
   }
 
-  private notify(client: pg.Client, messages: string[]): Promise<unknown> {
+  private notify(client: Client, messages: string[]): Promise<unknown> {
     const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
     return client.query({ name: 'bus.notify', text, values: [this.channel, messages] });
   }
