@@ -30,6 +30,8 @@ describe('configuration', () => {
   });
 
   it.each([
+    [{ CELL: 'a-' }, 'CELL must be two characters of 0-9, A-Z and a-z, not "a-"'],
+    [{ CELL: 'abc' }, 'CELL must be two characters of 0-9, A-Z and a-z, not "abc"'],
     [{ PORT: '70000' }, 'PORT must be a number from 0 to 65535, not "70000"'],
     [{ PORT: '1.5' }, 'PORT must be a whole number'],
     [{ TASK_LEASE_S: '-1' }, 'TASK_LEASE_S must be a number from 0.5 to 3600, not "-1"'],
