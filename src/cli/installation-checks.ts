@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
+import type { DataSource } from 'typeorm';
 import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
@@ -9,6 +10,7 @@ import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
 import { assertPooler, assertSameDatabase } from '../platform/database/pooler-check.ts';
+import { replicationReport } from '../platform/database/servers/replication-report.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { writeLifecycle } from '../platform/storage/s3-lifecycle.ts';
@@ -110,6 +112,8 @@ async function database(config: Config): Promise<Finding[]> {
           findings.push(
             await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
           );
+        if (!pending && config.restoredFrom)
+          findings.push(await finding('restore', () => restored(dataSource, config)));
         if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
         return `PostgreSQL ${version}, ${config.databaseUrl ? 'from DATABASE_URL' : 'embedded'}`;
       } finally {
@@ -118,6 +122,10 @@ async function database(config: Config): Promise<Finding[]> {
     }),
   );
   const { databaseUrl, databaseDirectUrl } = config;
+  // An embedded database has no standby, and nobody expects one.
+  if (databaseUrl && reachable.ok) {
+    findings.push(await finding('standbys', () => replicationReport(databaseDirectUrl ?? databaseUrl)));
+  }
   if (databaseUrl && databaseDirectUrl && reachable.ok) {
     findings.push(
       await finding('pooler', async () => {
@@ -128,6 +136,16 @@ async function database(config: Config): Promise<Finding[]> {
     );
   }
   return [reachable, ...findings];
+}
+
+/** Whether RESTORED_FROM is still needed. */
+async function restored(dataSource: DataSource, { restoredFrom }: Config): Promise<string> {
+  const [{ tasks }] = await dataSource.query<[{ tasks: number }]>(
+    `select count(*)::int as tasks from tasks where status in ('queued', 'running') and created_at <= $1`,
+    [restoredFrom],
+  );
+  if (tasks === 0) return 'no task of before RESTORED_FROM is unfinished: unset it';
+  return `${tasks} tasks of before RESTORED_FROM are unfinished: keep it`;
 }
 
 async function storage(config: Config): Promise<string> {
@@ -145,8 +163,7 @@ async function lifecycle({ storageUrl, fileRetentionDays }: Config): Promise<str
 
 async function events({ eventsUrl }: Config): Promise<string> {
   if (eventsUrl === null) return 'LISTEN/NOTIFY of the database';
-  await probeRedis(eventsUrl);
-  return 'Redis responds';
+  return probeRedis(eventsUrl);
 }
 
 /** The bindings of each model, in order of preference, and whether each credential is set. */

@@ -12,6 +12,7 @@ import { mcpCommand } from './commands/mcp.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { modelsCommand } from './commands/models.ts';
 import { openCommand } from './commands/open.ts';
+import { moveCommand } from './commands/move.ts';
 import { opsCommand } from './commands/ops.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { tasksCommand } from './commands/tasks.ts';
@@ -41,6 +42,7 @@ export function darkroomProgram(): Command {
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(moveCommand())
     .addCommand(doctorCommand())
     .addCommand(upCommand())
     .addCommand(completionCommand(() => program));

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { hostsOf } from './database/servers/hosts.ts';
 
 /**
  * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
@@ -73,6 +74,29 @@ export function url(...schemes: readonly string[]) {
   return z.url({ protocol, error }).nullable().default(null);
 }
 
+/** @param read throws an Error whose message completes "NAME …" without the value, because an address may hold a password */
+export function address(read: (text: string) => unknown) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      try {
+        read(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    })
+    .nullable()
+    .default(null);
+}
+
+/** One server or several, see database/servers/hosts.ts. */
+export function databaseUrl() {
+  return address((text) => {
+    if (hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) return;
+    throw new Error('must be an address starting with postgres:// or postgresql://');
+  });
+}
+
 /** @param shape in words: "32 bytes in hex"; the message does not repeat the value */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
@@ -84,6 +108,18 @@ export function text(byDefault: string) {
 
 export function optionalText() {
   return z.string().nullable().default(null);
+}
+
+/** A moment in the past, such as 2026-11-23T06:00:00Z. */
+export function optionalPast() {
+  const error = ({ input }: Issue): string =>
+    `must be a time in the past such as 2026-11-23T06:00:00.000Z, not "${String(input)}"`;
+  return z.iso
+    .datetime({ offset: true, error, abort: true })
+    .refine((text) => Date.parse(text) <= Date.now(), { error })
+    .transform((text) => new Date(text))
+    .nullable()
+    .default(null);
 }
 
 /** Texts separated by commas. */

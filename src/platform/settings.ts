@@ -1,6 +1,8 @@
 import { DATABASE_SETTINGS } from './database-settings.ts';
+import { readRedisAddress } from './events/redis-address.ts';
 import { setting } from './setting.ts';
 import {
+  address,
   cidrs,
   decimal,
   decimals,
@@ -78,8 +80,8 @@ export const SETTINGS = {
   eventsUrl: setting(
     'EVENTS_URL',
     'storage',
-    url('redis', 'rediss'),
-    'Live events between processes: Redis; unset: LISTEN/NOTIFY of the database.',
+    address(readRedisAddress),
+    'Live events between processes: Redis, also with Sentinel or Cluster; unset: LISTEN/NOTIFY of the database.',
   ),
 
   providersFile: setting('PROVIDERS', 'providers', optionalText(), 'YAML file: which provider serves which model.'),

@@ -37,6 +37,8 @@ import { FindUntaken } from './sql/find-untaken.ts';
 import { UntakenDispatches } from './deliveries/untaken-dispatches.ts';
 import { FinishAndClaim } from './sql/finish-and-claim.ts';
 import { InsertEvents } from './sql/insert-events.ts';
+import { Restoration } from './restored/restoration.entity.ts';
+import { RestoredWebhooks } from './restored/restored-webhooks.ts';
 import { ResendEvents } from './sql/resend-events.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
 import { WatchEndpoints } from './sql/watch-endpoints.ts';
@@ -49,7 +51,14 @@ import { WebhookGauges } from './webhook-gauges.ts';
     AuthModule,
     OutboundModule,
     TasksModule,
-    TypeOrmModule.forFeature([WebhookEndpoint, WebhookEvent, WebhookDispatch, WebhookDelivery, WebhookReplay]),
+    TypeOrmModule.forFeature([
+      WebhookEndpoint,
+      WebhookEvent,
+      WebhookDispatch,
+      WebhookDelivery,
+      WebhookReplay,
+      Restoration,
+    ]),
   ],
   controllers: [EndpointsController, DeliveriesController, EventsController],
   providers: [
@@ -79,6 +88,7 @@ import { WebhookGauges } from './webhook-gauges.ts';
     FindUntaken,
     ReplayEvents,
     ReplayWorker,
+    RestoredWebhooks,
     UntakenDispatches,
     WatchDeliveries,
     WatchEndpoints,

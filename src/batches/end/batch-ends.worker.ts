@@ -76,6 +76,7 @@ export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplic
         type: 'batch.completed',
         data: this.views.of(batch),
         removedFirst: ['errors', 'metadata'],
+        begunAt: batch.created_at,
         createdAt: batch.ended_at!,
         expiresAt: batch.kept_until,
       }),

@@ -16,6 +16,7 @@ import { readStorageMarker, writeStorageMarker } from '../../platform/storage/st
 import type { Storage } from '../../platform/storage/storage.ts';
 import { assertWhole } from './digest.ts';
 import { type BackupTable, type Manifest, pathOfFileList, pathOfSecretKey, pathOfTable } from './manifest.ts';
+import { assertNotAhead } from './not-ahead.ts';
 import { putFiles } from './stored-files.ts';
 
 /**
@@ -70,10 +71,7 @@ async function assertRestorable(client: Client, backup: Manifest): Promise<void>
     );
   }
   await assertEmpty(client);
-  const ahead = (await readMigrations(client)).filter((name) => !backup.migrations.includes(name));
-  if (ahead.length > 0) {
-    throw new Error(`The database is newer than the backup: it has the migration ${ahead[0]}. Restore into a new one.`);
-  }
+  assertNotAhead(await readMigrations(client), backup.migrations);
 }
 
 /** A bucket or folder of another installation would mix the files of both. */

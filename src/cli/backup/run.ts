@@ -28,6 +28,7 @@ export async function restore(path: string, { json }: Shown): Promise<void> {
   await withDatabaseUrl(config, (url) => restoreBackup(config, url, folder, manifest));
   if (json) return show(manifest);
   console.error(`${contentsOf(manifest)} as of ${manifest.taken_at} are restored.`);
+  console.error(`Unless nothing was done since, set RESTORED_FROM=${manifest.taken_at} before the first start.`);
 }
 
 function contentsOf({ tables, files }: Manifest): string {

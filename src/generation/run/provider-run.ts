@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { announcesJob } from '../../providers/jobs/run-jobs.ts';
 import { ProviderError, type Run } from '../../providers/provider.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import type { Submission } from '../../tasks/queue/submission.ts';
@@ -115,6 +116,7 @@ export class ProviderRun implements Run {
   }
 
   async submitting(): Promise<void> {
+    this.assertMayBuy();
     const intent = await this.write(() => this.services.queue.submitIntent(this.lease, this.submission));
     if (intent === 'lost') throw await this.lease.whyRevoked();
     if (intent === 'full') throw waitForPlace(this.task);
@@ -126,6 +128,7 @@ export class ProviderRun implements Run {
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
+    if (announcesJob(upstreamId)) this.assertMayBuy();
     this.stages.accepted();
     this.task.upstream_id = upstreamId; // even if the write fails: a cancel needs the job's id
     const held = await this.write(() => this.services.queue.submitAccepted(this.lease, upstreamId, requestId));
@@ -134,6 +137,7 @@ export class ProviderRun implements Run {
   }
 
   async resubmitting(): Promise<void> {
+    this.assertMayBuy();
     const outcome = await this.write(() => this.services.queue.submitLost(this.lease));
     if (outcome === 'lost') throw await this.lease.whyRevoked();
     if (outcome === 'last')
@@ -161,6 +165,13 @@ export class ProviderRun implements Run {
   async close(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     if (this.directory) await removeScratch(this.directory);
+  }
+
+  /** Every paid call passes here first. */
+  private assertMayBuy(): void {
+    if (this.lease.mayBuy) return;
+    const cause = 'Whether it was paid for since the backup (RESTORED_FROM) is unknown.';
+    throw new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
   }
 
   private write<Result>(write: () => Promise<Result>): Promise<Result> {

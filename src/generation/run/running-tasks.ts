@@ -4,6 +4,7 @@ import { Config } from '../../platform/config.ts';
 import { Metrics } from '../../platform/metrics.ts';
 import type { StopReason } from '../../providers/provider.ts';
 import { DatabaseClock } from '../../tasks/database-clock.ts';
+import { isRestored } from '../../tasks/is-restored.ts';
 import type { ClaimedTask, NotedLease } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { isFinal } from '../../tasks/task-status.ts';
@@ -16,6 +17,8 @@ import type { Place } from './places.ts';
 export interface Lease extends NotedLease {
   readonly signal: AbortSignal;
   readonly place: Place;
+  /** false for a task of a backup: whether a call was paid for it since is unknown. */
+  readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
   /** A paid call is in flight and its job, if there is one, has no known id yet. */
@@ -118,6 +121,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       attempt,
       signal,
       place,
+      mayBuy: !isRestored(this.config, task.created_at),
       renewedAtMs: performance.now(),
       moments: new RunMoments(task, () => this.clock.nowMs()),
       isCalling: false,

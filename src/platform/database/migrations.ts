@@ -26,6 +26,7 @@ import { TraceParents1700000000026 } from './migrations/0026-trace-parents.ts';
 import { OperatorLevels1700000000027 } from './migrations/0027-operator-levels.ts';
 import { Sessions1700000000028 } from './migrations/0028-sessions.ts';
 import { Dashboard1700000000029 } from './migrations/0029-dashboard.ts';
+import { Restorations1700000000032 } from './migrations/0032-restorations.ts';
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -56,4 +57,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   OperatorLevels1700000000027,
   Sessions1700000000028,
   Dashboard1700000000029,
+  Restorations1700000000032,
 ];

@@ -42,6 +42,9 @@ const LAST_COLLECT_PAUSE_MS = 30_000;
 /** In a list of ids: the next job's paid call is about to be sent. If no id replaces it, the outcome of that call is unknown. */
 const INTENT = '?';
 
+/** Whether the ids of a task's jobs are written just before one more is submitted. */
+export const announcesJob = (upstreamId: string): boolean => upstreamId.endsWith(INTENT);
+
 const logger = new Logger('providers');
 
 /**
@@ -111,7 +114,7 @@ export async function cancelJobs(
   if (failure) throw failure.reason;
   const unrun = results.filter((result) => result.status === 'fulfilled' && result.value === true);
   // With an intent in the list, one more job may exist.
-  if (ids.length > 0 && unrun.length === ids.length && !upstreamId.endsWith(INTENT)) return true;
+  if (ids.length > 0 && unrun.length === ids.length && !announcesJob(upstreamId)) return true;
 }
 
 async function submitAll<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<string[]> {

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
 import type { Tx } from '../../platform/database/sql.ts';
+import { isRestored } from '../../tasks/is-restored.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { InsertEvents } from '../sql/insert-events.ts';
 import { newEventId } from '../webhook-id.ts';
@@ -13,6 +15,8 @@ export interface OtherEvent<Data extends object> {
   data: Data;
   /** Fields of the data that are left out, in this order, if the body would be too long. */
   removedFirst: readonly (keyof Data)[];
+  /** When that began which the event reports; absent: just now. */
+  begunAt?: Date;
   createdAt: Date;
   /** When the event is deleted. */
   expiresAt: Date;
@@ -24,16 +28,19 @@ export class EventRecorder {
   constructor(
     private readonly insert: InsertEvents,
     private readonly signal: DeliverySignal,
+    private readonly config: Config,
   ) {}
 
   /** @returns call it after the commit: it sends what is due */
   async record<Data extends object>(tx: Tx, event: OtherEvent<Data>): Promise<() => void> {
-    const { apiKeyId, type, data, removedFirst, createdAt, expiresAt } = event;
+    const { apiKeyId, type, data, removedFirst, createdAt, begunAt = createdAt, expiresAt } = event;
     const subscriptions = await this.insert.subscriptions(tx, [apiKeyId]);
     if (!subscriptions.has(`${apiKeyId} ${type}`)) return () => undefined;
     const id = newEventId();
     const body = fittingEventBody({ id, type, data, at: createdAt }, removedFirst);
-    const row = { id, api_key_id: apiKeyId, task_id: null, type, body, created_at: createdAt, expires_at: expiresAt };
+    const held = isRestored(this.config, begunAt);
+    const times = { created_at: createdAt, expires_at: expiresAt };
+    const row = { id, api_key_id: apiKeyId, task_id: null, type, body, ...times, held };
     const endpointIds = await this.insert.insert(tx, [row]);
     return () => this.signal.notify(endpointIds);
   }

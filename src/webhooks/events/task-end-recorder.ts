@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
 import { DAY_S } from '../../platform/time.ts';
+import { isRestored } from '../../tasks/is-restored.ts';
 import type { EndWrite } from '../../tasks/queue/ending.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { FileLinks } from '../../tasks/files/file-links.ts';
@@ -30,7 +31,7 @@ export class TaskEndRecorder implements OnModuleInit {
     private readonly insert: InsertEvents,
     private readonly signal: DeliverySignal,
     private readonly terms: UsageTerms,
-    config: Config,
+    private readonly config: Config,
     secrets: Secrets,
   ) {
     this.links = new FileLinks(
@@ -69,6 +70,7 @@ export class TaskEndRecorder implements OnModuleInit {
       body: taskEventBody(id, toTaskView(task, this.links, this.terms), created_at),
       created_at,
       expires_at: task.expires_at,
+      held: isRestored(this.config, task.created_at),
     };
   }
 }

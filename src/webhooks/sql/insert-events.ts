@@ -13,6 +13,8 @@ export interface NewEvent {
   body: string;
   created_at: Date;
   expires_at: Date;
+  /** Its deliveries wait for a replay. */
+  held?: boolean;
 }
 
 /**
@@ -36,9 +38,9 @@ const insertEvents = (name: string, traceParent: string): Statement => ({
   text: `
     with new_events as (
       select * from json_to_recordset($1::json) as n(
-        id text, api_key_id text, task_id text, type text, body text, created_at timestamptz, expires_at timestamptz)
+        id text, api_key_id text, task_id text, type text, body text, created_at timestamptz, expires_at timestamptz, held boolean)
     ), subscribers as (
-      select n.id as event_id, e.id as endpoint_id, e.status = 'enabled' as enabled
+      select n.id as event_id, e.id as endpoint_id, e.status = 'enabled' and n.held is not true as enabled
       from new_events n join webhook_endpoints e on e.api_key_id = n.api_key_id and n.type = any(e.events)
     ), events as (
       insert into webhook_events (id, api_key_id, task_id, type, body, created_at, expires_at, trace_parent)

@@ -81,7 +81,7 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
       for (let now = first; now > 0; now = await left()) await sleep(50);
       const perSecond = first / ((performance.now() - begun) / 1_000);
       say(`the purge deletes ${Math.round(perSecond)} tasks/s with a store ${SLOW} ms away`);
-      expect(way.peak).toBe(AT_ONCE);
+      expect(way.peak).toBeGreaterThanOrEqual(AT_ONCE);
       expect(perSecond).toBeGreaterThan(LEAST_PER_S);
       expect(readdirSync(server.bucket).filter((name) => name.startsWith('task_'))).toEqual([]);
     } finally {

@@ -44,10 +44,17 @@ export async function readTables(client: Client): Promise<CopiedTable[]> {
   return ordered;
 }
 
-/** Keeps others from dropping or changing them until the transaction ends. Reads and writes go on. */
-export async function lockTables(client: Client, tables: CopiedTable[]): Promise<void> {
+/**
+ * Until the transaction ends, nobody drops or changes the tables.
+ * @param mode `access share`: reads and writes go on; `exclusive`: only reads do
+ */
+export async function lockTables(
+  client: Client,
+  tables: CopiedTable[],
+  mode: 'access share' | 'exclusive' = 'access share',
+): Promise<void> {
   const names = tables.map(({ name }) => escapeIdentifier(name));
-  if (names.length > 0) await client.query(`lock table ${names.join(', ')} in access share mode`);
+  if (names.length > 0) await client.query(`lock table ${names.join(', ')} in ${mode} mode`);
 }
 
 export async function truncateTables(client: Client, tables: CopiedTable[]): Promise<void> {

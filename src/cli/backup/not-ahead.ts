@@ -1,0 +1,9 @@
+/**
+ * Rows of an older version miss what a newer migration would have done to them.
+ * @throws Error for the operator
+ */
+export function assertNotAhead(target: readonly string[], source: readonly string[]): void {
+  const ahead = target.filter((name) => !source.includes(name));
+  if (ahead.length === 0) return;
+  throw new Error(`The database is newer than the rows: it has the migration ${ahead[0]}. Take a new one.`);
+}

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { type LiveProcess, liveProcesses, requestDrain } from './sql/live-processes.ts';
+
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Drains every process, and waits until each of them has stopped. What one would still write would be lost.
+ * @param waitS seconds
+ * @throws Error for the operator
+ */
+export async function untilStopped(client: Client, waitS: number, tell: (line: string) => void): Promise<void> {
+  let told = '';
+  for (const giveUpAt = Date.now() + waitS * 1000; ; await sleep(LOOK_EVERY_MS)) {
+    await requestDrain(client); // also of a process that has just started
+    const live = await liveProcesses(client);
+    if (live.length === 0) return;
+    const state = stateOf(live);
+    if (state !== told) tell(state);
+    told = state;
+    if (Date.now() > giveUpAt)
+      throw new Error(`Nothing was copied: after ${waitS} s, ${state}. \`darkroom ops resume\` lets them work again.`);
+  }
+}
+
+function stateOf(live: LiveProcess[]): string {
+  const busy = live.filter((each) => !each.draining || each.busy > 0);
+  const names = (some: LiveProcess[]): string => some.map(({ id }) => id).join(', ');
+  if (busy.length > 0) return `these processes still finish their tasks: ${names(busy)}`;
+  return `these processes are drained, stop them now: ${names(live)}`;
+}

@@ -1,0 +1,28 @@
+import type { Tx } from '../../platform/database/sql.ts';
+
+/** Another process that starts at the same time waits here for the first, and then has nothing to do. */
+const BEGUN = `insert into restorations (restored_from) values ($1) on conflict do nothing returning restored_from`;
+
+/** As given up: only `recover` or a replay sends it. */
+const HOLD = `
+  with held as (
+    update webhook_dispatches set due_at = null, lease_until = null
+    where due_at is not null or lease_until is not null returning 1
+  )
+  update restorations set held = (select count(*) from held) where restored_from = $1 returning held`;
+
+/** A replay that ran would send what was sent since. */
+const STOP_REPLAYS = `update webhook_replays set status = 'cancelled', ended_at = now() where status = 'running'`;
+
+/** Every pending delivery is of an event of that time or before: nothing was written since. */
+const SETTINGS = `set local lock_timeout = 0; set local statement_timeout = 0`;
+
+/** @returns how many deliveries wait now; null when it was done before */
+export async function holdRestored(tx: Tx, restoredFrom: Date): Promise<number | null> {
+  await tx.query(SETTINGS);
+  const { rowCount } = await tx.query({ text: BEGUN, values: [restoredFrom] });
+  if (rowCount === 0) return null;
+  await tx.query(STOP_REPLAYS);
+  const { rows } = await tx.query<{ held: number }>({ text: HOLD, values: [restoredFrom] });
+  return rows[0]!.held;
+}
