@@ -197,7 +197,12 @@ export const SETTINGS = {
   taskRetentionDays: setting('TASK_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
   fileRetentionDays: setting('FILE_RETENTION_DAYS', 'retention', decimal(7, 0.00001, 36_500), 'Days.'),
   uploadRetentionDays: setting('UPLOAD_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
-  fileUrlTtlS: setting('FILE_URL_TTL_S', 'retention', integer(3600, 1, YEAR_S), 'Seconds a signed link works.'),
+  fileUrlTtlS: setting(
+    'FILE_URL_TTL_S',
+    'retention',
+    integer(3600, 1, YEAR_S),
+    'Seconds a signed link works at least; a quarter more at most.',
+  ),
 
   usageRetentionDays: setting('USAGE_RETENTION_DAYS', 'retention', decimal(400, 1, 36_500), 'Days; of usage.'),
 
