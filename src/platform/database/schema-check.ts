@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { MIGRATIONS } from './migrations.ts';
+import { assertNotTooOld } from './oldest-program.ts';
 
 /** PostgreSQL's code for a table that does not exist. */
 const UNDEFINED_TABLE = '42P01';
@@ -7,7 +8,7 @@ const UNDEFINED_TABLE = '42P01';
 /**
  * For a process that may not migrate. A database with more migrations than this program knows is fine: migrations only add,
  * so that the previous release runs beside the new one.
- * @throws Error for the operator if a migration of this program is missing
+ * @throws Error for the operator if a migration of this program is missing, or one that is there is too new for it
  */
 export async function assertMigrated(url: string): Promise<void> {
   const done = await migrationsOf(url);
@@ -24,6 +25,7 @@ async function migrationsOf(url: string): Promise<Set<string>> {
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await assertNotTooOld(client);
     const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
     return new Set(rows.map(({ name }) => name));
   } catch (error) {
