@@ -10,6 +10,7 @@ import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
 import { assertPooler, assertSameDatabase } from '../platform/database/pooler-check.ts';
+import { replicationReport } from '../platform/database/servers/replication-report.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { openStorage } from '../platform/storage/storage.module.ts';
@@ -114,6 +115,10 @@ async function database(config: Config): Promise<Finding[]> {
     }),
   );
   const { databaseUrl, databaseDirectUrl } = config;
+  // An embedded database has no standby, and nobody expects one.
+  if (databaseUrl && reachable.ok) {
+    findings.push(await finding('standbys', () => replicationReport(databaseDirectUrl ?? databaseUrl)));
+  }
   if (databaseUrl && databaseDirectUrl && reachable.ok) {
     findings.push(
       await finding('pooler', async () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { hostsOf } from './database/servers/hosts.ts';
 import type { LevelSettings } from './logging/log-levels.ts';
 import { PROVIDER_SETTINGS, type ProviderVariable } from './provider-settings.ts';
 import type { Setting } from './setting.ts';
@@ -63,6 +64,11 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
   check(
     !isPooled || (settings.databaseUrl !== null && settings.databaseDirectUrl !== null),
     'DATABASE_URL and DATABASE_DIRECT_URL are required when DATABASE_POOLER is transaction',
+  );
+  check(
+    !isPooled || settings.databaseUrl === null || !hostsOf(settings.databaseUrl).isPrimaryWanted,
+    'DATABASE_URL must name one pooler, without target_session_attrs, when DATABASE_POOLER is transaction: a pooler does not ' +
+      'tell which of its servers takes writes. DATABASE_DIRECT_URL may name several servers',
   );
   check(isPooled || settings.databaseDirectUrl === null, 'DATABASE_DIRECT_URL is only for DATABASE_POOLER=transaction');
   check(

@@ -1,12 +1,12 @@
 import { setting } from './setting.ts';
-import { integer, oneOf, optionalPast, url } from './setting-types.ts';
+import { databaseUrl, integer, oneOf, optionalPast } from './setting-types.ts';
 
 /** Settings of the connections to PostgreSQL. */
 export const DATABASE_SETTINGS = {
   databaseUrl: setting(
     'DATABASE_URL',
     'storage',
-    url('postgres', 'postgresql'),
+    databaseUrl(),
     'PostgreSQL 14 or newer; unset: an embedded one under DATA_DIR.',
   ),
   databasePooler: setting(
@@ -18,7 +18,7 @@ export const DATABASE_SETTINGS = {
   databaseDirectUrl: setting(
     'DATABASE_DIRECT_URL',
     'storage',
-    url('postgres', 'postgresql'),
+    databaseUrl(),
     'The same database past the pooler, for migrations and LISTEN. Required with DATABASE_POOLER=transaction.',
   ),
   databasePoolMax: setting(

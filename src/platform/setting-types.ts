@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { hostsOf } from './database/servers/hosts.ts';
 
 /**
  * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
@@ -71,6 +72,22 @@ export function url(...schemes: readonly string[]) {
   const error = `must be an address starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const protocol = new RegExp(`^(?:${schemes.join('|')})$`);
   return z.url({ protocol, error }).nullable().default(null);
+}
+
+/** One server or several, see database/servers/hosts.ts. */
+export function databaseUrl() {
+  const scheme = 'must be an address starting with postgres:// or postgresql://';
+  return z
+    .string()
+    .superRefine((given, context) => {
+      try {
+        for (const host of hostsOf(given).hosts) if (!URL.canParse(host.url)) throw new Error(scheme);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    })
+    .nullable()
+    .default(null);
 }
 
 /** @param shape in words: "32 bytes in hex"; the message does not repeat the value */

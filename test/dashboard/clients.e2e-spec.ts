@@ -154,6 +154,21 @@ describeInBrowser('the dashboard and other clients', () => {
     await page.locator('textarea[name=prompt]').fill('Without a socket');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('article').first().getByText('Succeeded').waitFor();
+
+    // The task that one looks at is read more often than the list.
+    const reads: number[] = [];
+    page.on('request', (request) => {
+      if ((request.postData() ?? '').includes('query OneTask')) reads.push(performance.now());
+    });
+    const id = await rest.make({ model: 'gpt-image-2', prompt: 'Watched without a socket #delay:7' });
+    await visitor.goto(`/tasks/${id}`);
+    await page.getByText('Polling', { exact: true }).waitFor();
+    await page.getByText('Succeeded', { exact: true }).first().waitFor();
+    const pauses = reads.slice(1).map((at, index) => Math.round((at - (reads[index] as number)) / 1_000));
+    expect(pauses.filter((seconds) => seconds === 2).length).toBeGreaterThanOrEqual(2);
+    const known = reads.length;
+    await page.waitForTimeout(2_500);
+    expect(reads).toHaveLength(known); // a task that has ended changes no more
     visitor.problems.length = 0; // the browser logs each refused socket
   });
 

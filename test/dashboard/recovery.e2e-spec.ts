@@ -52,8 +52,25 @@ describeInBrowser('the dashboard while the service restarts', () => {
       await page.getByRole('link', { name: 'Usage' }).first().click();
       await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
       expect(await page.evaluate('globalThis.isOldBuild')).toBeUndefined();
+      const news = page.getByRole('status', { name: 'Reports' }).getByText('Darkroom was updated', { exact: false });
+      await news.waitFor();
+      expect(await news.count()).toBe(1);
       await page.getByRole('link', { name: 'Create' }).first().click();
       expect(await page.locator('textarea[name=prompt]').inputValue()).toBe('A draft of a lighthouse');
+      await page.reload();
+      await page.locator('textarea[name=prompt]').waitFor();
+      expect(await news.count()).toBe(0);
+
+      // A part of a screen reads nothing anew by itself: one may be in the middle of something.
+      const palette = '**/assets/palette-*.js';
+      await page.route(palette, (route) => route.fulfill({ status: 404, body: '' }));
+      await page.keyboard.press('Control+k');
+      await page.getByRole('heading', { name: 'Darkroom was updated' }).waitFor();
+      await page.unroute(palette);
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.locator('textarea[name=prompt]').waitFor();
+      expect(await page.locator('textarea[name=prompt]').inputValue()).toBe('A draft of a lighthouse');
+      await news.waitFor();
       await context.close();
     } finally {
       await browser.close();

@@ -4,13 +4,14 @@ import './look/base.css';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { followSystemTheme } from './look/theme.ts';
-import { offer } from './parts/toasts.ts';
+import { noteMissingPart, wasOutdated } from './api/outdated.ts';
+import { report } from './parts/toasts.ts';
 import { router } from './routes/router.ts';
 
-// A part of an older build is gone: the page has to be read again. Drafts are in the storage of the tab.
-addEventListener('vite:preloadError', () =>
-  offer('Darkroom was updated.', { label: 'Reload', run: () => location.reload() }),
-);
+// The router reads the page again for a screen that is gone, and the root route offers it for any other part. Drafts are in the
+// storage of the tab, so nothing is lost; the new page says what happened.
+addEventListener('vite:preloadError', noteMissingPart);
+if (wasOutdated()) report('Darkroom was updated.');
 followSystemTheme();
 
 const place = document.getElementById('app');

@@ -4,8 +4,8 @@ import type { WatchdogPoolConfig } from './watchdog-pool.ts';
 
 /** A connection is given up after 2 s, which suits requests. On a busy machine a start may need longer. */
 const TRIES = 15;
-/** pg-pool words it in two ways, by how far the connection came. */
-const TIMED_OUT = /timeout exceeded when trying to connect|due to connection timeout/;
+/** pg-pool words it in two ways, by how far the connection came, and pg in a third when several servers are asked. */
+const TIMED_OUT = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/;
 
 /**
  * Connects to a database that is known to run, and waits while it accepts connections late.

@@ -3,6 +3,7 @@ import { DataSource, type DataSourceOptions, getMetadataArgsStorage } from 'type
 import { WatchdogPool, type WatchdogPoolConfig } from './watchdog-pool.ts';
 import type { Config } from '../config.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { hostsOf } from './servers/hosts.ts';
 
 /**
  * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives, so
@@ -61,7 +62,7 @@ export function createDataSource(url: string, pool: WatchdogPoolConfig = {}): Da
 export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): DataSourceOptions {
   return {
     type: 'postgres',
-    url,
+    url: hostsOf(url).hosts[0].url, // TypeORM cannot read several; the pool takes them from `databaseUrl`
     // Passed explicitly, because TypeORM's own require() finds another copy of pg under Jest.
     driver: { ...pg, Pool: WatchdogPool },
     migrations: MIGRATIONS,
@@ -70,6 +71,6 @@ export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): D
     synchronize: false,
     logging: false, // statements carry prompts
     installExtensions: false,
-    extra: { ...POOL, ...pool },
+    extra: { ...POOL, ...pool, databaseUrl: url },
   };
 }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { DataSource, Logger } from 'typeorm';
 import { createDataSource } from './data-source.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { assertNotTooOld, noteOldestPrograms } from './oldest-program.ts';
 import { keepSettingsInRole } from './role-settings.ts';
+import { Servers } from './servers/servers.ts';
 
 /** An arbitrary fixed number that no other program uses in this database ("dark" in ASCII). */
 const LOCK = 0x6461726b;
@@ -52,9 +53,7 @@ export async function migrateTo(url: string, names: readonly string[]): Promise<
 
 async function withMigrationLock(url: string, work: (holder: Client) => Promise<void>): Promise<void> {
   // A session lock ends with its connection, so a killed migration leaves no lock behind.
-  const holder = new Client({ connectionString: url, application_name: 'darkroom:migrate', keepAlive: true });
-  holder.on('error', () => undefined);
-  await holder.connect();
+  const holder = await new Servers(url).connect({ application_name: 'darkroom:migrate', keepAlive: true });
   try {
     await holder.query('select pg_advisory_lock($1)', [LOCK]);
     await work(holder);

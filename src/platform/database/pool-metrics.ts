@@ -2,13 +2,18 @@ import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Pool } from 'pg';
 import { CALL_BUCKETS } from '../measuring/buckets.ts';
-import { histogram } from '../measuring/declare.ts';
+import { counter, histogram } from '../measuring/declare.ts';
 import type { Metrics } from '../metrics.ts';
 
 const waitSeconds = histogram(
   'darkroom_database_wait_seconds',
   'Time for which a caller waited for a connection of the pool, also in vain.',
   CALL_BUCKETS,
+);
+
+export const databaseSwitches = counter(
+  'darkroom_database_switches_total',
+  'Switches of this process to another PostgreSQL server, which has become the primary.',
 );
 
 /** @param sinceMs when the caller asked, on the monotonic clock */

@@ -1,5 +1,6 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { missingSettings } from './role-settings.ts';
+import { Servers } from './servers/servers.ts';
 
 /** Each client runs the statement so often, in turn with the other: on connections of the pooler that differ by chance. */
 const ROUNDS = 5;
@@ -50,13 +51,10 @@ export async function assertPooler(url: string): Promise<void> {
 }
 
 async function withClients(urls: string[], work: (clients: Client[]) => Promise<void>): Promise<void> {
-  const clients = urls.map(
-    (connectionString) => new Client({ connectionString, application_name: 'darkroom:check', keepAlive: true }),
-  );
+  const clients: Client[] = [];
   try {
-    for (const client of clients) {
-      client.on('error', () => undefined);
-      await client.connect();
+    for (const url of urls) {
+      clients.push(await new Servers(url).connect({ application_name: 'darkroom:check', keepAlive: true }));
     }
     await work(clients);
   } finally {

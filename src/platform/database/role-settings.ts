@@ -1,5 +1,6 @@
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { type Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { PLANNER, SESSION_SETTINGS } from './data-source.ts';
+import { Servers } from './servers/servers.ts';
 
 const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } = SESSION_SETTINGS;
 
@@ -24,9 +25,7 @@ export async function missingSettings(client: Pick<Client, 'query'>): Promise<st
  * a client. A role may change its own.
  */
 export async function keepSettingsInRole(url: string): Promise<void> {
-  const client = new Client({ connectionString: url, application_name: 'darkroom:migrate', keepAlive: true });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await new Servers(url).connect({ application_name: 'darkroom:migrate', keepAlive: true });
   try {
     if ((await missingSettings(client)).length === 0) return;
     const { rows } = await client.query<{ name: string }>('select current_database() as name');

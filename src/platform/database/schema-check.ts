@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import { MIGRATIONS } from './migrations.ts';
 import { assertNotTooOld } from './oldest-program.ts';
+import { Servers } from './servers/servers.ts';
 
 /** PostgreSQL's code for a table that does not exist. */
 const UNDEFINED_TABLE = '42P01';
@@ -21,9 +21,7 @@ export async function assertMigrated(url: string): Promise<void> {
 }
 
 async function migrationsOf(url: string): Promise<Set<string>> {
-  const client = new Client({ connectionString: url, application_name: 'darkroom:schema-check', keepAlive: true });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await new Servers(url).connect({ application_name: 'darkroom:schema-check', keepAlive: true });
   try {
     await assertNotTooOld(client);
     const { rows } = await client.query<{ name: string }>('select name from schema_migrations');

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type { Client } from 'pg';
 import { SESSION_SETTINGS } from './data-source.ts';
+import { Servers } from './servers/servers.ts';
 
 /** A pooler may give two clients different servers a few times by chance, though never the same one to direct clients. */
 const ROUNDS = 5;
@@ -26,13 +27,10 @@ const ADVICE =
  * @throws Error for the operator; the errors of the connection
  */
 export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'): Promise<void> {
-  const clients = [0, 1].map(
-    () => new pg.Client({ connectionString: url, application_name: 'darkroom:check', ...SESSION_SETTINGS }),
-  );
+  const clients: Client[] = [];
   try {
-    for (const client of clients) {
-      client.on('error', () => undefined);
-      await client.connect();
+    while (clients.length < 2) {
+      clients.push(await new Servers(url).connect({ application_name: 'darkroom:check', ...SESSION_SETTINGS }));
     }
     const [first, second] = clients.map((client) => async () => (await client.query<Backend>(BACKEND)).rows[0]!);
     await assertOwnBackends(first!, second!, variable);

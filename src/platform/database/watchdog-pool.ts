@@ -1,7 +1,10 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { connectionAwaited } from './pool-metrics.ts';
+import { PrimaryWatch } from './servers/primary-watch.ts';
+import { ServerClient } from './servers/server-client.ts';
+import { Servers } from './servers/servers.ts';
 
 /** A connection in use for longer triggers a probe. */
 const SUSPECT_AFTER_MS = 500;
@@ -10,6 +13,8 @@ const CHECK_INTERVAL_MS = 250;
 const PROBE_TIMEOUT_MS = 1_250;
 
 export interface WatchdogPoolConfig extends PoolConfig {
+  /** May name several servers, which pg cannot read: it stands for `connectionString`. */
+  databaseUrl?: string;
   /** A pooler answers although its server does not: only the answer to a statement tells. */
   isBehindPooler?: boolean;
 }
@@ -25,6 +30,9 @@ type ConnectCallback = (
  * statement then, and TCP waits for minutes. If a query takes longer than 500 ms, the pool opens a new connection. If
  * neither that one nor any pooled one receives a byte, the pool destroys all connections and fails fast until a probe
  * succeeds.
+ *
+ * Of several servers it connects to the primary. It destroys all connections, those in a transaction too, when that server
+ * stops taking writes or another one has become the primary.
  */
 export class WatchdogPool extends Pool {
   private readonly inUseSince = new Map<PoolClient, number>();
@@ -33,17 +41,27 @@ export class WatchdogPool extends Pool {
   private readonly checks: NodeJS.Timeout;
   /** `this.options` would not do: pg hides the password there from a copy. */
   private readonly config: WatchdogPoolConfig;
+  private readonly servers: Servers;
+  private readonly primary: PrimaryWatch;
   private isSilent = false;
   private isProbing = false;
 
-  constructor(config: WatchdogPoolConfig = {}) {
+  constructor(config: WatchdogPoolConfig) {
     const sockets = new Set<Socket>();
-    super({ ...config, stream: () => openSocket(sockets) });
+    const servers = new Servers(config.databaseUrl ?? config.connectionString!);
+    super({ ...config, stream: () => openSocket(sockets), Client: clientOf(servers) });
     this.sockets = sockets;
     this.config = config;
+    this.servers = servers;
+    this.primary = new PrimaryWatch(servers, () => {
+      this.isSilent = false; // the next server is another one
+      this.leave();
+    });
     this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
     // Without a listener, a connection that breaks while in use would end the process. Its query reports the failure.
     this.on('connect', (client) => client.on('error', () => undefined));
+    // A pooler reports what was true of the server when it opened its first connection.
+    if (!config.isBehindPooler) this.on('connect', (client) => this.primary.observe(client as unknown as ServerClient));
     this.on('acquire', (client) => this.inUseSince.set(client, performance.now()));
     this.on('release', (_error, client) => this.inUseSince.delete(client));
     this.on('remove', (client) => this.inUseSince.delete(client));
@@ -53,15 +71,23 @@ export class WatchdogPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
+    if (!this.servers.isFound) return this.connectOnceFound(callback);
     if (!this.isSilent) {
       const askedMs = performance.now();
       if (callback) {
         return super.connect((...result) => {
           connectionAwaited(askedMs);
+          if (result[0]) this.primary.noteFailure();
           callback(...result);
         });
       }
-      return super.connect().finally(() => connectionAwaited(askedMs));
+      return super
+        .connect()
+        .catch((error: unknown) => {
+          this.primary.noteFailure();
+          throw error;
+        })
+        .finally(() => connectionAwaited(askedMs));
     }
     const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
     if (!callback) return Promise.reject(error);
@@ -75,15 +101,36 @@ export class WatchdogPool extends Pool {
     return callback ? super.end(callback) : super.end();
   }
 
+  /** Only the first connection of a pool waits for the search; later ones are refused until the timer finds the primary. */
+  private connectOnceFound(callback?: ConnectCallback): Promise<PoolClient> | void {
+    if (!callback) return this.servers.find().then(() => this.connect());
+    void this.callOnceFound(callback);
+  }
+
+  private async callOnceFound(callback: ConnectCallback): Promise<void> {
+    try {
+      await this.servers.find();
+    } catch (error) {
+      process.nextTick(callback, error as Error, undefined, () => undefined);
+      return;
+    }
+    this.connect(callback);
+  }
+
+  /** Idle connections too: their state is unknown, and the next caller would have to wait to find out. */
+  private leave(): void {
+    this.sockets.forEach((socket) => socket.destroy());
+  }
+
   private async check(): Promise<void> {
     const suspectSince = performance.now() - SUSPECT_AFTER_MS;
     const isSuspect = [...this.inUseSince.values()].some((since) => since < suspectSince);
+    void this.primary.look(isSuspect || this.isSilent);
     if (this.isProbing || !(this.isSilent || isSuspect)) return;
     this.isProbing = true;
     const wasSilent = this.isSilent;
     this.isSilent = await this.probe();
-    // Idle connections too: their state is unknown, and the next caller would have to wait to find out.
-    if (this.isSilent && !wasSilent) this.sockets.forEach((socket) => socket.destroy());
+    if (this.isSilent && !wasSilent) this.leave();
     this.isProbing = false;
   }
 
@@ -95,7 +142,9 @@ export class WatchdogPool extends Pool {
   private async probe(): Promise<boolean> {
     const bytesBefore = new Map([...this.sockets].map((socket) => [socket, socket.bytesRead]));
     const socket = new Socket();
-    const client = new Client({ ...this.config, stream: () => socket, application_name: 'darkroom:pulse' });
+    const connectionString = this.servers.url;
+    const pulse = { stream: () => socket, application_name: 'darkroom:pulse' };
+    const client = new Client({ ...this.config, connectionString, ...pulse });
     client.on('error', () => undefined);
     let answered = false;
     const over = Promise.withResolvers<void>();
@@ -118,6 +167,15 @@ export class WatchdogPool extends Pool {
     const before = (open: Socket): number => bytesBefore.get(open) || (this.config.isBehindPooler ? Infinity : 0);
     return !answered && [...this.sockets].every((open) => open.bytesRead <= before(open));
   }
+}
+
+/** pg-pool makes its clients with `new`. Each is made for the server that is the primary at that moment. */
+function clientOf(servers: Servers): PoolConfig['Client'] {
+  return class extends ServerClient {
+    constructor(config?: ClientConfig) {
+      super({ ...config, connectionString: servers.url, isPrimaryWanted: servers.isPrimaryWanted });
+    }
+  };
 }
 
 function openSocket(sockets: Set<Socket>): Socket {

@@ -17,14 +17,15 @@ import { PostgresBus } from './postgres.bus.ts';
       provide: BUS,
       inject: [Config, Secrets, DataSource],
       useFactory: async (
-        { eventsUrl, databaseDirectUrl }: Config,
+        { eventsUrl, databaseUrl, databaseDirectUrl }: Config,
         secrets: Secrets,
         dataSource: DataSource,
       ): Promise<Bus> => {
         const channel = channelOf(secrets);
         if (eventsUrl === null) {
           // A pooler passes no notifications on.
-          return new PostgresBus(databaseDirectUrl ?? (dataSource.options as { url: string }).url, channel);
+          const url = databaseDirectUrl ?? databaseUrl ?? (dataSource.options as { url: string }).url;
+          return new PostgresBus(url, channel);
         }
         const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
         return new RedisBus(eventsUrl, channel);

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type { Client } from 'pg';
+import { Servers } from '../database/servers/servers.ts';
 import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { deafSeconds } from './bus-metrics.ts';
@@ -26,11 +27,12 @@ const STATEMENT_TIMEOUT_MS = 5_000;
  */
 export class PostgresBus implements Bus {
   private readonly logger = new Logger('bus');
+  private readonly servers: Servers;
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
   private readonly inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
   private readonly echo = new Echo((topic, body) => this.publish(topic, body));
-  private client: pg.Client | null = null;
+  private client: Client | null = null;
   /** When the connection last answered. If it turns out to be broken, events since then may be lost. */
   private answeredAt = performance.now();
   private sending = false;
@@ -39,9 +41,11 @@ export class PostgresBus implements Bus {
 
   /** @param channel letters, digits and `_` only */
   constructor(
-    private readonly databaseUrl: string,
+    databaseUrl: string,
     private readonly channel: string,
-  ) {}
+  ) {
+    this.servers = new Servers(databaseUrl);
+  }
 
   get isConnected(): boolean {
     return this.client !== null;
@@ -87,8 +91,7 @@ export class PostgresBus implements Bus {
   }
 
   private async connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.databaseUrl,
+    const client = await this.servers.connect({
       application_name: 'darkroom:bus',
       connectionTimeoutMillis: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS,
@@ -99,7 +102,6 @@ export class PostgresBus implements Bus {
     client.on('error', () => this.disconnected(client));
     client.on('end', () => this.disconnected(client));
     try {
-      await client.connect();
       await client.query(`listen ${this.channel}`);
     } catch (error) {
       client.end().catch(() => undefined);
@@ -114,20 +116,22 @@ export class PostgresBus implements Bus {
     void this.send();
   }
 
-  /** A half-open connection looks alive but receives nothing. A failed ping ends it. */
+  /** A half-open connection looks alive but receives nothing. A failed ping ends it, and so does another primary. */
   private async ping(): Promise<void> {
     const client = this.client;
     if (!client) return;
     const sentAt = performance.now();
     try {
       await client.query('select 1');
-      this.answeredAt = sentAt;
+      // A primary that was cut off still hears itself, but none of the processes that have left it.
+      if (await this.servers.hasMoved()) this.disconnected(client);
+      else this.answeredAt = sentAt;
     } catch {
       this.disconnected(client);
     }
   }
 
-  private disconnected(client: pg.Client): void {
+  private disconnected(client: Client): void {
     if (this.client !== client) return;
     this.client = null;
     client.end().catch(() => undefined);
@@ -167,7 +171,7 @@ export class PostgresBus implements Bus {
     }
   }
 
-  private notify(client: pg.Client, messages: string[]): Promise<unknown> {
+  private notify(client: Client, messages: string[]): Promise<unknown> {
     const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
     return client.query({ name: 'bus.notify', text, values: [this.channel, messages] });
   }

@@ -13,6 +13,7 @@ export const LOG_CONTEXTS = [
   'calls',
   'claimer',
   'clock',
+  'database',
   'errors',
   'feed',
   'files',

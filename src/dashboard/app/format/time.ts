@@ -54,6 +54,14 @@ function format(style: Style, at: number): string {
 /** `29 Nov 2026`, in the words of the browser's locale. */
 export const day = (at: number): string => format('day', at);
 
+/** The first moment, unix seconds, after a day such as `2026-11-29`, by the clock of the settings. */
+export function endOfDay(date: string): number {
+  if (look().clock === 'utc') return Date.parse(`${date}T00:00:00Z`) / 1_000 + DAY;
+  const next = new Date(`${date}T00:00:00`);
+  next.setDate(next.getDate() + 1); // a day of the local clock may have 23 or 25 hours
+  return next.getTime() / 1_000;
+}
+
 /** Date, time and zone, to the second. */
 export const moment = (at: number): string => format('moment', at);
 

@@ -1,7 +1,8 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { run } from '../api/client.ts';
 import { graphql } from '../api/graphql.ts';
-import { onTask, putTasks, taskRow, type TaskRow } from './task-store.ts';
+import { connection, onConnection } from './connection.ts';
+import { isFinal, onTask, putTasks, taskRow, type TaskRow } from './task-store.ts';
 import { TaskRowFields, toRow } from './task.documents.ts';
 
 const OneTask = graphql(
@@ -15,6 +16,29 @@ const OneTask = graphql(
   [TaskRowFields],
 );
 
+/** The pause between reads of the open task while no socket is to be had. */
+const POLL_MS = 2_000;
+
+/** A task that is gone stays as it is known: the caller shows what it has. */
+const read = (taskId: string): Promise<void> =>
+  run(OneTask, { taskId }).then(
+    ({ task }) => void putTasks([toRow(task)]),
+    () => undefined,
+  );
+
+/** Reads the task that one looks at more often than the list is read, where the feed has to poll. */
+export function usePolledTask(taskId: string): void {
+  const isPolling = useSyncExternalStore(onConnection, () => connection().state === 'polling');
+  useEffect(() => {
+    if (!isPolling) return undefined;
+    const timer = setInterval(() => {
+      const row = taskRow(taskId);
+      if (!document.hidden && !(row && isFinal(row))) void read(taskId);
+    }, POLL_MS);
+    return () => clearInterval(timer);
+  }, [taskId, isPolling]);
+}
+
 /** A task as the feed knows it; read once if the feed does not. */
 export function useTask(taskId: string | null): TaskRow | undefined {
   const row = useSyncExternalStore(
@@ -23,12 +47,7 @@ export function useTask(taskId: string | null): TaskRow | undefined {
   );
   const isUnknown = taskId !== null && row === undefined;
   useEffect(() => {
-    if (!isUnknown) return;
-    // A task that is gone stays unknown: the caller shows what it has.
-    run(OneTask, { taskId }).then(
-      ({ task }) => putTasks([toRow(task)]),
-      () => undefined,
-    );
+    if (isUnknown) void read(taskId);
   }, [taskId, isUnknown]);
   return row;
 }

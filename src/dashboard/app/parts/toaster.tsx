@@ -1,6 +1,5 @@
 import { X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
-import { Button } from './button.tsx';
 import { cx } from './class-names.ts';
 import { IconButton } from './icon-button.tsx';
 import styles from './toaster.module.css';
@@ -10,10 +9,9 @@ export function Toaster() {
   const reports = useSyncExternalStore(onReports, currentReports);
   return (
     <div className={styles.toaster} role="status" aria-label="Reports">
-      {reports.map(({ id, text, bad, act }) => (
+      {reports.map(({ id, text, bad }) => (
         <div key={id} className={cx(styles.toast, bad && styles.bad)}>
           <span>{text}</span>
-          {act && <Button onClick={act.run}>{act.label}</Button>}
           <IconButton label="Dismiss" onClick={() => dismiss(id)}>
             <X />
           </IconButton>

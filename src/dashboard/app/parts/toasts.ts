@@ -3,8 +3,6 @@ export interface Report {
   id: number;
   text: string;
   bad: boolean;
-  /** What the reader can do about it. Such a report stays until it is dismissed. */
-  act?: { label: string; run(): void };
 }
 
 const SHOWN_MS = 6_000;
@@ -28,12 +26,6 @@ export function report(text: string, bad = false): void {
   const id = nextId++;
   set([...reports.slice(-2), { id, text, bad }]);
   setTimeout(() => dismiss(id), SHOWN_MS);
-}
-
-/** One of each text: what offers an act may happen again and again. */
-export function offer(text: string, act: NonNullable<Report['act']>): void {
-  if (reports.some((each) => each.text === text)) return;
-  set([...reports.slice(-2), { id: nextId++, text, bad: false, act }]);
 }
 
 export const dismiss = (id: number): void => set(reports.filter((each) => each.id !== id));

@@ -31,7 +31,9 @@ export function GalleryScreen() {
       search={search}
       fileId={fileId ?? null}
       mayCreate={scopes.includes('generations:write')}
-      onSearch={(next) => void navigate({ to: '/gallery', search: { ...next }, resetScroll: false })}
+      onSearch={(next, isTyping = false) =>
+        void navigate({ to: '/gallery', search: { ...next }, replace: isTyping, resetScroll: false })
+      }
       onShow={show}
       onTask={(taskId, output) =>
         void navigate({ to: '/tasks/$taskId', params: { taskId }, search: { output: String(output) } })

@@ -1,6 +1,7 @@
 import { createRootRoute, Link, Outlet } from '@tanstack/react-router';
 import { asCallError } from '../api/errors.ts';
-import { buttonClass } from '../parts/button.tsx';
+import { isOutdated } from '../api/outdated.ts';
+import { Button, buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Page } from '../parts/page.tsx';
@@ -8,12 +9,35 @@ import { Page } from '../parts/page.tsx';
 export const rootRoute = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,
-  errorComponent: ({ error, reset }) => (
-    <Page title="Something failed">
-      <ErrorPanel error={asCallError(error)} onRetry={reset} />
-    </Page>
-  ),
+  errorComponent: ({ error, reset }) =>
+    isOutdated() ? (
+      <Updated />
+    ) : (
+      <Page title="Something failed">
+        <ErrorPanel error={asCallError(error)} onRetry={reset} />
+      </Page>
+    ),
 });
+
+/** Only the reader knows whether this is a good moment to read the page again. */
+function Updated() {
+  return (
+    <main>
+      <Page title="Darkroom was updated">
+        <EmptyState
+          title="This tab has an older version"
+          action={
+            <Button variant="primary" onClick={() => location.reload()}>
+              Reload
+            </Button>
+          }
+        >
+          What you have typed is kept.
+        </EmptyState>
+      </Page>
+    </main>
+  );
+}
 
 export function NotFound() {
   return (

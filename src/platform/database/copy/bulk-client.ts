@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { Servers } from '../servers/servers.ts';
 
 /** Milliseconds for a lock that another session holds, such as a migration. */
 const LOCK_TIMEOUT_MS = 10_000;
@@ -21,9 +22,7 @@ const SETTINGS = [
 
 /** A connection that copies whole tables. */
 export async function withBulkClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'darkroom:copy', keepAlive: true });
-  client.on('error', () => undefined); // the statement under way fails with it
-  await client.connect();
+  const client = await new Servers(url).connect({ application_name: 'darkroom:copy', keepAlive: true });
   try {
     await client.query(SETTINGS);
     return await work(client);

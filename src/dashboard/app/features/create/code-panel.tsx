@@ -4,24 +4,30 @@ import { RequestCode } from '../../parts/request-code.tsx';
 import styles from './create.module.css';
 import { type ModelSchema, requestOf, type Values } from './schema-rules.ts';
 
-interface Props {
+export interface CodeProps {
   model: string;
   schema: ModelSchema;
   values: Values;
 }
 
 /** The request of the form as code, kept up to date while one types. */
-export function CodePanel({ model, schema, values }: Props) {
-  const [defaults, setDefaults] = useState(false);
-  const prompt = values.prompt || 'A lighthouse at dusk';
+export function CodePanel(props: CodeProps) {
   return (
     <section className={styles.code} aria-label="Code">
       <h2>Code</h2>
-      <RequestCode request={requestOf(model, schema, { ...values, prompt }, defaults)}>
-        <Checkbox checked={defaults} onChange={(event) => setDefaults(event.target.checked)}>
-          with defaults
-        </Checkbox>
-      </RequestCode>
+      <FormCode {...props} />
     </section>
+  );
+}
+
+export function FormCode({ model, schema, values }: CodeProps) {
+  const [defaults, setDefaults] = useState(false);
+  const prompt = values.prompt || 'A lighthouse at dusk';
+  return (
+    <RequestCode request={requestOf(model, schema, { ...values, prompt }, defaults)}>
+      <Checkbox checked={defaults} onChange={(event) => setDefaults(event.target.checked)}>
+        with defaults
+      </Checkbox>
+    </RequestCode>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { Page } from '../../parts/page.tsx';
 import { report } from '../../parts/toasts.ts';
@@ -18,6 +18,8 @@ import { controlsOf, missing, schemaOf } from './schema-rules.ts';
 import { SubmitBar } from './submit-bar.tsx';
 import { useForm } from './use-form.ts';
 
+const CodeSheet = lazy(() => import('./code-sheet.tsx').then(({ CodeSheet: part }) => ({ default: part })));
+
 /** Two presses within this time are one. */
 const SAME_PRESS_MS = 400;
 
@@ -32,6 +34,7 @@ export function CreateForm({ models, start, search, may }: Props) {
   const form = useForm(models, start);
   const place = useRef<HTMLFormElement>(null);
   const pressedAt = useRef(-Infinity);
+  const [hasCode, setCode] = useState(false);
   const { model, values, fan } = form;
   const schema = schemaOf(model);
   const targets = targetsOf(models, model, values, fan);
@@ -102,7 +105,13 @@ export function CreateForm({ models, start, search, may }: Props) {
             />
             <FanOutFields others={othersOf(models, model)} fan={fan} targets={targets} onChange={form.setFan} />
           </div>
-          <SubmitBar models={models} targets={targets} repeat={fan.repeat} mayCreate={may.create} />
+          <SubmitBar
+            models={models}
+            targets={targets}
+            repeat={fan.repeat}
+            mayCreate={may.create}
+            onCode={() => setCode(true)}
+          />
         </form>
         <div className={styles.side}>
           <RunList
@@ -114,6 +123,11 @@ export function CreateForm({ models, start, search, may }: Props) {
           <CodePanel model={model.id} schema={schema} values={values} />
         </div>
       </div>
+      {hasCode && (
+        <Suspense>
+          <CodeSheet model={model.id} schema={schema} values={values} onClose={() => setCode(false)} />
+        </Suspense>
+      )}
     </Page>
   );
 }

@@ -1,3 +1,4 @@
+import { Code } from 'lucide-react';
 import { MOD } from '../../keys/shortcuts.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Model } from './create.documents.ts';
@@ -10,10 +11,12 @@ interface Props {
   targets: readonly Target[];
   repeat: number;
   mayCreate: boolean;
+  /** On a phone the code of the request is behind a button. */
+  onCode(): void;
 }
 
 /** The button that sends, with what it sends and costs. */
-export function SubmitBar({ models, targets, repeat, mayCreate }: Props) {
+export function SubmitBar({ models, targets, repeat, mayCreate, onCode }: Props) {
   const cost = useCost(models, targets, repeat);
   const count = targets.length * repeat;
   return (
@@ -21,6 +24,9 @@ export function SubmitBar({ models, targets, repeat, mayCreate }: Props) {
       <div className={styles.submitRow}>
         <Button type="submit" variant="primary" disabled={!mayCreate}>
           {count > 1 ? `Generate ${count} tasks` : 'Generate'} <kbd>{MOD}Enter</kbd>
+        </Button>
+        <Button className={styles.codeButton} onClick={onCode}>
+          <Code aria-hidden /> Code
         </Button>
         {cost && <span className={styles.cost}>{cost.text}</span>}
       </div>

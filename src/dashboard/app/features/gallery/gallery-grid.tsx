@@ -9,17 +9,25 @@ import type { Gallery } from './use-gallery.ts';
 
 const GAP = 8;
 const HEADING = 44;
+/** Height in pixels of the bars that lie over the list, with some air. */
+const UNDER_BARS = 72;
 /** Rows drawn beyond the screen. */
 const OVERSCAN = 3;
 
 type Line = { day: string } | { row: Row<Shot> };
 
+export interface Target {
+  fileId: string;
+  /** The tile with the focus; or its day at the top, as one jumps to it, with or without the focus. */
+  as: 'tile' | 'day' | 'day, focused';
+}
+
 interface Props {
   gallery: Gallery;
   rowHeight: number;
   selected: ReadonlySet<string>;
-  /** The tile that is to have the focus. */
-  located: string | null;
+  /** Where the reader is to be led. */
+  located: Target | null;
   onSelect(selected: ReadonlySet<string>): void;
   onOpen(shot: Shot): void;
   onTask(taskId: string, output: number): void;
@@ -32,6 +40,8 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [current, setCurrent] = useState<string | null>(gallery.focusId);
+  /** The last of all, which is to have the focus once it is drawn. */
+  const [end, setEnd] = useState<Shot | null>(null);
   const anchor = useRef<string | null>(null);
   /** The tile that gets the focus: only the newest wish counts. */
   const aim = useRef<string | null>(null);
@@ -52,6 +62,8 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
     estimateSize: (index) => heightOf(lines[index]),
     overscan: OVERSCAN,
     scrollMargin: place.current?.offsetTop ?? 0,
+    scrollPaddingStart: UNDER_BARS,
+    scrollPaddingEnd: UNDER_BARS,
   });
   useEffect(() => virtualizer.measure(), [lines, virtualizer]);
   const visible = virtualizer.getVirtualItems();
@@ -60,13 +72,12 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
     if (hasMore && !isLoading && !error && last >= lines.length - 3) more();
   });
 
+  const lineOf = (shot: Shot) =>
+    lines.findIndex((line) => 'row' in line && line.row.items.some(({ item }) => item.output.id === shot.output.id));
   const focus = (shot: Shot | null | undefined) => {
     if (!shot) return;
     setCurrent(shot.output.id);
-    virtualizer.scrollToIndex(
-      lines.findIndex((line) => 'row' in line && line.row.items.some(({ item }) => item === shot)),
-      { align: 'auto' },
-    );
+    virtualizer.scrollToIndex(lineOf(shot), { align: 'auto' });
     const tile = () => place.current?.querySelector<HTMLElement>(`[data-file="${shot.output.id}"]`);
     // At once where it is drawn, so that the next key finds it.
     tile()?.focus();
@@ -75,13 +86,30 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
     requestAnimationFrame(() => requestAnimationFrame(() => aim.current === shot.output.id && tile()?.focus()));
   };
 
-  const wanted = located ?? gallery.focusId;
   const isLaidOut = width > 0;
   useEffect(() => {
     // After a return, and when the lightbox closes: the tile that was left, or that it showed last.
-    if (wanted && isLaidOut) focus(shots.find(({ output }) => output.id === wanted));
+    const wanted = located?.fileId ?? gallery.focusId;
+    const shot = shots.find(({ output }) => output.id === wanted);
+    if (!shot || !isLaidOut) return;
+    if (located?.as !== 'day') focus(shot);
+    setCurrent(shot.output.id);
+    const isTile = located === null || located.as === 'tile';
+    if (!isTile) virtualizer.scrollToIndex(Math.max(0, lineOf(shot) - 1), { align: 'start' });
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [wanted, isLaidOut]);
+  }, [located, gallery.focusId, isLaidOut]);
+  const toEnd = () => {
+    const known = shots.at(-1);
+    focus(known);
+    // What is not read yet follows, unless another key led elsewhere meanwhile.
+    if (hasMore) void gallery.readAll().then((end) => end && aim.current === known?.output.id && setEnd(end));
+  };
+  useEffect(() => {
+    if (!end) return;
+    focus(end);
+    setEnd(null);
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [end]);
 
   const select = (shot: Shot, range: boolean) => {
     const next = new Set(selected);
@@ -106,9 +134,9 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
       PageDown: () => neighbour(rows, shot, page),
       PageUp: () => neighbour(rows, shot, -page),
       Home: () => shots[0],
-      End: () => shots.at(-1),
     };
     const acts: Record<string, () => void> = {
+      End: toEnd,
       t: () => onTask(shot.taskId, shot.output.index + 1),
       x: () => select(shot, false),
       X: () => select(shot, true),
@@ -122,10 +150,18 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
     act?.();
   }
 
+  // The heading of the day has left the screen: its name stays.
+  const top = lines[virtualizer.range?.startIndex ?? 0];
+  const dayAbove = top && 'row' in top ? dayName(top.row.items[0]?.item.createdAt ?? 0) : null;
   const inTabOrder = current ?? shots[0]?.output.id;
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- its tiles have the focus
     <div ref={place} className={styles.grid} style={{ height: virtualizer.getTotalSize() }} onKeyDown={onKeyDown}>
+      {dayAbove && (
+        <p className={styles.dayAbove} aria-hidden>
+          {dayAbove}
+        </p>
+      )}
       {visible.map(({ index, start }) => {
         const line = lines[index];
         if (!line) return null;
@@ -161,10 +197,14 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
 
 const heightOf = (line: Line | undefined): number => (!line || 'day' in line ? HEADING : line.row.height + GAP);
 
+function dayName(at: number): string {
+  const name = day(at);
+  return name === day(Date.now() / 1_000) ? 'Today' : name;
+}
+
 function linesOf(shots: readonly Shot[], width: number, height: number): Line[] {
-  const today = day(Date.now() / 1_000);
-  return [...Map.groupBy(shots, ({ createdAt }) => day(createdAt))].flatMap(([date, ofDay]): Line[] => [
-    { day: date === today ? 'Today' : date },
+  return [...Map.groupBy(shots, ({ createdAt }) => dayName(createdAt))].flatMap(([date, ofDay]): Line[] => [
+    { day: date },
     ...justifiedRows(ofDay, { width, height, gap: GAP }).map((row) => ({ row })),
   ]);
 }

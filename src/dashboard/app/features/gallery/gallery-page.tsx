@@ -1,30 +1,25 @@
 import { Images } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { isFiltered, type TaskSearch } from '../../live/task-filter.ts';
+import { endOfDay } from '../../format/time.ts';
+import { isFiltered } from '../../live/task-filter.ts';
 import { useTask } from '../../live/use-task.ts';
 import { Button } from '../../parts/button.tsx';
-import { Checkbox } from '../../parts/checkbox.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { Select } from '../../parts/select.tsx';
 import { report } from '../../parts/toasts.ts';
 import styles from './gallery.module.css';
-import { GalleryGrid } from './gallery-grid.tsx';
+import { GalleryFilters } from './gallery-filters.tsx';
+import { GalleryGrid, type Target } from './gallery-grid.tsx';
+import type { GallerySearch } from './gallery-search.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import { type Shot, shotsOf, taskOf } from './shot.ts';
 import { useGallery } from './use-gallery.ts';
 
 /** The viewer and its dialog are half of the weight, so they arrive with the first picture that is opened. */
 const Lightbox = lazy(() => import('./lightbox.tsx').then(({ Lightbox: part }) => ({ default: part })));
-
-export interface GallerySearch extends TaskSearch {
-  size?: string;
-  /** `1`: with the places of deleted files. */
-  expired?: string;
-}
 
 /** Height of a row in pixels. */
 const SIZES = { s: 140, m: 220, l: 340 };
@@ -35,7 +30,8 @@ interface Props {
   /** The file in the lightbox. */
   fileId: string | null;
   mayCreate: boolean;
-  onSearch(search: GallerySearch): void;
+  /** @param isTyping the change replaces the entry of the history */
+  onSearch(search: GallerySearch, isTyping?: boolean): void;
   onShow(fileId: string | null, replace: boolean): void;
   onTask(taskId: string, output: number): void;
   onUse(fileId: string): void;
@@ -47,7 +43,7 @@ export function GalleryPage(props: Props) {
   const { search, fileId, onSearch, onShow } = props;
   const gallery = useGallery(search, search.expired === '1');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [located, setLocated] = useState<string | null>(null);
+  const [located, setLocated] = useState<Target | null>(null);
   useShortcuts(selected.size > 0 && !fileId ? { escape: () => setSelected(new Set()) } : {});
   const size: Size = search.size && search.size in SIZES ? (search.size as Size) : 'm';
   // A link may lead to a file that is not read yet.
@@ -56,12 +52,21 @@ export function GalleryPage(props: Props) {
   const shown = fileId ? gallery.shots.findIndex(({ output }) => output.id === fileId) : -1;
   const show = (shot: Shot | undefined, replace = false) => shot && onShow(shot.output.id, replace);
   const close = () => {
-    setLocated(fileId);
+    setLocated(fileId ? { fileId, as: 'tile' } : null);
     onShow(null, false);
   };
   const locate = async () => {
-    if (!fileId || !(await gallery.find(fileId))) return report('This file is not among those that match.', true);
+    const found = fileId && (await gallery.readTo((shots) => shots.find(({ output }) => output.id === fileId)));
+    if (!found) return report('This file is not among those that match.', true);
     close();
+  };
+  const jump = async (to: string, focus: boolean) => {
+    const before = endOfDay(to);
+    const found = await gallery.readTo((shots) => shots.find(({ createdAt }) => createdAt < before));
+    if (found) return setLocated({ fileId: found.output.id, as: focus ? 'day, focused' : 'day' });
+    // Too far to read all before it: the gallery begins there instead.
+    if (gallery.isCut()) return onSearch({ ...search, to: String(before) });
+    report('Nothing of that day or before it matches.');
   };
   const isEmpty = gallery.shots.length === 0 && !gallery.isLoading && !gallery.hasMore;
 
@@ -69,35 +74,19 @@ export function GalleryPage(props: Props) {
     <Page
       title="Gallery"
       actions={
-        <>
-          <Select
-            aria-label="Kind"
-            value={search.kind ?? ''}
-            onChange={(event) => onSearch({ ...search, kind: event.target.value })}
-          >
-            <option value="">Images and films</option>
-            <option value="image">Images</option>
-            <option value="video">Films</option>
-          </Select>
-          <Checkbox
-            checked={search.expired === '1'}
-            onChange={(event) => onSearch({ ...search, expired: event.target.checked ? '1' : '' })}
-          >
-            Deleted too
-          </Checkbox>
-          <Segments<Size>
-            label="Size"
-            value={size}
-            options={[
-              { value: 's', label: 'S', title: 'Small' },
-              { value: 'm', label: 'M', title: 'Medium' },
-              { value: 'l', label: 'L', title: 'Large' },
-            ]}
-            onChange={(next) => onSearch({ ...search, size: next })}
-          />
-        </>
+        <Segments<Size>
+          label="Size"
+          value={size}
+          options={[
+            { value: 's', label: 'S', title: 'Small' },
+            { value: 'm', label: 'M', title: 'Medium' },
+            { value: 'l', label: 'L', title: 'Large' },
+          ]}
+          onChange={(next) => onSearch({ ...search, size: next })}
+        />
       }
     >
+      <GalleryFilters search={search} onSearch={onSearch} onJump={(to, focus) => void jump(to, focus)} />
       {gallery.error && gallery.shots.length === 0 ? (
         <ErrorPanel error={gallery.error} onRetry={gallery.reload} />
       ) : isEmpty ? (
@@ -144,7 +133,9 @@ export function GalleryPage(props: Props) {
               show(gallery.shots[shown + by], true);
               if (shown + by >= gallery.shots.length - 5) gallery.more();
             }}
-            onEnd={(last) => show(last ? gallery.shots.at(-1) : gallery.shots[0], true)}
+            onEnd={(last) =>
+              last ? void gallery.readAll().then((shot) => shot && show(shot, true)) : show(gallery.shots[0], true)
+            }
             onClose={close}
             onTask={props.onTask}
             onUse={props.mayCreate ? props.onUse : null}

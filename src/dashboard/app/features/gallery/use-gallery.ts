@@ -16,13 +16,17 @@ export interface Gallery {
   /** The tile that had the focus when the gallery was left. */
   focusId: string | null;
   onFocus(fileId: string): void;
-  /** Reads on until the file is there; false: it is not among the newest ones. */
-  find(fileId: string): Promise<boolean>;
+  /** Reads on until something is there, and returns it. Null: it is not among what matches, or not among the newest 2,000 tasks. */
+  readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
+  /** Reads all that match, at most the newest 2,000 tasks. Returns the last. */
+  readAll(): Promise<Shot | null>;
+  /** Whether there is more that was not read. */
+  isCut(): boolean;
   more(): void;
   reload(): void;
 }
 
-/** Pages of 50 tasks that are read to locate a file. */
+/** Pages of 50 tasks that are read in one go, to find a file or a day. */
 const MAX_SEARCHED_PAGES = 40;
 
 const START = { shots: [] as readonly Shot[], cursor: null as string | null, hasMore: true };
@@ -36,15 +40,12 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const latest = useRef(pages);
   const [error, setError] = useState<CallError | null>(null);
   const [isLoading, setLoading] = useState(start === null);
-  const busy = useRef(false);
+  const busy = useRef<Promise<void> | null>(null);
   const round = useRef(0);
   const restored = useRef(start ? filter : null);
 
-  const read = useCallback(
-    async (after: string | null) => {
-      if (busy.current && after !== null) return;
-      busy.current = true;
-      const mine = after === null ? ++round.current : round.current;
+  const readPage = useCallback(
+    async (after: string | null, mine: number) => {
       setLoading(true);
       try {
         const { tasks } = await run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
@@ -65,12 +66,21 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
         if (mine === round.current) setError(asCallError(fault));
       } finally {
         if (mine === round.current) {
-          busy.current = false;
+          busy.current = null;
           setLoading(false);
         }
       }
     },
     [key, withExpired],
+  );
+  /** A next page waits for the one that is read. The first page of another filter does not. */
+  const read = useCallback(
+    (after: string | null): Promise<void> => {
+      if (busy.current && after !== null) return busy.current;
+      busy.current = readPage(after, after === null ? ++round.current : round.current);
+      return busy.current;
+    },
+    [readPage],
   );
   useEffect(() => {
     const isRestored = restored.current === filter;
@@ -81,14 +91,17 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     if (pages.shots.length > 0) rememberPlace('gallery', { filter, pages });
   }, [pages, filter]);
 
-  async function find(fileId: string): Promise<boolean> {
+  async function readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null> {
     for (let page = 0; page < MAX_SEARCHED_PAGES; page++) {
+      await busy.current;
       const { shots, hasMore, cursor } = latest.current;
-      if (shots.some(({ output }) => output.id === fileId)) return true;
-      if (!hasMore || !cursor || busy.current) return false;
+      const found = pick(shots);
+      if (found) return found;
+      if (!hasMore || !cursor) return null;
       await read(cursor);
+      if (latest.current.cursor === cursor) return null; // it could not be read
     }
-    return false;
+    return null;
   }
 
   return {
@@ -98,7 +111,12 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     hasMore: pages.hasMore,
     focusId: start?.focusId ?? null,
     onFocus: (focusId) => rememberPlace('gallery', { filter, pages, focusId }),
-    find,
+    readTo,
+    readAll: async () => {
+      await readTo(() => undefined);
+      return latest.current.shots.at(-1) ?? null;
+    },
+    isCut: () => latest.current.hasMore,
     more: () => {
       if (pages.hasMore && pages.cursor && !busy.current) void read(pages.cursor);
     },

@@ -3,7 +3,7 @@ import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-re
 import { announceTask } from '../../live/announcer.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { useTask } from '../../live/use-task.ts';
+import { usePolledTask, useTask } from '../../live/use-task.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -41,6 +41,7 @@ export interface TaskPageProps {
 export function TaskPage(props: TaskPageProps) {
   const { taskId } = props;
   const row = useTask(taskId);
+  usePolledTask(taskId);
   useEffect(() => announceTask(taskId), [taskId]);
   const { data, error, reload } = useQuery(TaskDetail, { taskId });
   const detail = data?.task ?? null;

@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
+import { report } from '../../parts/toasts.ts';
 import { CancelTasks, TaskIds } from './tasks.documents.ts';
 import styles from './tasks.module.css';
 
@@ -56,8 +57,11 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
       }
     } catch (error) {
       setFault(asCallError(error).message);
+      return setState('ended');
     }
-    setState('ended');
+    const left = stopped.current && sum.asked < ids.length ? `, ${ids.length - sum.asked} left alone` : '';
+    report(`${plural(sum.cancelled, 'task')} cancelled, ${sum.already} had already ended${left}.`);
+    onClose();
   }
 
   const count = frozen?.length ?? 0;
@@ -116,8 +120,7 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
       {done && <ProgressBar percent={Math.round((done.asked / Math.max(1, count)) * 100)} label="Cancelled so far" />}
       {done && (
         <p role="status">
-          {plural(done.cancelled, 'task')} cancelled, {done.already} had already ended
-          {stopped.current && done.asked < count ? `, ${count - done.asked} left alone` : ''}.
+          {plural(done.cancelled, 'task')} cancelled, {done.already} had already ended.
         </p>
       )}
       {fault && <p role="alert">{fault}</p>}

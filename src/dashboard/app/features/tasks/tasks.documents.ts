@@ -47,14 +47,6 @@ export const CancelTasks = graphql(`
   }
 `);
 
-export const ModelNames = graphql(`
-  query ModelNames {
-    models {
-      id
-    }
-  }
-`);
-
 export const TaskCounts = graphql(`
   query TaskCounts($filter: TaskFilter) {
     taskCounts(filter: $filter) {

@@ -1,0 +1,19 @@
+/** A newer build may replace the parts of the page that were not loaded yet. */
+const NOTE = 'darkroom.updated';
+let isMissing = false;
+
+/** A part of this build is gone: the page has to be read again. */
+export const isOutdated = (): boolean => isMissing;
+
+/** Leaves a note for the page that is read next. */
+export function noteMissingPart(): void {
+  isMissing = true;
+  sessionStorage.setItem(NOTE, '1');
+}
+
+/** Whether this page was read because the one before was outdated. Says so once. */
+export function wasOutdated(): boolean {
+  const was = sessionStorage.getItem(NOTE) !== null;
+  sessionStorage.removeItem(NOTE);
+  return was;
+}

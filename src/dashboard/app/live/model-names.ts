@@ -1,0 +1,16 @@
+import { graphql } from '../api/graphql.ts';
+import { useQuery } from './use-query.ts';
+
+const ModelNames = graphql(`
+  query ModelNames {
+    models {
+      id
+    }
+  }
+`);
+
+/** The ids of the models; none until they are read. */
+export function useModelNames(): readonly string[] {
+  const { data } = useQuery(ModelNames, {});
+  return data?.models.map(({ id }) => id) ?? [];
+}

@@ -1,0 +1,21 @@
+import { Select } from './select.tsx';
+
+interface Props {
+  /** Ids; empty until they are read. */
+  models: readonly string[];
+  value: string;
+  onChange(model: string): void;
+}
+
+/** Narrows a list to a model. The one that the address names is there before the others are read, and after it was removed. */
+export function ModelSelect({ models, value, onChange }: Props) {
+  const shown = value === '' || models.includes(value) ? models : [value, ...models];
+  return (
+    <Select aria-label="Model" value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">Any model</option>
+      {shown.map((id) => (
+        <option key={id}>{id}</option>
+      ))}
+    </Select>
+  );
+}

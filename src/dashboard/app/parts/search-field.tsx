@@ -1,0 +1,38 @@
+import { useEffect, useRef } from 'react';
+import { useShortcuts } from '../keys/shortcuts.ts';
+import styles from './filter-bar.module.css';
+import { TextInput } from './text-input.tsx';
+
+/** The pause after the last key before a search. */
+const TYPING_MS = 300;
+
+interface Props {
+  value: string;
+  onFind(words: string): void;
+}
+
+/** Finds by words of the prompt. `/` leads to it. */
+export function SearchField({ value, onFind }: Props) {
+  const field = useRef<HTMLInputElement>(null);
+  const typing = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useShortcuts({ '/': () => field.current?.focus() });
+  useEffect(() => {
+    // After Clear and Back; what one types is not overwritten.
+    if (field.current && field.current !== document.activeElement) field.current.value = value;
+  }, [value]);
+  const find = (words: string) => {
+    clearTimeout(typing.current);
+    typing.current = setTimeout(() => onFind(words), TYPING_MS);
+  };
+  return (
+    <TextInput
+      ref={field}
+      type="search"
+      className={styles.search}
+      aria-label="Words in the prompt"
+      placeholder="Words in the prompt  /"
+      defaultValue={value}
+      onChange={(event) => find(event.target.value)}
+    />
+  );
+}

@@ -1,0 +1,32 @@
+import type { Answer } from './choose.ts';
+import type { DatabaseHost } from './hosts.ts';
+import { ServerClient } from './server-client.ts';
+
+/** The log position has the timeline right after a promotion; the control file only after the next checkpoint. */
+const IDENTITY = `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
+  (select system_identifier::text from pg_control_system()) as system`;
+
+/**
+ * Asks a server by a connection of its own. Only a primary costs a statement.
+ * @param timeoutMs for the connection and for the statement; a server that takes longer counts as away
+ */
+export async function ask(host: DatabaseHost, timeoutMs: number): Promise<Answer> {
+  const client = new ServerClient({
+    connectionString: host.url,
+    application_name: 'darkroom:primary',
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { role } = client;
+    if (role !== 'primary') return { host, role };
+    const { rows } = await client.query<{ timeline: string; system: string }>(IDENTITY);
+    return { host, role, timeline: Number.parseInt(rows[0]!.timeline, 16), system: rows[0]!.system };
+  } catch (cause) {
+    return { host, role: 'away', cause: cause as Error };
+  } finally {
+    void client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,35 @@
+import type { DatabaseHost } from './hosts.ts';
+
+/** What a server says of itself. */
+export type Answer =
+  | { host: DatabaseHost; role: 'primary'; timeline: number; system: string }
+  | { host: DatabaseHost; role: 'standby' | 'read-only' | 'unreported' }
+  | { host: DatabaseHost; role: 'away'; cause: Error };
+
+type Primary = Extract<Answer, { role: 'primary' }>;
+
+/** Two clusters have nothing in common: tasks would be in the one or in the other. */
+export class TwoClustersError extends Error {
+  constructor(first: DatabaseHost, second: DatabaseHost) {
+    super(`${first.name} and ${second.name} are primaries of different clusters, not servers of one.`);
+    this.name = 'TwoClustersError';
+  }
+}
+
+/**
+ * A promotion begins a new timeline. Of two primaries the one with the higher timeline is right: the other has been cut off
+ * from its standby, and whatever it still takes is lost.
+ * @param current stays if no other is newer
+ * @throws TwoClustersError
+ */
+export function choosePrimary(answers: readonly Answer[], current?: DatabaseHost): DatabaseHost | undefined {
+  const [first, ...others] = answers
+    .filter((answer): answer is Primary => answer.role === 'primary')
+    .sort((a, b) => b.timeline - a.timeline || rank(b, current) - rank(a, current));
+  if (!first) return undefined;
+  const foreign = others.find(({ system }) => system !== first.system);
+  if (foreign) throw new TwoClustersError(first.host, foreign.host);
+  return first.host;
+}
+
+const rank = ({ host }: Primary, current?: DatabaseHost): number => Number(host === current);

@@ -1,0 +1,69 @@
+/** One server that a database URL names. */
+export interface DatabaseHost {
+  /** host:port, for messages: it has no password. */
+  name: string;
+  /** Of this server alone. */
+  url: string;
+}
+
+/** What DATABASE_URL and DATABASE_DIRECT_URL may name. */
+export interface DatabaseHosts {
+  hosts: readonly [DatabaseHost, ...DatabaseHost[]];
+  /** Connect only to the server that takes writes: `target_session_attrs` is in the URL. */
+  isPrimaryWanted: boolean;
+}
+
+const MAX_HOSTS = 8;
+const MAX_PORT = 65_535;
+const DEFAULT_PORT = 5432;
+const ATTRIBUTE = 'target_session_attrs';
+
+/** Scheme, credentials with their @, hosts, the rest. A password may contain a comma, or an @ as browsers take it. */
+const DATABASE_URL = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
+/** A host in brackets (IPv6) or without a colon, and the port behind a colon. */
+const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::(\d+))?$/i;
+
+/** @throws Error that completes "DATABASE_URL must …", without the password */
+export function hostsOf(url: string): DatabaseHosts {
+  const [, scheme, credentials, listed, rest] = DATABASE_URL.exec(url) ?? [];
+  if (listed === undefined) throw new Error('must be an address starting with postgres:// or postgresql://');
+  const [path, query] = splitAt(rest!, '?');
+  const parameters = new URLSearchParams(query);
+  const attributes = parameters.getAll(ATTRIBUTE);
+  for (const attribute of attributes) {
+    if (attribute === 'read-write' || attribute === 'primary') continue;
+    throw new Error(`must have ${ATTRIBUTE}=read-write, not "${attribute}": the service writes on every connection`);
+  }
+  const isPrimaryWanted = attributes.length > 0;
+  if (!isPrimaryWanted && !listed.includes(',')) return { hosts: [{ name: listed, url }], isPrimaryWanted };
+
+  if (!isPrimaryWanted) throw new Error(`must have ?${ATTRIBUTE}=read-write when it names several hosts`);
+  if (parameters.has('host') || parameters.has('port')) {
+    throw new Error(`must name its hosts before the path, not as parameters, with ${ATTRIBUTE}`);
+  }
+  parameters.delete(ATTRIBUTE);
+  const rebuilt = parameters.size > 0 ? `${path}?${parameters}` : path;
+  const hosts = readNames(listed).map((name) => ({ name, url: `${scheme}${credentials}${name}${rebuilt}` }));
+  return { hosts: hosts as [DatabaseHost, ...DatabaseHost[]], isPrimaryWanted };
+}
+
+function readNames(listed: string): string[] {
+  const names = listed.split(',').map(readName);
+  if (names.length > MAX_HOSTS) throw new Error(`must name at most ${MAX_HOSTS} hosts, not ${names.length}`);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw new Error(`must name each host once, and names ${twice} twice`);
+  return names;
+}
+
+function readName(given: string): string {
+  const [, host, port = String(DEFAULT_PORT)] = HOST.exec(given) ?? [];
+  if (host === undefined || Number(port) < 1 || Number(port) > MAX_PORT) {
+    throw new Error(`must name hosts as a:5432,b:5432; "${given}" is none`);
+  }
+  return `${host}:${port}`;
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}

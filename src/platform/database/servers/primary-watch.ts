@@ -1,0 +1,60 @@
+import { Logger } from '@nestjs/common';
+import { databaseSwitches } from '../pool-metrics.ts';
+import type { ServerClient } from './server-client.ts';
+import type { Servers } from './servers.ts';
+
+/** With several servers: how often the others are asked whether one of them is the primary now. */
+const ASK_INTERVAL_MS = 5_000;
+/** The same while a connection is in use for long, which slow statements cause too. */
+const SUSPECT_ASK_INTERVAL_MS = 1_000;
+
+/** Tells a pool to leave its server, because it takes no more writes or another one has become the primary. */
+export class PrimaryWatch {
+  private readonly logger = new Logger('database');
+  private isAsking = false;
+  private hasFailed = false;
+  private askedMs = performance.now();
+
+  /** @param leave destroys all connections */
+  constructor(
+    private readonly servers: Servers,
+    private readonly leave: () => void,
+  ) {}
+
+  /** A connection could not be opened: the others are asked at the next look. */
+  noteFailure(): void {
+    this.hasFailed = true;
+  }
+
+  /** @param client of a new connection */
+  observe(client: ServerClient): void {
+    client.onReadOnly = () => {
+      if (client.connection.stream.destroyed) return; // another connection has told already
+      this.logger.warn({ event: 'database.turned_read_only', server: this.servers.name });
+      this.hasFailed = true;
+      this.leave();
+    };
+  }
+
+  /** Asks the other servers who is primary, when it is time to. Call it often. */
+  async look(isSuspect: boolean): Promise<void> {
+    if (!this.servers.areSeveral || this.isAsking) return;
+    const suspectMs = isSuspect ? SUSPECT_ASK_INTERVAL_MS : ASK_INTERVAL_MS;
+    if (performance.now() - this.askedMs < (this.hasFailed ? 0 : suspectMs)) return;
+    this.isAsking = true;
+    this.hasFailed = false;
+    const from = this.servers.name;
+    try {
+      if (await this.servers.hasMoved()) {
+        this.logger.warn({ event: 'database.switched', from, server: this.servers.name });
+        databaseSwitches.inc();
+        this.leave();
+      }
+    } catch (err) {
+      this.logger.error({ event: 'database.check_failed', err });
+    } finally {
+      this.isAsking = false;
+      this.askedMs = performance.now();
+    }
+  }
+}

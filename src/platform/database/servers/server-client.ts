@@ -1,0 +1,79 @@
+import { Client, type ClientConfig } from 'pg';
+
+/** PostgreSQL's code for a write on a server that takes none. */
+export const READ_ONLY = '25006';
+
+export interface ServerClientConfig extends ClientConfig {
+  /** Connect only if the server takes writes. It says so in the messages that begin a session, which cost no round trip. */
+  isPrimaryWanted?: boolean;
+}
+
+export type ServerRole = 'primary' | 'standby' | 'read-only' | 'unreported';
+
+interface ParameterStatus {
+  parameterName: string;
+  parameterValue: string;
+}
+
+/** A connection that knows whether its server takes writes, by what PostgreSQL 14 and newer report on their own. */
+export class ServerClient extends Client {
+  /** Called when a server that took writes refuses one, or says that it takes no more. */
+  onReadOnly: (() => void) | undefined;
+  private readonly reported = new Map<string, string>();
+  private readonly isPrimaryWanted: boolean;
+  private wasPrimary = false;
+
+  constructor(config: ServerClientConfig) {
+    super(config);
+    this.isPrimaryWanted = config.isPrimaryWanted ?? false;
+    this.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
+      this.reported.set(parameterName, parameterValue);
+      if (this.wasPrimary && this.role !== 'primary') this.turnedReadOnly();
+    });
+    this.connection.on('errorMessage', ({ code }: { code?: string }) => {
+      if (this.wasPrimary && code === READ_ONLY) this.turnedReadOnly();
+    });
+  }
+
+  get role(): ServerRole {
+    const isStandby = this.reported.get('in_hot_standby');
+    if (isStandby === undefined) return 'unreported';
+    if (isStandby === 'on') return 'standby';
+    return this.reported.get('default_transaction_read_only') === 'on' ? 'read-only' : 'primary';
+  }
+
+  override connect(): Promise<Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<Client> | void {
+    if (!callback) {
+      return super.connect().then(() => {
+        const refusal = this.begun();
+        if (refusal) throw refusal;
+        return this;
+      });
+    }
+    super.connect((error: Error) => callback(error ?? this.begun()!));
+  }
+
+  /** Call it when the session has begun. @returns why the server is not wanted */
+  private begun(): Error | undefined {
+    this.wasPrimary = this.role === 'primary';
+    if (!this.isPrimaryWanted || this.wasPrimary) return undefined;
+    this.connection.stream.destroy();
+    const message = `${this.host}:${this.port} takes no writes: it is ${WORDS[this.role]}.`;
+    return Object.assign(new Error(message), { code: READ_ONLY });
+  }
+
+  /** Once. */
+  private turnedReadOnly(): void {
+    this.wasPrimary = false;
+    this.onReadOnly?.();
+  }
+}
+
+export const WORDS: Readonly<Record<ServerRole, string>> = {
+  primary: 'a primary',
+  standby: 'a standby',
+  'read-only': 'read-only',
+  unreported: 'older than PostgreSQL 14, or a pooler',
+};

@@ -1,0 +1,116 @@
+import type { Client, ClientConfig } from 'pg';
+import { ask } from './ask.ts';
+import { type Answer, choosePrimary } from './choose.ts';
+import { type DatabaseHost, hostsOf } from './hosts.ts';
+import { ServerClient, WORDS } from './server-client.ts';
+
+/** At a start, when there is no server yet: a process that loads its modules is slow to read what has arrived. */
+const FIND_TIMEOUT_MS = 5_000;
+/** How long the others may take when one has said that it is primary: one promoted later must be heard, one that is dead not. */
+const OTHERS_MS = 1_000;
+const ASK_TIMEOUT_MS = 1_500;
+
+/** PostgreSQL's code for a server that takes no connections at present. Callers answer 503 to it. */
+const CANNOT_CONNECT_NOW = '57P03';
+
+/**
+ * The servers that a database URL names, and which of them is the primary. A URL of one server is never asked about: the
+ * connection itself tells.
+ */
+export class Servers {
+  readonly isPrimaryWanted: boolean;
+  private readonly hosts: readonly DatabaseHost[];
+  private current: DatabaseHost | undefined;
+
+  /** @throws Error that completes "DATABASE_URL must …" */
+  constructor(url: string) {
+    const { hosts, isPrimaryWanted } = hostsOf(url);
+    this.hosts = hosts;
+    this.isPrimaryWanted = isPrimaryWanted;
+    if (hosts.length === 1) this.current = hosts[0];
+  }
+
+  get areSeveral(): boolean {
+    return this.hosts.length > 1;
+  }
+
+  get isFound(): boolean {
+    return this.current !== undefined;
+  }
+
+  private get others(): readonly DatabaseHost[] {
+    return this.hosts.filter((host) => host !== this.current);
+  }
+
+  /** Of the primary; before it is found, of the first server. */
+  get url(): string {
+    return (this.current ?? this.hosts[0]!).url;
+  }
+
+  /** Of the primary, for messages. */
+  get name(): string {
+    return (this.current ?? this.hosts[0]!).name;
+  }
+
+  /** Asks every server. @throws Error if none takes writes, or those that do are not of one cluster */
+  async find(): Promise<void> {
+    if (!this.areSeveral) return;
+    const answers = await askAll(this.hosts);
+    this.current = choosePrimary(answers);
+    if (!this.current) throw noPrimary(answers);
+  }
+
+  /**
+   * Asks the others, and the present one only if another says that it is primary.
+   * @returns whether another server is the primary now
+   */
+  async hasMoved(): Promise<boolean> {
+    const before = this.current;
+    if (!this.areSeveral || !before) return false;
+    const answers = await Promise.all(this.others.map((host) => ask(host, ASK_TIMEOUT_MS)));
+    if (!answers.some(({ role }) => role === 'primary')) return false;
+    const now = choosePrimary([...answers, await ask(before, ASK_TIMEOUT_MS)], before);
+    if (now === undefined || now === before) return false;
+    this.current = now;
+    return true;
+  }
+
+  /** Opens a connection outside of the pool, to the present primary. @throws Error of the search or of the connection */
+  async connect(config: ClientConfig): Promise<Client> {
+    await this.find();
+    const client = new ServerClient({ ...config, connectionString: this.url, isPrimaryWanted: this.isPrimaryWanted });
+    client.on('error', () => undefined); // the next query reports it
+    try {
+      await client.connect();
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+    return client;
+  }
+}
+
+/** @returns the answers of all servers, or of those that were in time once there was a primary */
+async function askAll(hosts: readonly DatabaseHost[]): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const isLate = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  const asked = hosts.map(async (host) => {
+    const answer = await ask(host, FIND_TIMEOUT_MS);
+    answers.push(answer);
+    if (answer.role === 'primary') timer ??= setTimeout(isLate.resolve, OTHERS_MS);
+  });
+  await Promise.race([Promise.all(asked), isLate.promise]);
+  clearTimeout(timer);
+  return [...answers];
+}
+
+function noPrimary(answers: readonly Answer[]): Error {
+  const notes = answers.map((answer) =>
+    answer.role === 'away'
+      ? `${answer.host.name} is away (${answer.cause.message || (answer.cause as { code?: string }).code})`
+      : `${answer.host.name} is ${WORDS[answer.role]}`,
+  );
+  const error = new Error(`No server of the database takes writes: ${notes.join(', ')}.`);
+  return Object.assign(error, { code: CANNOT_CONNECT_NOW });
+}
