@@ -26,7 +26,7 @@ function assertPostgres(url: string): void {
   try {
     hostsOf(url);
   } catch (error) {
-    throw new Error(`--to ${(error as Error).message}`);
+    throw new Error('--to is not the address of a database.', { cause: error });
   }
 }
 
