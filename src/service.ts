@@ -69,8 +69,8 @@ async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: 
   if (databaseDirectUrl) await assertOwnSessions(databaseDirectUrl, 'DATABASE_DIRECT_URL');
   else if (databaseUrl) await assertOwnSessions(databaseUrl);
   if (eventsUrl) {
-    const { assertNoSentinel } = await import('./platform/events/redis-probe.ts'); // loads the Redis client
-    await assertNoSentinel(eventsUrl);
+    const { assertServesEvents } = await import('./platform/events/redis-probe.ts'); // loads the Redis client
+    await assertServesEvents(eventsUrl);
   }
 }
 

@@ -151,8 +151,7 @@ async function storage(config: Config): Promise<string> {
 
 async function events({ eventsUrl }: Config): Promise<string> {
   if (eventsUrl === null) return 'LISTEN/NOTIFY of the database';
-  await probeRedis(eventsUrl);
-  return 'Redis responds';
+  return probeRedis(eventsUrl);
 }
 
 /** The bindings of each model, in order of preference, and whether each credential is set. */

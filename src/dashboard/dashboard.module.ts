@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Config } from '../platform/config.ts';
+import { Storage } from '../platform/storage/storage.ts';
 import { readBuiltFiles } from './built-files.ts';
 import { serveApp } from './serve-app.ts';
 
@@ -9,8 +10,9 @@ import { serveApp } from './serve-app.ts';
 @Module({})
 export class DashboardModule {
   /** In the constructor, because the server takes no routes after the start. */
-  constructor(host: HttpAdapterHost, { dashboard, role }: Config) {
+  constructor(host: HttpAdapterHost, { dashboard, role, fileDelivery }: Config, storage: Storage) {
     if (!dashboard || role === 'worker') return;
-    serveApp(host.httpAdapter.getInstance<FastifyInstance>(), readBuiltFiles());
+    const origin = async (): Promise<string | null> => (fileDelivery === 'redirect' ? storage.linkOrigin() : null);
+    serveApp(host.httpAdapter.getInstance<FastifyInstance>(), readBuiltFiles(), origin);
   }
 }

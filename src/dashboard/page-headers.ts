@@ -1,27 +1,31 @@
 /**
- * The policy of every response below /app/. Scripts, styles and pictures come from this origin only, and no script can
- * turn text into markup. `blob:` is for the preview of a picture that the user is about to upload.
+ * The policy of every response below /app/. Scripts and styles come from this origin only, and no script can turn text into
+ * markup. `blob:` is for the preview of a picture that the user is about to upload.
+ * @param bucket the origin that links to files redirect to, if they do
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob:",
-  "media-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const policyWith = (bucket: string | null): string => {
+  const more = bucket === null ? '' : ` ${bucket}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' blob:${more}`,
+    `media-src 'self'${more}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+};
 
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': POLICY,
+export const pageHeaders = (bucket: string | null): Readonly<Record<string, string>> => ({
+  'content-security-policy': policyWith(bucket),
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-};
+});
 
 /** Names of assets contain a hash of their bytes, so a year is safe. Everything else is checked at each load. */
 export function cacheControlOf(path: string): string {

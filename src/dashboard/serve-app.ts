@@ -3,19 +3,22 @@ import { ApiError } from '../errors/api-error.ts';
 import { matches } from '../platform/http/etag.ts';
 import type { BuiltFile } from './built-files.ts';
 import { codingFor } from './content-coding.ts';
-import { cacheControlOf, PAGE_HEADERS } from './page-headers.ts';
+import { cacheControlOf, pageHeaders } from './page-headers.ts';
 
 const PAGE = 'index.html';
 
+/** The origin that links to files redirect to. null where they do not. */
+export type BucketOrigin = () => Promise<string | null>;
+
 /** Serves the app below `/app/`, and sends a browser that opens `/` there. */
-export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>): void {
+export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>, origin: BucketOrigin): void {
   fastify.get('/', (request, reply) => {
     void reply.header('vary', 'accept');
     if (!namesHtml(request)) throw new ApiError('route_not_found');
     return reply.redirect('/app/', 302);
   });
   fastify.get('/app', (_request, reply) => reply.redirect('/app/', 302));
-  fastify.get<{ Params: { '*': string } }>('/app/*', (request, reply) => {
+  fastify.get<{ Params: { '*': string } }>('/app/*', async (request, reply) => {
     if (!files.has(PAGE)) {
       throw new ApiError('service_unavailable', {
         message: 'The dashboard is not built: run `npm run build`, then start the service again.',
@@ -25,6 +28,8 @@ export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, Bu
     // Every view has a URL, and the page reads it. A missing asset belongs to another build.
     const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
     if (!file) throw new ApiError('route_not_found');
+    // Without credentials for the bucket there is no origin yet, and no link to it either: the page itself still works.
+    void reply.headers(pageHeaders(await origin().catch(() => null)));
     return send(file, request, reply);
   });
 }
@@ -34,7 +39,7 @@ const namesHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/i.te
 function send(file: BuiltFile, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const coding = codingFor(file, headers['accept-encoding'] as string | undefined);
   const { bytes, etag } = file.in[coding] ?? file.in.identity;
-  void reply.headers({ ...PAGE_HEADERS, 'cache-control': cacheControlOf(file.path), etag, vary: 'accept-encoding' });
+  void reply.headers({ 'cache-control': cacheControlOf(file.path), etag, vary: 'accept-encoding' });
   if (matches(headers['if-none-match'], etag)) return reply.code(304).send();
   if (coding !== 'identity') void reply.header('content-encoding', coding);
   return reply.type(file.contentType).send(bytes);

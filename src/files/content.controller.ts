@@ -1,5 +1,5 @@
 import { Controller, Get, Head, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { callerOf, Public, PublicWhen, Scope } from '../auth/access.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -10,10 +10,11 @@ import { FileBody } from '../platform/http/multipart/file-body.ts';
 import { Storage, StoredFileMissing } from '../platform/storage/storage.ts';
 import { FileLinks } from '../tasks/files/file-links.ts';
 import { isRangeCurrent, parseRange } from './byte-range.ts';
+import { DirectDelivery } from './direct-delivery.ts';
 import { type FileContent, FileContents, hasContent } from './file-contents.ts';
 import { filenameOf } from './file.view.ts';
 import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
-import { cacheControlOf, FILE_POLICY, type FileRequest, isSigned, Signature } from './signed-request.ts';
+import { cacheControlOf, FILE_POLICY, type FileRequest, isDownload, isSigned, Signature } from './signed-request.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import { headerRefs } from '../platform/openapi/headers.ts';
 import { Fails } from '../platform/openapi/faults.ts';
@@ -39,6 +40,7 @@ export class ContentController {
     private readonly storage: Storage,
     private readonly direct: DirectUploads,
     private readonly generated: GeneratedFiles,
+    private readonly delivery: DirectDelivery,
   ) {}
 
   /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
@@ -66,10 +68,21 @@ export class ContentController {
   @Signature()
   @Fails('file_not_found', 'invalid_signature', 'file_expired', 'range_not_satisfiable', 'upload_incomplete')
   @ApiOperation({ summary: 'Read the bytes of a file', operationId: 'getFile', security: [{}, { api_key: [] }] })
+  @ApiQuery({
+    name: 'download',
+    required: false,
+    description: 'with any value: browsers save the file instead of showing it',
+    schema: { type: 'string' },
+  })
   @ApiHeader({ name: 'Range', required: false, description: 'the bytes to read, such as `bytes=0-1023`' })
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'the `ETag` of an earlier answer' })
   @ApiResponse({ status: 200, description: 'the bytes of the file', content: BYTES, headers: headerRefs('ETag') })
   @ApiResponse({ status: 206, description: 'the requested range of bytes', content: BYTES })
+  @ApiResponse({
+    status: 302,
+    description: 'with `FILE_DELIVERY=redirect`: a link of the bucket, which works for at most 5 minutes',
+    headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+  })
   @ApiResponse({ status: 304, description: 'the bytes are as they were' })
   async get(@Param('id') id: string, @Req() request: FileRequest, @Res() reply: FastifyReply) {
     const { headers } = request;
@@ -84,6 +97,8 @@ export class ContentController {
     const range = isRangeCurrent(headers['if-range'] as string | undefined, etag)
       ? parseRange(headers.range, file.bytes)
       : null;
+    const link = await this.delivery.linkTo(file, dispositionOf(id, file, request));
+    if (link) return reply.header('cache-control', cacheControlOf(request, link.maxAgeS)).redirect(link.url, 302);
     const bytes = await this.storage
       .open(file.storageKey, range ?? undefined)
       .catch((error) => throwMissing(error, file));
@@ -161,6 +176,9 @@ const setGeneratedHeaders = (reply: FastifyReply, { contentType, filename }: Gen
     'x-content-type-options': 'nosniff',
   });
 
+const dispositionOf = (id: string, { contentType }: FileContent, request: FileRequest): string =>
+  `${isDownload(request) ? 'attachment' : 'inline'}; filename="${filenameOf(id, contentType)}"`;
+
 const etagOf = (file: FileContent) => `"${file.sha256}"`;
 
 /** The headers that 200, 206 and 304 share. */
@@ -169,7 +187,7 @@ function setHeaders(reply: FastifyReply, id: string, file: FileContent, request:
     'content-type': file.contentType,
     'accept-ranges': 'bytes',
     etag: etagOf(file),
-    'content-disposition': `inline; filename="${filenameOf(id, file.contentType)}"`,
+    'content-disposition': dispositionOf(id, file, request),
     'cache-control': cacheControlOf(request),
     'content-security-policy': FILE_POLICY,
     'cross-origin-resource-policy': 'cross-origin',

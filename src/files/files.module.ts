@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { BatchFiles } from './batch-files.ts';
 import { ContentController } from './content.controller.ts';
+import { DirectDelivery } from './direct-delivery.ts';
 import { FileContents } from './file-contents.ts';
 import { FileViews } from './file-views.ts';
 import { FilesController } from './files.controller.ts';
@@ -31,6 +32,7 @@ import { Upload } from './uploads/upload.entity.ts';
   providers: [
     BatchFiles,
     Blobs,
+    DirectDelivery,
     DirectUploads,
     FileContents,
     FileJudge,

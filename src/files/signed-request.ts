@@ -28,7 +28,10 @@ export const Signature = () => (target: object, name: string | symbol, descripto
 export const FILE_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 /** A signed answer may be kept for as long as its link works. */
-export function cacheControlOf(request: FileRequest): string {
+export function cacheControlOf(request: FileRequest, maxAgeS = Infinity): string {
   const secondsLeft = Math.max(0, Number(request.query.expires) - Math.ceil(Date.now() / 1000));
-  return isSigned(request) ? `private, max-age=${secondsLeft}` : 'private, no-cache';
+  return isSigned(request) ? `private, max-age=${Math.min(secondsLeft, maxAgeS)}` : 'private, no-cache';
 }
+
+/** Pages ask for a download by the URL, because browsers ignore the attribute `download` of links that lead elsewhere. */
+export const isDownload = ({ query }: FileRequest): boolean => query.download !== undefined;

@@ -47,7 +47,10 @@ describe('configuration', () => {
     [{ OTEL_TRACES_SAMPLER_ARG: '5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "5"'],
     [{ LOG_REQUESTS: 'some' }, 'LOG_REQUESTS must be one of all, errors, none, not "some"'],
     [{ OUTBOUND_ALLOW_HTTP: 'maybe' }, 'OUTBOUND_ALLOW_HTTP must be on or off, not "maybe"'],
-    [{ EVENTS_URL: 'http://a' }, 'EVENTS_URL must be an address starting with redis:// or rediss://'],
+    [{ FILE_DELIVERY: 'cdn', STORAGE_URL: 's3://b' }, 'FILE_DELIVERY must be one of proxy, redirect, not "cdn"'],
+    [{ FILE_DELIVERY: 'redirect' }, 'FILE_DELIVERY=redirect requires STORAGE_URL: files on disk have no other server'],
+    [{ EVENTS_URL: 'http://a' }, /^EVENTS_URL must be an address starting with redis:\/\/, rediss:\/\/, /],
+    [{ EVENTS_URL: 'redis+sentinel://a,b' }, /^EVENTS_URL must end with the name of the master: /],
     [{ WEBHOOK_RETRY_SCHEDULE: '1,x' }, /^WEBHOOK_RETRY_SCHEDULE must be numbers from 0 to .*, separated by commas$/],
     [
       { OUTBOUND_ALLOW_CIDRS: '10.0.0.0/8, 10.0.0.0/40' },

@@ -79,6 +79,10 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
     settings.provenance !== 'c2pa' || (settings.c2paCert !== null && settings.c2paKey !== null),
     'C2PA_CERT and C2PA_KEY are required when PROVENANCE is c2pa',
   );
+  check(
+    settings.fileDelivery === 'proxy' || settings.storageUrl !== null,
+    'FILE_DELIVERY=redirect requires STORAGE_URL: files on disk have no other server',
+  );
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { host, port, dataDir, publicUrl, graphqlIntrospection } = settings;

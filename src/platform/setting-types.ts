@@ -74,20 +74,27 @@ export function url(...schemes: readonly string[]) {
   return z.url({ protocol, error }).nullable().default(null);
 }
 
-/** One server or several, see database/servers/hosts.ts. */
-export function databaseUrl() {
-  const scheme = 'must be an address starting with postgres:// or postgresql://';
+/** @param read throws an Error whose message completes "NAME …" without the value, because an address may hold a password */
+export function address(read: (text: string) => unknown) {
   return z
     .string()
-    .superRefine((given, context) => {
+    .superRefine((text, context) => {
       try {
-        for (const host of hostsOf(given).hosts) if (!URL.canParse(host.url)) throw new Error(scheme);
+        read(text);
       } catch (error) {
         context.addIssue({ code: 'custom', message: (error as Error).message });
       }
     })
     .nullable()
     .default(null);
+}
+
+/** One server or several, see database/servers/hosts.ts. */
+export function databaseUrl() {
+  return address((text) => {
+    if (hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) return;
+    throw new Error('must be an address starting with postgres:// or postgresql://');
+  });
 }
 
 /** @param shape in words: "32 bytes in hex"; the message does not repeat the value */

@@ -1,6 +1,8 @@
 import { DATABASE_SETTINGS } from './database-settings.ts';
+import { readRedisAddress } from './events/redis-address.ts';
 import { setting } from './setting.ts';
 import {
+  address,
   cidrs,
   decimal,
   decimals,
@@ -69,11 +71,17 @@ export const SETTINGS = {
     url('s3'),
     'Results: s3://bucket?endpoint=…&region=…; unset: files under DATA_DIR.',
   ),
+  fileDelivery: setting(
+    'FILE_DELIVERY',
+    'storage',
+    oneOf(['proxy', 'redirect'], 'proxy'),
+    'Whether file links answer with the bytes, or with a redirect to the bucket. redirect requires STORAGE_URL.',
+  ),
   eventsUrl: setting(
     'EVENTS_URL',
     'storage',
-    url('redis', 'rediss'),
-    'Live events between processes: Redis; unset: LISTEN/NOTIFY of the database.',
+    address(readRedisAddress),
+    'Live events between processes: Redis, also with Sentinel or Cluster; unset: LISTEN/NOTIFY of the database.',
   ),
 
   providersFile: setting('PROVIDERS', 'providers', optionalText(), 'YAML file: which provider serves which model.'),

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { readBuiltFiles } from '../../src/dashboard/built-files.ts';
-import { serveApp } from '../../src/dashboard/serve-app.ts';
+import { type BucketOrigin, serveApp } from '../../src/dashboard/serve-app.ts';
 import { createHttpApp } from '../../src/platform/http/http-app.ts';
 import { startApp } from '../support/app.ts';
 
@@ -65,6 +65,23 @@ describe('the dashboard', () => {
         'cross-origin-opener-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
       });
+    }
+  });
+
+  it('lets pictures and films in from the bucket that links to files redirect to, and nothing else', async () => {
+    const redirecting = await serve(folder, async () => 'https://results.s3.eu-central-1.amazonaws.com');
+    const unknown = await serve(folder, () => Promise.reject(new Error('no credentials yet')));
+    try {
+      const policy = (await ask(redirecting, '/app/')).headers['content-security-policy'] as string;
+      const bucket = 'https://results.s3.eu-central-1.amazonaws.com';
+      expect(policy.split('; ').filter((each) => each.includes('https'))).toEqual([
+        `img-src 'self' blob: ${bucket}`,
+        `media-src 'self' ${bucket}`,
+      ]);
+      const { status, headers } = await ask(unknown, '/app/');
+      expect([status, headers['content-security-policy']]).toEqual([200, expect.stringContaining("media-src 'self';")]);
+    } finally {
+      await Promise.all([redirecting.close(), unknown.close()]);
     }
   });
 
@@ -135,9 +152,11 @@ describe('the dashboard', () => {
   });
 });
 
-async function serve(folder: string): Promise<NestFastifyApplication> {
+const NO_BUCKET: BucketOrigin = async () => null;
+
+async function serve(folder: string, origin = NO_BUCKET): Promise<NestFastifyApplication> {
   const app = await createHttpApp(EmptyModule, { corsOrigins: [], logLevel: 'silent' });
-  serveApp(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, readBuiltFiles(folder));
+  serveApp(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, readBuiltFiles(folder), origin);
   await app.listen(0, '127.0.0.1');
   return app;
 }

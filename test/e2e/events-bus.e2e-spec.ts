@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Bus } from '../../src/platform/events/bus.ts';
 import { PostgresBus } from '../../src/platform/events/postgres.bus.ts';
@@ -6,7 +7,7 @@ import { RedisBus } from '../../src/platform/events/redis.bus.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { hasRedis, startRedis } from '../support/servers/redis-server.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, leastOf } from '../support/wait.ts';
 
 const CHANNEL = 'darkroom_events_test';
 
@@ -36,6 +37,11 @@ const drivers: Record<string, () => Promise<Ground>> = {
     };
   },
 };
+
+/** The lines of one event that were logged. */
+function eventsOf(spy: { mock: { calls: unknown[][] } }, event: string): object[] {
+  return spy.mock.calls.map(([line]) => line as { event: string }).filter((line) => line.event === event);
+}
 
 function through(address: string, line: CutLine): string {
   const url = new URL(address);
@@ -159,6 +165,33 @@ describe.each(Object.keys(drivers).filter((name) => name !== 'Redis' || hasRedis
     await eventually('a message after the return', async () => received.includes('again'));
   });
 
+  it('finds out within 2 s that nothing comes through, says so once, and when it hears again', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const log = jest.spyOn(Logger.prototype, 'log');
+    const line = await newLine();
+    const a = await start(line);
+    expect(a.isConnected).toBe(true);
+    const seen = async () => {
+      line.freeze();
+      const frozenAt = performance.now();
+      await eventually('a to be deaf', async () => !a.isConnected);
+      const took = performance.now() - frozenAt;
+      await sleep(Math.max(0, 3_000 - took)); // for the first try to connect again
+      line.mend();
+      await eventually('a to hear again', async () => a.isConnected);
+      return took;
+    };
+    let tries = 0;
+    expect(await leastOf(3, 2_100, () => ((tries += 1), seen()))).toBeLessThan(2_100);
+    expect(eventsOf(warn, 'bus.deaf')).toEqual(
+      Array.from({ length: tries }, () => ({ event: 'bus.deaf', silent_s: 2 })),
+    );
+    expect(eventsOf(warn, 'bus.disconnected')).toEqual([]);
+    const again = { event: 'bus.reconnected', missed_s: expect.any(Number) };
+    expect(eventsOf(log, 'bus.reconnected')).toEqual(Array.from({ length: tries }, () => again));
+    jest.restoreAllMocks();
+  });
+
   it('publishes what is waiting before it stops', async () => {
     const [a, b] = [await start(), await start()];
     const received = collect(b);
@@ -178,5 +211,31 @@ if (hasRedis) {
     expect(Date.now() - startedAt).toBeLessThan(30_000);
     bus.publish('task', 'x');
     await bus.stop();
+  });
+
+  it('needs no more rights than the guide says, and says which one is missing', async () => {
+    const rights = '+subscribe +ping +info +client';
+    const redis = await startRedis({
+      lines: [
+        `user all on >secret resetchannels &darkroom_events_* ${rights} +publish`,
+        `user deaf on >secret resetchannels &darkroom_events_* ${rights}`,
+      ],
+    });
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const busOf = (user: string) => new RedisBus(redis.url.replace('://', `://${user}:secret@`), CHANNEL);
+    const [able, deaf] = [busOf('all'), busOf('deaf')];
+    try {
+      await able.start();
+      expect(able.isConnected).toBe(true);
+      await deaf.start();
+      expect(deaf.isConnected).toBe(false);
+      const [said, ...more] = eventsOf(warn, 'bus.deaf') as { err: Error }[];
+      expect([said!.err.message, more]).toEqual([expect.stringMatching(/^NOPERM.*publish/), []]);
+    } finally {
+      jest.restoreAllMocks();
+      await able.stop();
+      await deaf.stop();
+      await redis.stop();
+    }
   });
 }

@@ -8,6 +8,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { Config, loadConfig } from '../../src/platform/config.ts';
 import { DatabaseModule } from '../../src/platform/database/database.module.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { createHttpApp } from '../../src/platform/http/http-app.ts';
@@ -15,6 +16,7 @@ import { DiskStorage } from '../../src/platform/storage/disk.storage.ts';
 import { type ByteRange, Storage } from '../../src/platform/storage/storage.ts';
 import { ContentController } from '../../src/files/content.controller.ts';
 import { GeneratedFiles } from '../../src/files/generated-files.ts';
+import { DirectDelivery } from '../../src/files/direct-delivery.ts';
 import { FileContents } from '../../src/files/file-contents.ts';
 import { DirectUploads } from '../../src/files/uploads/direct-uploads.service.ts';
 import { UploadBlob } from '../../src/files/uploads/upload-blob.entity.ts';
@@ -62,6 +64,8 @@ beforeAll(async () => {
       ReadTasks,
       TaskFiles,
       FileContents,
+      DirectDelivery,
+      { provide: Config, useValue: loadConfig({}) },
       { provide: DirectUploads, useValue: {} },
       { provide: Storage, useValue: storage },
       { provide: FileLinks, useFactory: () => links },
@@ -137,6 +141,13 @@ describe('a signed link', () => {
     const [, maxAge] = /^private, max-age=([0-9]+)$/.exec(response.headers.get('cache-control')!)!;
     expect(Number(maxAge)).toBeGreaterThan(TTL_S - 120);
     expect(Number(maxAge)).toBeLessThanOrEqual(TTL_S);
+  });
+
+  it('names the file for saving when the URL says download', async () => {
+    const { url, id } = await given();
+    const response = await fetch(`${url}&download=1`);
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${id}.png"`);
+    expect(await bytesOf(response)).toEqual(PICTURE);
   });
 
   it('answers HEAD like GET, without reading the file', async () => {

@@ -55,32 +55,38 @@ describe('a start behind a pooler', () => {
   });
 });
 
-describe('a start with a Redis Sentinel as EVENTS_URL', () => {
+describe('a start with an EVENTS_URL that leads to something else', () => {
   let folder: string;
   beforeEach(() => (folder = makeTestFolder()));
   afterEach(() => removeTestFolder(folder));
 
   /** On the embedded PostgreSQL, which must not have been started. */
-  async function expectRefusal(eventsUrl: string): Promise<void> {
+  async function expectRefusal(eventsUrl: string, reason = 'EVENTS_URL leads to a Redis Sentinel'): Promise<void> {
     const DATA_DIR = join(folder, 'data');
     const { env } = await testEnv('', { DATA_DIR, EVENTS_URL: eventsUrl });
     const { code, text } = await start({ ...env, DATA_DIR, DATABASE_URL: '', SECRET_KEY: '' });
-    expect([code, text]).toEqual([1, expect.stringContaining('EVENTS_URL leads to a Redis Sentinel')]);
+    expect([code, text]).toEqual([1, expect.stringContaining(reason)]);
     expect(existsSync(join(DATA_DIR, 'postgres'))).toBe(false);
   }
 
-  (hasRedis ? it : it.skip)('is refused by name', async () => {
+  (hasRedis ? it : it.skip)('is refused by name: sentinels, servers and masters taken for another', async () => {
     const redis = await startRedis();
     const sentinel = await startSentinel(redis.port);
     try {
       await expectRefusal(sentinel.url);
+      await expectRefusal(`redis+cluster://127.0.0.1:${redis.port}`, 'is no node of a cluster');
+      await expectRefusal(`redis+sentinel://127.0.0.1:${redis.port}/main`, 'a host in it is a Redis server');
+      await expectRefusal(
+        `redis+sentinel://127.0.0.1:${sentinel.port}/other`,
+        '"other", that a sentinel in it does not',
+      );
     } finally {
       await sentinel.stop();
       await redis.stop();
     }
   });
 
-  it('is refused by name, as a server that says it is one', async () => {
+  it('is refused by name, as a server that says it is a sentinel', async () => {
     const info = '# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\n';
     const stub = createServer((socket) => {
       socket

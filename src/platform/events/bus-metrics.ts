@@ -46,7 +46,7 @@ export function newsGot(topic: string, count: number): void {
 }
 
 export function registerBusMetrics(metrics: Metrics, bus: Bus): void {
-  metrics.gauge('darkroom_bus_connected', 'Is 1 while news of other processes reaches this one, otherwise 0.', () =>
+  metrics.gauge('darkroom_bus_connected', 'Is 1 while messages of this process come back to it, otherwise 0.', () =>
     bus.isConnected ? 1 : 0,
   );
   metrics.gauge('darkroom_bus_outbox', 'News that waits to be sent.', () => bus.waiting);

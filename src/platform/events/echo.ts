@@ -1,41 +1,150 @@
-import { randomUUID } from 'node:crypto';
-import { ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
+import { Logger } from '@nestjs/common';
+import { deafSeconds, ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
 
-/** The next one is sent then; the one before is given up. */
-const EVERY_MS = 10_000;
+const TICK_MS = 250;
+/** An echo is sent every second. */
+const ECHO_TICKS = 4;
+/** Silence of 2 s is deafness: then an echo has had a second or more to come back. */
+const DEAF_TICKS = 8;
+/** Ticks between two attempts with new connections double up to 8 s, because each of them costs the server. */
+const MAX_PATIENCE_TICKS = 32;
+/** An echo that takes longer is measured as lost. */
+const GIVEN_UP_MS = TICK_MS * DEAF_TICKS;
+
+const ECHO = new RegExp(String.raw`\["${ECHO_TOPIC}","(\d+)"\]`);
+
+/** The part of a bus that knows its connections. */
+interface Transport {
+  /** Whether messages can be sent and received, as far as the connections know. */
+  isUp(): boolean;
+  publish(topic: string, body: string): void;
+  /** Replaces connections that look open. */
+  renew(): void;
+  reportMissed(missedS: number): void;
+}
 
 /**
- * Measures how long a message of this process takes to the bus and back, by its own clock alone. A connection that only looks open
- * gives nothing back.
+ * Finds out whether this process hears the bus: by messages of its own that come back, whatever the connections look like.
+ * Time is that of its own clock alone. Time in which this process itself stood still does not count as silence.
  */
 export class Echo {
+  private readonly logger = new Logger('bus');
+  private readonly heardOnce = Promise.withResolvers<void>();
   private timer: NodeJS.Timeout | undefined;
-  private waiting: { body: string; sentMs: number } | null = null;
+  private ticks = 0;
+  private silentTicks = 0;
+  private patienceTicks = DEAF_TICKS;
+  private isHearing = false;
+  private isReported = { disconnected: false, deaf: false };
+  private lastError: Error | undefined;
+  private listeningSinceMs = 0;
+  /** When the newest echo that came back was sent: everything published before it came too. null before the first. */
+  private completeUntilMs: number | null = null;
+  /** When the echoes that have not come back yet were sent. */
+  private waiting: number[] = [];
 
-  constructor(private readonly publish: (topic: string, body: string) => void) {}
+  constructor(private readonly transport: Transport) {}
+
+  get isHeard(): boolean {
+    return this.isHearing;
+  }
+
+  /** Resolves once this process has heard itself. */
+  get first(): Promise<void> {
+    return this.heardOnce.promise;
+  }
 
   start(): void {
-    this.send();
-    this.timer = setInterval(() => this.send(), EVERY_MS).unref();
+    this.timer = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
   stop(): void {
     clearInterval(this.timer);
   }
 
+  /** The connection is new: whether it carries anything is known when its first echo is back. */
+  listening(): void {
+    this.listeningSinceMs = performance.now();
+    this.send();
+  }
+
+  /** The connection is gone, or could not be made. Logs an outage once. */
+  interrupted(error?: Error): void {
+    this.isHearing = false;
+    this.failed(error);
+    if (this.isReported.disconnected || this.isReported.deaf) return;
+    this.isReported.disconnected = true;
+    this.logger.warn({ event: 'bus.disconnected', err: this.lastError });
+  }
+
+  /** Remembers the cause, for the log. */
+  failed(error?: Error): void {
+    this.lastError = error ?? this.lastError;
+  }
+
   /** @param message of this process, as it came back */
   received(message: string): void {
-    if (this.waiting && message.includes(`"${this.waiting.body}"`)) this.observe();
+    this.silentTicks = 0;
+    if (!this.isHearing) this.recovered();
+    const sent = ECHO.exec(message)?.[1];
+    if (sent !== undefined) this.observe(Number(sent));
   }
 
+  private recovered(): void {
+    this.isHearing = true;
+    this.patienceTicks = DEAF_TICKS;
+    const wasReported = this.isReported.disconnected || this.isReported.deaf;
+    this.isReported = { disconnected: false, deaf: false };
+    this.lastError = undefined;
+    if (this.completeUntilMs === null) {
+      this.heardOnce.resolve();
+      if (wasReported) this.logger.log({ event: 'bus.connected' });
+      return;
+    }
+    const missedS = Math.ceil((performance.now() - this.completeUntilMs) / 1000);
+    this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
+    deafSeconds.inc(missedS);
+    this.transport.reportMissed(missedS);
+  }
+
+  private observe(sentMs: number): void {
+    this.completeUntilMs = Math.max(this.completeUntilMs ?? 0, sentMs);
+    if (!this.waiting.includes(sentMs)) return; // given up, and measured as lost
+    this.waiting = this.waiting.filter((waiting) => waiting !== sentMs);
+    echoSeconds.observe((performance.now() - sentMs) / 1000);
+  }
+
+  private tick(): void {
+    this.ticks += 1;
+    if (this.ticks % ECHO_TICKS === 0) this.send();
+    this.giveUp();
+    this.silentTicks += 1;
+    if (this.silentTicks >= this.patienceTicks) this.deaf();
+  }
+
+  /** An outage is measured too, without filling the outbox. */
   private send(): void {
-    this.observe();
-    this.waiting = { body: randomUUID(), sentMs: performance.now() };
-    this.publish(ECHO_TOPIC, this.waiting.body);
+    const sentMs = Math.floor(performance.now());
+    this.waiting.push(sentMs);
+    if (this.transport.isUp()) this.transport.publish(ECHO_TOPIC, String(sentMs));
   }
 
-  private observe(): void {
-    if (this.waiting) echoSeconds.observe((performance.now() - this.waiting.sentMs) / 1000);
-    this.waiting = null;
+  private giveUp(): void {
+    const now = performance.now();
+    const isLost = (sentMs: number): boolean => now - sentMs >= GIVEN_UP_MS;
+    for (const sentMs of this.waiting.filter(isLost)) echoSeconds.observe((now - sentMs) / 1000);
+    this.waiting = this.waiting.filter((sentMs) => !isLost(sentMs));
+  }
+
+  private deaf(): void {
+    this.isHearing = false;
+    if (!this.isReported.deaf) {
+      this.isReported.deaf = true;
+      this.logger.warn({ event: 'bus.deaf', silent_s: GIVEN_UP_MS / 1000, err: this.lastError });
+    }
+    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // the connection is new
+    this.silentTicks = 0;
+    this.patienceTicks = Math.min(this.patienceTicks * 2, MAX_PATIENCE_TICKS);
+    this.transport.renew();
   }
 }

@@ -1,10 +1,9 @@
-import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { Servers } from '../database/servers/servers.ts';
+import { Interval } from '../interval.ts';
 import { outsideOfRequests } from '../logging/request-context.ts';
 import type { Bus } from './bus.ts';
-import { deafSeconds } from './bus-metrics.ts';
 import { Echo } from './echo.ts';
 import { Subscribers } from './subscribers.ts';
 import { Inbox } from './inbox.ts';
@@ -17,7 +16,10 @@ const MAX_MESSAGES = 16;
 /** NOTIFY in a commit serialises all commits of the database, so notifying commits must be few. */
 const THROTTLE_MS = 20;
 const RECONNECT_MS = [100, 250, 500, 1000];
-const PING_MS = 5_000;
+/** Between two questions to the other servers, which of them is the primary. */
+const PRIMARY_WATCH_S = 5;
+/** The start waits no longer for its own message to come back. */
+const START_TIMEOUT_MS = 5_000;
 /** A statement on the bus's connection that takes longer counts as a broken connection. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 
@@ -26,18 +28,20 @@ const STATEMENT_TIMEOUT_MS = 5_000;
  * A process does not receive its own events.
  */
 export class PostgresBus implements Bus {
-  private readonly logger = new Logger('bus');
   private readonly servers: Servers;
   private readonly subscribers = new Subscribers();
   private readonly outbox = new Outbox(MAX_PAYLOAD_BYTES, MAX_MESSAGES);
   private readonly inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
-  private readonly echo = new Echo((topic, body) => this.publish(topic, body));
+  private readonly echo = new Echo({
+    isUp: () => this.client !== null,
+    publish: (topic, body) => this.publish(topic, body),
+    renew: () => this.client && this.disconnected(this.client),
+    reportMissed: (missedS) => this.subscribers.reportMissed(missedS),
+  });
+  private readonly primaryWatch = new Interval(() => this.watchPrimary());
   private client: Client | null = null;
-  /** When the connection last answered. If it turns out to be broken, events since then may be lost. */
-  private answeredAt = performance.now();
   private sending = false;
   private stopped = false;
-  private pinger: NodeJS.Timeout | undefined;
 
   /** @param channel letters, digits and `_` only */
   constructor(
@@ -48,7 +52,7 @@ export class PostgresBus implements Bus {
   }
 
   get isConnected(): boolean {
-    return this.client !== null;
+    return this.echo.isHeard;
   }
 
   get waiting(): number {
@@ -71,14 +75,15 @@ export class PostgresBus implements Bus {
   async start(): Promise<void> {
     await this.connect();
     this.echo.start();
-    this.pinger = setInterval(() => void this.ping(), PING_MS).unref();
+    if (this.servers.areSeveral) this.primaryWatch.start(PRIMARY_WATCH_S);
+    await Promise.race([this.echo.first, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   /** Sends the waiting events first. */
   async stop(): Promise<void> {
     this.stopped = true;
-    clearInterval(this.pinger);
     this.echo.stop();
+    await this.primaryWatch.stop();
     const client = this.client;
     this.client = null;
     if (!client) return;
@@ -99,7 +104,7 @@ export class PostgresBus implements Bus {
       options: '-c synchronous_commit=off', // events are ephemeral: their commits need not wait for the disk
     });
     client.on('notification', ({ payload }) => this.inbox.receive(payload ?? ''));
-    client.on('error', () => this.disconnected(client));
+    client.on('error', (error) => this.disconnected(client, error));
     client.on('end', () => this.disconnected(client));
     try {
       await client.query(`listen ${this.channel}`);
@@ -112,48 +117,36 @@ export class PostgresBus implements Bus {
       return;
     }
     this.client = client;
-    this.answeredAt = performance.now();
+    this.echo.listening();
     void this.send();
   }
 
-  /** A half-open connection looks alive but receives nothing. A failed ping ends it, and so does another primary. */
-  private async ping(): Promise<void> {
+  /** A primary that was cut off still echoes, but to none of the processes that have left it. */
+  private async watchPrimary(): Promise<number> {
     const client = this.client;
-    if (!client) return;
-    const sentAt = performance.now();
-    try {
-      await client.query('select 1');
-      // A primary that was cut off still hears itself, but none of the processes that have left it.
-      if (await this.servers.hasMoved()) this.disconnected(client);
-      else this.answeredAt = sentAt;
-    } catch {
-      this.disconnected(client);
-    }
+    const hasMoved = client !== null && (await this.servers.hasMoved().catch(() => false));
+    if (hasMoved) this.disconnected(client);
+    return PRIMARY_WATCH_S;
   }
 
-  private disconnected(client: Client): void {
+  private disconnected(client: Client, error?: Error): void {
     if (this.client !== client) return;
     this.client = null;
     client.end().catch(() => undefined);
     if (this.stopped) return;
-    this.logger.warn({ event: 'bus.disconnected' });
+    this.echo.interrupted(error);
     void this.reconnect();
   }
 
   private async reconnect(): Promise<void> {
-    const missingSince = this.answeredAt;
     for (let tries = 0; !this.stopped; tries += 1) {
       await sleep(RECONNECT_MS[Math.min(tries, RECONNECT_MS.length - 1)], undefined, { ref: false });
       try {
         await this.connect();
-      } catch {
-        continue; // the database is still unreachable
+        return;
+      } catch (error) {
+        this.echo.failed(error as Error); // the database is still unreachable
       }
-      const missedS = Math.ceil((performance.now() - missingSince) / 1000);
-      this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
-      deafSeconds.inc(missedS);
-      this.subscribers.reportMissed(missedS);
-      return;
     }
   }
 
@@ -163,7 +156,9 @@ export class PostgresBus implements Bus {
     try {
       while (!this.outbox.isEmpty && this.client) {
         const client = this.client;
-        await this.outbox.send((messages) => this.notify(client, messages)).catch(() => this.disconnected(client));
+        await this.outbox
+          .send((messages) => this.notify(client, messages))
+          .catch((error: Error) => this.disconnected(client, error));
         await sleep(THROTTLE_MS, undefined, { ref: false });
       }
     } finally {

@@ -38,6 +38,14 @@ export class DiskStorage implements Storage {
     return null;
   }
 
+  async signGet(): Promise<null> {
+    return null;
+  }
+
+  async linkOrigin(): Promise<null> {
+    return null;
+  }
+
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const file = await open(join(this.root, checkKey(key)), 'r').catch((error) => missing(key, error));
     return file.createReadStream(range);

@@ -4,6 +4,7 @@ import { CALL_BUCKETS } from '../measuring/buckets.ts';
 import { counter, histogram } from '../measuring/declare.ts';
 import {
   type ByteRange,
+  type GetTerms,
   type PutTerms,
   type SignedPut,
   Storage,
@@ -37,6 +38,14 @@ export class MeasuredStorage extends Storage {
 
   signPut(key: string, terms: PutTerms): Promise<SignedPut | null> {
     return this.storage.signPut(key, terms);
+  }
+
+  signGet(key: string, terms: GetTerms): Promise<string | null> {
+    return this.storage.signGet(key, terms);
+  }
+
+  linkOrigin(): Promise<string | null> {
+    return this.storage.linkOrigin();
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {

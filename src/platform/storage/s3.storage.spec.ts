@@ -102,6 +102,16 @@ describe('storage in S3', () => {
     expect(await textOf('uploads/c')).toBe('0123456789');
   });
 
+  it('reads more files at once than the SDK has connections by default', async () => {
+    await storage.put('task_m/1-0.mp4', Buffer.alloc(4_000_000), 'video/mp4');
+    const streams = await Promise.all(Array.from({ length: 80 }, () => storage.open('task_m/1-0.mp4')));
+    try {
+      expect(await storage.size('task_m/1-0.mp4')).toBe(4_000_000);
+    } finally {
+      for (const stream of streams) stream.destroy();
+    }
+  });
+
   it('reports a missing file before it returns a stream', async () => {
     await expect(storage.open('task_x/1-0.png')).rejects.toThrow(StoredFileMissing);
     await expect(storage.size('task_x/1-0.png')).rejects.toThrow(StoredFileMissing);
@@ -138,7 +148,7 @@ describe('storage in S3', () => {
 });
 
 /** Milliseconds. */
-const SILENCE = 200;
+const SILENCE = { silenceMs: 200 };
 
 describe('storage in an S3 that does not respond', () => {
   it.each<[string, (silent: S3Storage, path: string) => Promise<unknown>]>([

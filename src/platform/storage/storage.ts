@@ -18,6 +18,17 @@ export interface PutTerms {
   lifetimeS: number;
 }
 
+/** What a signed GET permits, and what its answer says of the file. */
+export interface GetTerms {
+  contentType: string;
+  /** The header `Content-Disposition`. */
+  disposition: string;
+  /** Whole seconds. Links with the same terms are the same text, so that caches know them again. */
+  signedAt: Date;
+  /** Seconds after `signedAt`. */
+  lifetimeS: number;
+}
+
 /** Byte offsets, both inclusive as in HTTP. */
 export interface ByteRange {
   start: number;
@@ -33,6 +44,10 @@ export abstract class Storage {
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
   /** Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives them. */
   abstract signPut(key: string, terms: PutTerms): Promise<SignedPut | null>;
+  /** A link with which anyone can read the file. null where files are on disk. It may name a file that is missing. */
+  abstract signGet(key: string, terms: GetTerms): Promise<string | null>;
+  /** Where links of `signGet` lead, as browsers name it: `https://host`. null where files are on disk. */
+  abstract linkOrigin(): Promise<string | null>;
   /** @throws StoredFileMissing before the first byte, so that the caller can still choose the HTTP status */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
   /** Size in bytes. @throws StoredFileMissing */

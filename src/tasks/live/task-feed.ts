@@ -34,7 +34,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly deliveredEnds = new LRUCache<string, true>({ max: REMEMBERED_ENDS });
   private readonly polls = new Interval(async () => {
     await this.deliverMissedEnds(LOOK_BACK_S);
-    return POLL_S * (0.8 + Math.random() * 0.4); // jitter: processes started together do not poll together
+    return POLL_S * (0.8 + Math.random() * 0.2); // jitter: processes started together do not poll together
   });
 
   constructor(

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { StoredFileMissing } from '../../../src/platform/storage/storage.ts';
 import { S3Storage } from '../../../src/platform/storage/s3.storage.ts';
 import { startApp } from '../../support/app.ts';
 import { aCat } from '../../support/clients/api.ts';
 import { aPicture, FilesClient, sha256 } from '../../support/clients/files.ts';
+import { eventually } from '../../support/wait.ts';
 import { describeWith } from '../tools.ts';
 import { CREDENTIALS, startVersityGateway } from './versitygw.ts';
 
@@ -39,6 +41,35 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
     expect((await read('task_a/1-0.png', { start: 2, end: 4 })).toString()).toBe('234');
     const range = { start: 39_000_000, end: 39_999_999 };
     expect(sha256(await read('task_a/1-1.mp4', range))).toBe(sha256(film.subarray(39_000_000)));
+  });
+
+  it('keeps a file of more than 64 MiB, sent in parts, and leaves no parts behind when that fails', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'darkroom-s3-'));
+    const path = join(folder, 'film');
+    const film = randomBytes(70_000_000);
+    writeFileSync(path, film);
+    const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true });
+    const unfinished = async () =>
+      (await client.send(new ListMultipartUploadsCommand({ Bucket: 'results' }))).Uploads?.length ?? 0;
+    try {
+      await storage.put('task_m/1-0.mp4', { path }, 'video/mp4');
+      expect(await storage.size('task_m/1-0.mp4')).toBe(film.length);
+      expect(sha256(await read('task_m/1-0.mp4'))).toBe(sha256(film));
+      const joint = { start: 16 * 1_048_576 - 10, end: 16 * 1_048_576 + 9 };
+      expect((await read('task_m/1-0.mp4', joint)).equals(film.subarray(joint.start, joint.end + 1))).toBe(true);
+
+      const sizes = { singleMax: 1_000_000, part: 20_000_000 };
+      const strict = await S3Storage.connect(`s3://results?endpoint=${server.endpoint}`, { sizes, silenceMs: 500 });
+      const put = strict.put('task_m/1-1.mp4', { path }, 'video/mp4');
+      await eventually('the upload to begin', async () => (await unfinished()) === 1);
+      truncateSync(path, 30_000_000); // now two parts are shorter than announced
+      await expect(put).rejects.toThrow();
+      expect(await unfinished()).toBe(0);
+      await expect(strict.size('task_m/1-1.mp4')).rejects.toThrow(StoredFileMissing);
+    } finally {
+      client.destroy();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('deletes one file, a missing one, and a folder of more than a page', async () => {

@@ -10,6 +10,8 @@ interface Line {
 export class CutLine {
   readonly port: number;
   private readonly lines = new Set<Line>();
+  /** Came while the line was frozen. They read nothing, so they would not notice the end of the client either. */
+  private readonly held = new Set<Socket>();
   private isCut = false;
   private isFrozen = false;
 
@@ -35,7 +37,9 @@ export class CutLine {
       client.destroy();
       server.destroy();
     }
+    for (const client of this.held) client.destroy();
     this.lines.clear();
+    this.held.clear();
   }
 
   /** Closes its connections and its port, as a server that is down does: a client then knows that it has sent nothing. */
@@ -72,7 +76,7 @@ export class CutLine {
       client.pause();
       const isSelected = this.selects(first);
       if (isSelected && this.isCut) return void client.destroy();
-      if (isSelected && this.isFrozen) return undefined;
+      if (isSelected && this.isFrozen) return void this.held.add(client);
       const server = connect(this.target.port, this.target.host);
       server.on('error', () => client.destroy()).once('close', () => client.destroy());
       client.once('close', () => server.destroy());

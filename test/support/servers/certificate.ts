@@ -1,14 +1,20 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 /**
- * Makes a key and a self-signed certificate for a name, valid for an hour, in PEM. It writes DER by hand (RFC 5280), because
+ * Makes a key and a self-signed certificate for a name or an IPv4 address, valid for an hour, in PEM. It writes DER by hand (RFC 5280), because
  * node:crypto reads certificates but does not write them, and the repository should contain no private key.
  */
 export function makeCertificate(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
   const subject = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(name))))); // CN
-  const altName = sequence(oid('551d11'), der(0x04, sequence(der(0x82, Buffer.from(name))))); // dNSName
+  const isAddress = isIPv4(name);
+  const altNames = der(
+    isAddress ? 0x87 : 0x82,
+    isAddress ? Buffer.from(name.split('.').map(Number)) : Buffer.from(name),
+  );
+  const altName = sequence(oid('551d11'), der(0x04, sequence(altNames))); // iPAddress or dNSName
   const isCa = sequence(oid('551d13'), der(0x04, sequence(der(0x01, Buffer.from([0xff])))));
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3

@@ -23,6 +23,12 @@ export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: nu
   return url;
 }
 
+/** The link that saves the file: it may lead to another origin, for which browsers ignore the attribute `download`. */
+export function downloadUrl(file: Parameters<typeof fileUrl>[0]): string | null {
+  const url = fileUrl(file);
+  return url && `${url}&download=1`;
+}
+
 /** The link of its small still, for tiles; of the file itself where it has none. */
 export function stillUrl(
   file: Parameters<typeof fileUrl>[0] & { preview: { url: string; urlExpiresAt: number } | null },

@@ -2,7 +2,7 @@ import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { ChevronLeft, ChevronRight, Crosshair, Download, Info, ListTodo, X } from 'lucide-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { fileUrl } from '../../live/link-keeper.ts';
+import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
@@ -82,7 +82,7 @@ export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onLocate, on
                 {url && (
                   <a
                     className={buttonClass({ variant: 'quiet', icon: true })}
-                    href={url}
+                    href={downloadUrl(shot.output) ?? undefined}
                     download
                     aria-label="Download"
                     title="Download"

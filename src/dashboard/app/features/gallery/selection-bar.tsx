@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Download, ImagePlus, SquareSplitHorizontal } from 'lucide-react';
-import { fileUrl } from '../../live/link-keeper.ts';
+import { downloadUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import styles from './gallery.module.css';
 import type { Shot } from './shot.ts';
@@ -45,7 +45,7 @@ export function SelectionBar({ shots, onUse, onClear }: Props) {
 
 async function download(shots: readonly Shot[]): Promise<void> {
   for (const { output } of shots) {
-    const url = fileUrl(output);
+    const url = downloadUrl(output);
     if (url === null) continue;
     const link = document.createElement('a');
     link.href = url;

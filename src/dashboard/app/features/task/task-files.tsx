@@ -1,6 +1,6 @@
 import { Download } from 'lucide-react';
 import { bytes } from '../../format/numbers.ts';
-import { fileUrl } from '../../live/link-keeper.ts';
+import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -49,7 +49,7 @@ export function TaskFiles({ row }: { row: TaskRow }) {
                   <>
                     <a
                       className={buttonClass({ variant: 'quiet', icon: true })}
-                      href={fileUrl(output) ?? undefined}
+                      href={downloadUrl(output) ?? undefined}
                       download
                       aria-label={`Download output ${output.index + 1}`}
                       title="Download"

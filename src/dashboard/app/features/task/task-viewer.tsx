@@ -4,7 +4,7 @@ import { goneWords } from '../../format/gone.ts';
 import { bytes } from '../../format/numbers.ts';
 import { duration, moment } from '../../format/time.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { fileUrl } from '../../live/link-keeper.ts';
+import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -79,7 +79,7 @@ export function TaskViewer({ row, prompt, ratio, output, references, compare, on
           <a
             ref={link}
             className={buttonClass({ variant: 'quiet', icon: true })}
-            href={url}
+            href={downloadUrl(shown) ?? undefined}
             download
             aria-label="Download"
             title="Download (d)"
