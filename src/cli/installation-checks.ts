@@ -13,6 +13,7 @@ import { assertPooler, assertSameDatabase } from '../platform/database/pooler-ch
 import { replicationReport } from '../platform/database/servers/replication-report.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
+import { writeLifecycle } from '../platform/storage/s3-lifecycle.ts';
 import { openStorage } from '../platform/storage/storage.module.ts';
 import { withDatabaseUrl } from './database.ts';
 import { failureText } from './failure-text.ts';
@@ -25,12 +26,17 @@ export interface Finding {
   note: string;
 }
 
+interface Options {
+  /** Whether to write rules to the bucket as well. */
+  s3Lifecycle?: boolean | undefined;
+}
+
 const MIN_NODE = 22;
 const MIN_POSTGRES = 14;
 const SERVICE_TIMEOUT_MS = 2000;
 
 /** Checks each thing that the service needs separately, so that one fault does not hide the next. */
-export async function checkInstallation(): Promise<Finding[]> {
+export async function checkInstallation({ s3Lifecycle = false }: Options = {}): Promise<Finding[]> {
   const findings = [await finding('node', async () => nodeVersion())];
   let config: Config;
   try {
@@ -43,6 +49,7 @@ export async function checkInstallation(): Promise<Finding[]> {
   findings.push(await finding('secret key', () => secretKey(config)));
   findings.push(...(await database(config)));
   findings.push(await finding('storage', () => storage(config)));
+  if (s3Lifecycle) findings.push(await finding('S3 lifecycle', () => lifecycle(config)));
   findings.push(await finding('events', () => events(config)));
   findings.push(...(await models(config)));
   findings.push(await service(config));
@@ -147,6 +154,11 @@ async function storage(config: Config): Promise<string> {
   await storage.put(`${folder}/written`, Buffer.from('ready'), 'text/plain');
   await storage.deleteAll(folder);
   return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
+}
+
+async function lifecycle({ storageUrl, fileRetentionDays }: Config): Promise<string> {
+  if (storageUrl === null) throw new Error('STORAGE_URL is not set, so there is no bucket');
+  return writeLifecycle(storageUrl, fileRetentionDays);
 }
 
 async function events({ eventsUrl }: Config): Promise<string> {

@@ -15,6 +15,7 @@ import {
   optionalText,
   pairs,
   secret,
+  shaped,
   text,
   url,
 } from './setting-types.ts';
@@ -40,6 +41,12 @@ export const SETTINGS = {
   ),
   host: setting('HOST', 'server', text('127.0.0.1'), 'Address to listen on.'),
   publicUrl: setting('PUBLIC_URL', 'server', url('http', 'https'), 'Base of all links; http://HOST:PORT when unset.'),
+  cell: setting(
+    'CELL',
+    'server',
+    shaped(/^[0-9A-Za-z]{2}$/, 'two characters of 0-9, A-Z and a-z'),
+    'Two characters that new API keys begin with behind dr_, so that a router finds this deployment; none when unset.',
+  ),
   role: setting('ROLE', 'server', oneOf(['all', 'api', 'worker'], 'all'), 'What this process runs.'),
   corsOrigins: setting('CORS_ORIGINS', 'server', list(), 'Origins that browsers may call from; none when unset.'),
   trustedProxies: setting(
@@ -190,7 +197,12 @@ export const SETTINGS = {
   taskRetentionDays: setting('TASK_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
   fileRetentionDays: setting('FILE_RETENTION_DAYS', 'retention', decimal(7, 0.00001, 36_500), 'Days.'),
   uploadRetentionDays: setting('UPLOAD_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
-  fileUrlTtlS: setting('FILE_URL_TTL_S', 'retention', integer(3600, 1, YEAR_S), 'Seconds a signed link works.'),
+  fileUrlTtlS: setting(
+    'FILE_URL_TTL_S',
+    'retention',
+    integer(3600, 1, YEAR_S),
+    'Seconds a signed link works at least; a quarter more at most.',
+  ),
 
   usageRetentionDays: setting('USAGE_RETENTION_DAYS', 'retention', decimal(400, 1, 36_500), 'Days; of usage.'),
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { migrate } from '../../src/platform/database/migrate.ts';
+import { migrate, migrateTo } from '../../src/platform/database/migrate.ts';
 import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
+import { noteOldestPrograms } from '../../src/platform/database/oldest-program.ts';
 import { testEnv } from '../support/app.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { spawnService } from '../support/process.ts';
@@ -61,6 +63,53 @@ describe('migrate', () => {
     expect(await run({ MIGRATE: 'off' })).toEqual([1, expect.stringContaining(`lacks ${MIGRATIONS.length} of`)]);
     expect((await client.query("select from pg_tables where schemaname = 'public'")).rowCount).toBe(0);
   });
+
+  it('lets others pass while a table that it wants is locked, and goes on once it is free', async () => {
+    const names = MIGRATIONS.map(({ name }) => name);
+    await client.query('drop schema public cascade; create schema public');
+    await migrateTo(database.url, names.slice(0, names.indexOf('Dashboard1700000000029')));
+    const reader = new Client({ connectionString: database.url });
+    await reader.connect();
+    try {
+      await client.query('begin; lock table webhook_deliveries in access share mode'); // as a long query does
+      let isOver = false;
+      const migrated = migrate(database.url).finally(() => (isOver = true));
+      let longestMs = 0;
+      for (const until = performance.now() + 7_000; performance.now() < until;) {
+        const begunMs = performance.now();
+        await reader.query('select from webhook_deliveries');
+        longestMs = Math.max(longestMs, performance.now() - begunMs);
+        await sleep(50);
+      }
+      expect(isOver).toBe(false);
+      await client.query('commit');
+      await migrated;
+      expect(longestMs).toBeGreaterThan(500); // the migration was in front of it
+      expect(longestMs).toBeLessThan(5_000);
+      expect(await done()).toHaveLength(MIGRATIONS.length);
+    } finally {
+      await reader.end();
+    }
+  }, 120_000);
+
+  it('gives up after ten tries, and says why', async () => {
+    const names = MIGRATIONS.map(({ name }) => name);
+    await client.query('drop schema public cascade; create schema public');
+    await migrateTo(database.url, names.slice(0, names.indexOf('Dashboard1700000000029')));
+    await client.query('begin; lock table webhook_deliveries in access share mode');
+    await expect(migrate(database.url)).rejects.toThrow('in 10 tries of 2 s, another transaction kept a table locked');
+    await client.query('rollback');
+  }, 120_000);
+
+  it('refuses a database that a migration has made too new for this program, whether it may migrate or not', async () => {
+    await noteOldestPrograms(client, [{ name: MIGRATIONS[0]!.name, oldest: '0.1.0' }]);
+    expect(await run({ MIGRATE: 'only' })).toEqual([0, 'The database is up to date.\n']);
+    await noteOldestPrograms(client, [{ name: MIGRATIONS[0]!.name, oldest: '0.10.0' }]);
+    const reason = expect.stringContaining(
+      `needs Darkroom 0.10.0 or newer, since the migration ${MIGRATIONS[0]!.name}`,
+    );
+    for (const MIGRATE of ['auto', 'off', 'only']) expect(await run({ MIGRATE })).toEqual([1, reason]);
+  }, 120_000);
 
   it('starts with MIGRATE=off in a database that is up to date or newer', async () => {
     await client.query("insert into schema_migrations (timestamp, name) values (1799999999999, 'FromTheFuture')");

@@ -52,7 +52,7 @@ describe('darkroom move', () => {
     const move = darkroom(['move', '--to', database.url], env);
     await eventually('the drain', async () => {
       const { body: ready } = await before.api.get<{ checks: object }>('/v1/operations/processes');
-      return JSON.stringify(ready).includes('"drain');
+      return JSON.stringify(ready).includes('"state":"drain');
     });
     expect(await queryOnce(database.url, `select from pg_class where relname = 'tasks'`)).toEqual([]);
     await before.api.call('POST', `/v1/tasks/${hanging.task_id}/cancel`);
@@ -76,7 +76,9 @@ describe('darkroom move', () => {
 
   it('refuses a database with rows and one that was migrated further, and waits no longer than it is told', async () => {
     expect((await darkroom(['move', '--to', database.url], env)).err).toContain('The database is not empty');
-    expect((await darkroom(['move', '--to', 'https://x.example'], env)).err).toContain('--to must be an address');
+    expect((await darkroom(['move', '--to', 'https://x.example'], env)).err).toContain(
+      '--to is not the address of a database',
+    );
     const other = await emptyDatabase();
     try {
       await start({ DATABASE_URL: '' });

@@ -12,10 +12,9 @@ export async function* mapAtOnce<Item, Result>(
   try {
     for await (const item of items) {
       const mine = nth++;
-      running.set(
-        mine,
-        work(item).then((result) => ({ nth: mine, result })),
-      );
+      const done = work(item).then((result) => ({ nth: mine, result }));
+      done.catch(() => undefined); // it may fail while the next item is awaited; the race below throws it
+      running.set(mine, done);
       if (running.size < limit) continue;
       yield await first(running);
     }

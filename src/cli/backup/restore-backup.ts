@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { copyFile, stat } from 'node:fs/promises';
+import { chmod, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { Config } from '../../platform/config.ts';
@@ -47,7 +47,9 @@ export async function prepareSecretKey(config: Config, folder: string, backup: M
   let key = await findSecretKey(config);
   if (!key && (await exists(pathOfSecretKey(folder)))) {
     createDataDir(config.dataDir);
-    await copyFile(pathOfSecretKey(folder), join(config.dataDir, 'secret-key'));
+    const file = join(config.dataDir, 'secret-key');
+    await copyFile(pathOfSecretKey(folder), file);
+    await chmod(file, 0o600); // the backup may have been kept where modes are lost
     key = await findSecretKey(config);
   }
   if (!key) {

@@ -4,10 +4,11 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Check this machine and its configuration. Fails if the service would not work.')
     .option('--json', 'print as JSON')
+    .option('--s3-lifecycle', 'also write rules to the bucket that remove what the service could not delete')
     .addHelpText('after', '\nExample: darkroom doctor')
-    .action(async (options: { json?: true }) => {
+    .action(async (options: { json?: true; s3Lifecycle?: true }) => {
       const { checkInstallation } = await import('../installation-checks.ts');
-      const findings = await checkInstallation();
+      const findings = await checkInstallation({ s3Lifecycle: options.s3Lifecycle });
       if (options.json) console.log(JSON.stringify(findings, null, 2));
       else
         for (const { check, ok, note } of findings)

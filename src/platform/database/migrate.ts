@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { DataSource, Logger } from 'typeorm';
 import { createDataSource } from './data-source.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { assertNotTooOld, noteOldestPrograms } from './oldest-program.ts';
 import { keepSettingsInRole } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
@@ -7,13 +11,37 @@ import { Servers } from './servers/servers.ts';
 const LOCK = 0x6461726b;
 
 /**
+ * A migration that waits for a table keeps every later statement on it waiting too, so one long query in front of it would stop the
+ * service. It gives up, lets the others pass, and tries again.
+ */
+const LOCK_TIMEOUT_MS = 2_000;
+const TRIES = 10;
+const PAUSE_MS = 1_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+const ignore = (): void => undefined;
+
+/** TypeORM would print each failure as plain text, also those after which it is tried again. It throws them too. */
+const SILENT: Logger = {
+  logQuery: ignore,
+  logQueryError: ignore,
+  logQuerySlow: ignore,
+  logSchemaBuild: ignore,
+  logMigration: ignore,
+  log: ignore,
+};
+
+/**
  * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait and
  * then find nothing to do.
  * @param url past the pooler, if there is one
+ * @throws Error for the operator if the database is of a program too new for this one, or a table stays locked
  */
 export async function migrate(url: string, { isBehindPooler = false } = {}): Promise<void> {
-  await withMigrationLock(url, async () => {
+  await withMigrationLock(url, async (holder) => {
+    await assertNotTooOld(holder);
     await runMigrations(url);
+    await noteOldestPrograms(holder);
     if (isBehindPooler) await keepSettingsInRole(url);
   });
 }
@@ -23,12 +51,12 @@ export async function migrateTo(url: string, names: readonly string[]): Promise<
   await withMigrationLock(url, () => runMigrations(url, names));
 }
 
-async function withMigrationLock(url: string, work: () => Promise<void>): Promise<void> {
+async function withMigrationLock(url: string, work: (holder: Client) => Promise<void>): Promise<void> {
   // A session lock ends with its connection, so a killed migration leaves no lock behind.
   const holder = await new Servers(url).connect({ application_name: 'darkroom:migrate', keepAlive: true });
   try {
     await holder.query('select pg_advisory_lock($1)', [LOCK]);
-    await work();
+    await work(holder);
   } finally {
     await holder.end();
   }
@@ -39,15 +67,33 @@ async function runMigrations(url: string, names?: readonly string[]): Promise<vo
     max: 2,
     statement_timeout: 0,
     query_timeout: 0,
-    lock_timeout: 0,
+    lock_timeout: LOCK_TIMEOUT_MS,
     connectionTimeoutMillis: 0,
     idle_in_transaction_session_timeout: 0,
   });
+  dataSource.logger = SILENT;
   if (names) dataSource.setOptions({ migrations: MIGRATIONS.filter(({ name }) => names.includes(name)) });
   await dataSource.initialize();
   try {
-    await dataSource.runMigrations();
+    await runWhenUnlocked(dataSource);
   } finally {
     await dataSource.destroy();
+  }
+}
+
+/** Each migration is its own transaction, so a later try goes on with the one that failed. */
+async function runWhenUnlocked(dataSource: DataSource): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await dataSource.runMigrations();
+      return;
+    } catch (cause) {
+      if ((cause as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw cause;
+      if (tries === TRIES) {
+        const message = `The database was not migrated: in ${TRIES} tries of ${LOCK_TIMEOUT_MS / 1000} s, another transaction kept a table locked. End it and try again.`;
+        throw new Error(message, { cause });
+      }
+      await sleep(PAUSE_MS);
+    }
   }
 }

@@ -27,9 +27,19 @@ import { OperatorLevels1700000000027 } from './migrations/0027-operator-levels.t
 import { Sessions1700000000028 } from './migrations/0028-sessions.ts';
 import { Dashboard1700000000029 } from './migrations/0029-dashboard.ts';
 import { Restorations1700000000032 } from './migrations/0032-restorations.ts';
+import { OldestProgram1700000000033 } from './migrations/0033-oldest-program.ts';
+
+/** SQL by hand. */
+export interface Migration extends MigrationInterface {
+  /**
+   * The version of the oldest program that may run afterwards, such as 1.2.0: an older one refuses to start. Absent when any may, as it
+   * should be: expand, fill, then contract.
+   */
+  oldestProgram?: string;
+}
 
 /** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
-export const MIGRATIONS: (new () => MigrationInterface)[] = [
+export const MIGRATIONS: (new () => Migration)[] = [
   ApiKeys1700000000001,
   Tasks1700000000002,
   Webhooks1700000000003,
@@ -58,4 +68,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Sessions1700000000028,
   Dashboard1700000000029,
   Restorations1700000000032,
+  OldestProgram1700000000033,
 ];

@@ -1,4 +1,5 @@
 import { MIGRATIONS } from './migrations.ts';
+import { assertNotTooOld } from './oldest-program.ts';
 import { Servers } from './servers/servers.ts';
 
 /** PostgreSQL's code for a table that does not exist. */
@@ -7,7 +8,7 @@ const UNDEFINED_TABLE = '42P01';
 /**
  * For a process that may not migrate. A database with more migrations than this program knows is fine: migrations only add,
  * so that the previous release runs beside the new one.
- * @throws Error for the operator if a migration of this program is missing
+ * @throws Error for the operator if a migration of this program is missing, or one that is there is too new for it
  */
 export async function assertMigrated(url: string): Promise<void> {
   const done = await migrationsOf(url);
@@ -22,6 +23,7 @@ export async function assertMigrated(url: string): Promise<void> {
 async function migrationsOf(url: string): Promise<Set<string>> {
   const client = await new Servers(url).connect({ application_name: 'darkroom:schema-check', keepAlive: true });
   try {
+    await assertNotTooOld(client);
     const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
     return new Set(rows.map(({ name }) => name));
   } catch (error) {

@@ -1,18 +1,26 @@
 import type { Readable } from 'node:stream';
 import { connectBucket, type S3Bucket, type S3Limits } from './s3-bucket.ts';
+import { S3Deletes } from './s3-delete.ts';
 import { linkOrigin, signGet, signPut } from './s3-links.ts';
 import { PART_SIZES, type PartSizes, upload } from './s3-upload.ts';
 import { checkKey, checkPrefix, isKey, StoredFileMissing } from './storage.ts';
 import type { ByteRange, GetTerms, PutTerms, SignedPut, Storage, StorageBody } from './storage.ts';
 
+/** Requests are paid for. A failure counts for as long as a success: each probe of a silent server takes 90 s. */
+const PROBE_TTL_MS = 30_000;
+
 /** Objects in a bucket of S3 or an S3-compatible server. */
 export class S3Storage implements Storage {
+  private readonly deletes: S3Deletes;
   private origin: string | undefined;
+  private probe: { outcome: Promise<unknown>; until: number } | undefined;
 
   private constructor(
     private readonly bucket: S3Bucket,
     private readonly sizes: PartSizes,
-  ) {}
+  ) {
+    this.deletes = new S3Deletes(bucket);
+  }
 
   /** @param url `s3://bucket?endpoint=…&region=…&prefix=…` */
   static async connect(url: string, { sizes, ...limits }: Partial<S3Limits> & { sizes?: PartSizes } = {}) {
@@ -50,16 +58,12 @@ export class S3Storage implements Storage {
   }
 
   async delete(key: string): Promise<void> {
-    const { sdk, client, name } = this.bucket;
-    await client.send(new sdk.DeleteObjectCommand({ Bucket: name, Key: this.nameOf(key) }));
+    await this.deletes.delete([this.nameOf(key)]);
   }
 
   async deleteAll(prefix: string): Promise<void> {
-    const { sdk, client, name: Bucket } = this.bucket;
-    for await (const page of this.pages(`${this.bucket.prefix}${checkPrefix(prefix)}/`)) {
-      // One by one, because DeleteObjects requires a checksum on which S3-compatible servers differ.
-      for (const Key of page) await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
-    }
+    for await (const page of this.pages(`${this.bucket.prefix}${checkPrefix(prefix)}/`))
+      await this.deletes.delete(page);
   }
 
   async *list(): AsyncGenerator<string> {
@@ -70,8 +74,12 @@ export class S3Storage implements Storage {
   }
 
   async ready(): Promise<void> {
-    const { sdk, client, name } = this.bucket;
-    await client.send(new sdk.HeadBucketCommand({ Bucket: name })); // checks address and credentials
+    if (this.probe === undefined || performance.now() > this.probe.until) {
+      const { sdk, client, name } = this.bucket;
+      const outcome = client.send(new sdk.HeadBucketCommand({ Bucket: name })); // checks address and credentials
+      this.probe = { outcome, until: performance.now() + PROBE_TTL_MS };
+    }
+    await this.probe.outcome;
   }
 
   /** The names of objects, with the prefix of the bucket, at most 1,000 at a time. */

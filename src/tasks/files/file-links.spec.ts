@@ -32,6 +32,28 @@ describe('a signed link', () => {
     expect(links.sign(FILE, NOW / 1000 + 9999, NOW).expiresAt).toBe(expiresAt);
   });
 
+  it('is the same for a quarter of its lifetime, and never works for less than all of it', () => {
+    const at = (seconds: number) => links.sign(FILE, Infinity, NOW + seconds * 1000);
+    const first = at(0.001);
+    expect(first.expiresAt).toBe(NOW / 1000 + 3600 + 900);
+    for (const seconds of [1, 450, 899.5, 900]) expect(at(seconds)).toEqual(first);
+    expect(at(900.001).expiresAt).toBe(first.expiresAt + 900);
+    const stills = [1, 900].map((seconds) => links.signPreview(FILE, 256, Infinity, NOW + seconds * 1000));
+    expect(stills[0]).toEqual(stills[1]);
+    expect(stills[0]!.expiresAt).toBe(first.expiresAt);
+  });
+
+  it.each([1, 2, 3, 7, 77])('rounds a lifetime of %i s to whole seconds, and never down', (ttlS) => {
+    const short = new FileLinks(Buffer.alloc(32, 1), 'https://darkroom.example', ttlS);
+    for (let ms = 0; ms < 20_000; ms += 333) {
+      const { expiresAt } = short.sign(FILE, Infinity, NOW + ms);
+      expect(Number.isInteger(expiresAt)).toBe(true);
+      const lifeS = expiresAt - (NOW + ms) / 1000;
+      expect(lifeS).toBeGreaterThanOrEqual(ttlS);
+      expect(lifeS).toBeLessThan(ttlS + Math.max(1, ttlS / 4));
+    }
+  });
+
   it('is refused for another file, with another time, or signed with another secret', () => {
     expect(links.verify(FILE.replace('_0', '_1'), expires, signature, NOW)).toBe(false);
     expect(links.verify(FILE, String(expiresAt + 1), signature, NOW)).toBe(false);

@@ -28,7 +28,7 @@ export class FileLinks {
   /**
    * @param secret used for nothing else; changing it invalidates every link
    * @param publicUrl without a trailing slash
-   * @param ttlS lifetime of a link, seconds
+   * @param ttlS shortest lifetime of a link, seconds; a quarter more at most
    */
   constructor(
     secret: Buffer,
@@ -40,8 +40,7 @@ export class FileLinks {
 
   /** @param notAfter unix seconds at which the file is deleted; the link expires no later */
   sign(fileId: string, notAfter = Infinity, nowMs: number = Date.now()): FileLink {
-    const expiresAt = Math.min(Math.floor(nowMs / 1000) + this.ttlS, Math.floor(notAfter));
-    return this.link(READ, fileId, expiresAt);
+    return this.link(READ, fileId, this.expiryOf(notAfter, nowMs));
   }
 
   /** A link with which a client may write the bytes of a pending file. */
@@ -51,7 +50,7 @@ export class FileLinks {
 
   /** A link with which anyone can read a small still of an output. */
   signPreview(fileId: string, width: PreviewWidth, notAfter: number, nowMs: number = Date.now()): FileLink {
-    const expiresAt = Math.min(Math.floor(nowMs / 1000) + this.ttlS, Math.floor(notAfter));
+    const expiresAt = this.expiryOf(notAfter, nowMs);
     const signed = this.signedQuery(previewOf(width), fileId, expiresAt);
     return { url: `${this.publicUrl}/v1/files/${fileId}/preview?width=${width}&${signed}`, expiresAt };
   }
@@ -87,6 +86,13 @@ export class FileLinks {
 
   verifyUpload(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
     return this.isValid(WRITE, { fileId, expires, signature }, nowMs);
+  }
+
+  /** Rounded up to a quarter of the lifetime, so that browsers and caches see the same link again. */
+  private expiryOf(notAfter: number, nowMs: number): number {
+    const quarterS = Math.max(1, Math.floor(this.ttlS / 4));
+    const expiresAt = Math.ceil((nowMs / 1000 + this.ttlS) / quarterS) * quarterS;
+    return Math.min(expiresAt, Math.floor(notAfter));
   }
 
   private isValid(

@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { StoredFileMissing } from '../../../src/platform/storage/storage.ts';
+import { connectBucket } from '../../../src/platform/storage/s3-bucket.ts';
+import { S3Deletes } from '../../../src/platform/storage/s3-delete.ts';
+import { writeLifecycle } from '../../../src/platform/storage/s3-lifecycle.ts';
 import { S3Storage } from '../../../src/platform/storage/s3.storage.ts';
 import { startApp } from '../../support/app.ts';
 import { aCat } from '../../support/clients/api.ts';
@@ -85,6 +89,21 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
     await storage.deleteAll('task_b');
     for (const key of [keys[1]!, keys[1_004]!]) await expect(storage.open(key)).rejects.toThrow(StoredFileMissing);
     expect(await storage.size('task_bc/1-0.png')).toBe(1);
+  });
+
+  it('deletes many objects in one call', async () => {
+    const keys = ['task_d/1-0.png', 'task_d/1-1.png', 'task_d/absent.png'];
+    for (const key of keys.slice(0, 2)) await storage.put(key, Buffer.from('x'), 'image/png');
+    const bucket = await connectBucket(`s3://results?endpoint=${server.endpoint}`, {});
+    const send = jest.spyOn(bucket.client, 'send');
+    await new S3Deletes(bucket).delete(keys.map((key) => `dark/room/${key}`));
+    expect(send.mock.calls.map(([command]) => command.constructor.name)).toEqual(['DeleteObjectsCommand']);
+    for (const key of keys) await expect(storage.size(key)).rejects.toThrow(StoredFileMissing);
+  });
+
+  it('has no lifecycle rules, and the operator is told so', async () => {
+    const written = writeLifecycle(`s3://results?endpoint=${server.endpoint}`, 7);
+    await expect(written).rejects.toThrow('this S3 server has no lifecycle rules');
   });
 
   it('takes a signed PUT of the announced length and type, and no other', async () => {

@@ -9,8 +9,15 @@ import { findTool } from '../tools.ts';
 
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'darkroom', AWS_SECRET_ACCESS_KEY: 'a secret of the test' };
 
+interface VersityGateway {
+  endpoint: string;
+  /** The folder of the bucket `results`: an object is a file in it. */
+  bucket: string;
+  stop(): Promise<void>;
+}
+
 /** A real S3 server, which checks signatures, on files of this machine. */
-export async function startVersityGateway(): Promise<{ endpoint: string; stop(): Promise<void> }> {
+export async function startVersityGateway(): Promise<VersityGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-versitygw-'));
   const [buckets, metadata] = ['buckets', 'metadata'].map((name) => join(folder, name)) as [string, string];
   mkdirSync(join(buckets, 'results'), { recursive: true });
@@ -36,6 +43,7 @@ export async function startVersityGateway(): Promise<{ endpoint: string; stop():
   });
   return {
     endpoint,
+    bucket: join(buckets, 'results'),
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
