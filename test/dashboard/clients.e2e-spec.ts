@@ -219,8 +219,9 @@ describeInBrowser('the dashboard and other clients', () => {
 
     await page.getByRole('button', { name: /^Signed in with/ }).focus();
     await keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    await page.locator('[role=menuitem]:focus').waitFor(); // the menu has the keys
     await keyboard.press('ArrowUp');
+    await page.getByRole('menuitem', { name: 'Sign out' }).and(page.locator(':focus')).waitFor();
     await keyboard.press('Enter');
     await page.waitForURL('**/app/sign-in*');
     await small.close();
