@@ -1,19 +1,30 @@
-import { Query, Resolver } from '@nestjs/graphql';
+import { Query, ResolveField, Resolver } from '@nestjs/graphql';
+import { Config } from '../platform/config.ts';
 import { CurrentCaller } from './access.ts';
 import { ApiKeyView } from './api-keys/api-key.view.ts';
 import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import type { Caller } from './caller.ts';
 
-@Resolver()
+@Resolver(() => ApiKeyView)
 export class ViewerResolver {
   constructor(
     private readonly apiKeys: ApiKeysService,
     private readonly views: ApiKeyViews,
+    private readonly config: Config,
   ) {}
 
   @Query(() => ApiKeyView, { description: 'The API key that sends this request: its name, scopes and limits.' })
   async viewer(@CurrentCaller() caller: Caller): Promise<ApiKeyView> {
     return this.views.of(await this.apiKeys.find(caller.apiKeyId));
+  }
+
+  @ResolveField(() => String, {
+    description:
+      'Address of the deployment that the key belongs to, such as https://darkroom.example.com. For what cannot be routed ' +
+      'by the key, such as a WebSocket without an Authorization header.',
+  })
+  endpoint(): string {
+    return this.config.publicUrl;
   }
 }

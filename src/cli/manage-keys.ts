@@ -7,6 +7,7 @@ import { ApiKeyViews } from '../auth/api-keys/api-key-views.ts';
 import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
 import { COMMAND_LINE } from '../auth/audit/actor.ts';
 import { SCOPES } from '../auth/caller.ts';
+import { loadCell } from '../platform/config.ts';
 import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
 import { TASKS_HOOK } from '../tasks/key-changes.ts';
 import { USAGE_HOOK } from '../usage/key-spending.ts';
@@ -45,7 +46,7 @@ const PAGE_SIZE = 100;
 
 export async function createKey(name: string, options: CreateOptions): Promise<void> {
   if (options.printOnly) {
-    console.log(newApiKey());
+    console.log(newApiKey(loadCell()));
     return;
   }
   const limits = definedOnly(limitsOf(options));

@@ -30,6 +30,8 @@ describe('configuration', () => {
   });
 
   it.each([
+    [{ CELL: 'a-' }, 'CELL must be two characters of 0-9, A-Z and a-z, not "a-"'],
+    [{ CELL: 'abc' }, 'CELL must be two characters of 0-9, A-Z and a-z, not "abc"'],
     [{ PORT: '70000' }, 'PORT must be a number from 0 to 65535, not "70000"'],
     [{ PORT: '1.5' }, 'PORT must be a whole number'],
     [{ TASK_LEASE_S: '-1' }, 'TASK_LEASE_S must be a number from 0.5 to 3600, not "-1"'],
@@ -94,6 +96,18 @@ describe('configuration', () => {
     expect(loadConfig({ OPENAI_MODEL_ALIASES: '' }).openaiModelAliases).toBe('');
     expect(faultsOf({ OPENAI_MODEL_ALIASES: 'dall-e-3' })).toEqual([
       expect.stringMatching(/^OPENAI_MODEL_ALIASES must/),
+    ]);
+  });
+
+  it('takes several database servers, but none behind a pooler, which does not tell them apart', () => {
+    const several = 'postgres://a,b/darkroom?target_session_attrs=read-write';
+    const env = { SECRET_KEY: 'ab'.repeat(32), DATABASE_URL: several };
+    expect(loadConfig(env).databaseUrl).toBe(several);
+    const pooled = { ...env, DATABASE_POOLER: 'transaction', DATABASE_DIRECT_URL: several };
+    expect(faultsOf(pooled)).toEqual([expect.stringContaining('DATABASE_URL must name one pooler')]);
+    expect(loadConfig({ ...pooled, DATABASE_URL: 'postgres://pooler/darkroom' }).databaseDirectUrl).toBe(several);
+    expect(faultsOf({ ...env, DATABASE_URL: 'postgres://a,b/darkroom' })).toEqual([
+      'DATABASE_URL must have ?target_session_attrs=read-write when it names several hosts',
     ]);
   });
 

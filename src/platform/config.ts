@@ -98,6 +98,14 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
   });
 }
 
+/** For a command that needs nothing else: the rest of the configuration may not be there yet. @throws ConfigError */
+export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
+  const faults: string[] = [];
+  const { cell } = readAll({ cell: SETTINGS.cell }, withFiles(env, [SETTINGS.cell.variable], faults), faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return cell;
+}
+
 /** Reads the levels of the log again, while the process runs. @throws ConfigError */
 export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
   const faults: string[] = [];

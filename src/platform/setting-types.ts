@@ -102,6 +102,12 @@ export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
 }
 
+/** Like `secret`, for what may be shown. */
+export function shaped(pattern: RegExp, shape: string) {
+  const error = ({ input }: Issue): string => `must be ${shape}, not "${String(input)}"`;
+  return z.string().regex(pattern, { error }).nullable().default(null);
+}
+
 export function text(byDefault: string) {
   return z.string().default(byDefault);
 }

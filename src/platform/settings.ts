@@ -15,6 +15,7 @@ import {
   optionalText,
   pairs,
   secret,
+  shaped,
   text,
   url,
 } from './setting-types.ts';
@@ -40,6 +41,12 @@ export const SETTINGS = {
   ),
   host: setting('HOST', 'server', text('127.0.0.1'), 'Address to listen on.'),
   publicUrl: setting('PUBLIC_URL', 'server', url('http', 'https'), 'Base of all links; http://HOST:PORT when unset.'),
+  cell: setting(
+    'CELL',
+    'server',
+    shaped(/^[0-9A-Za-z]{2}$/, 'two characters of 0-9, A-Z and a-z'),
+    'Two characters that new API keys begin with behind dr_, so that a router finds this deployment; none when unset.',
+  ),
   role: setting('ROLE', 'server', oneOf(['all', 'api', 'worker'], 'all'), 'What this process runs.'),
   corsOrigins: setting('CORS_ORIGINS', 'server', list(), 'Origins that browsers may call from; none when unset.'),
   trustedProxies: setting(

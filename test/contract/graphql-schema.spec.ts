@@ -19,6 +19,7 @@ const types = Object.values(buildSchema(committed('schema.graphql')).getTypeMap(
  * OpenAPI cannot list.
  */
 const GRAPHQL_ONLY = [
+  'ApiKey.endpoint',
   'OperatorTask.timeline',
   'Task.children',
   'Task.cover',

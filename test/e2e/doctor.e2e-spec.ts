@@ -60,6 +60,13 @@ describe('darkroom doctor', () => {
     expect(findings).toContainEqual({ check: 'prices', ok: true, note });
   }, 60_000);
 
+  it('warns when no standby is synchronous, without failing', async () => {
+    const { code, findings } = await examine('models: {}');
+    const note = expect.stringMatching(/^WARNING no standby is synchronous/);
+    expect(findings).toContainEqual({ check: 'standbys', ok: true, note });
+    expect(code).toBe(0);
+  });
+
   it('lists the bound models without a price', async () => {
     const prices = [
       'per_task: 0, provider: sandbox, model: gpt-image-2, resolution: 2K',

@@ -67,10 +67,17 @@ describe('GraphQL', () => {
     it('the API key of the caller', async () => {
       const { key, id } = await anotherKey(service.api, { scopes: ['tasks:read'], limits: { reads_per_minute: 77 } });
       const { data } = await new GraphqlClient(service.baseUrl, key).ask(
-        '{ viewer { id name scopes key limits { readsPerMinute } } }',
+        '{ viewer { id name scopes key endpoint limits { readsPerMinute } } }',
       );
       expect(data).toEqual({
-        viewer: { id, name: 'another', scopes: ['TASKS_READ'], key: null, limits: { readsPerMinute: 77 } },
+        viewer: {
+          id,
+          name: 'another',
+          scopes: ['TASKS_READ'],
+          key: null,
+          endpoint: service.baseUrl,
+          limits: { readsPerMinute: 77 },
+        },
       });
     });
 

@@ -6,7 +6,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('the format of an API key', () => {
   it('is dr_ and 46 base62 characters, never the same twice', () => {
-    const keys = Array.from({ length: 1000 }, newApiKey);
+    const keys = Array.from({ length: 1000 }, () => newApiKey());
     for (const key of keys) expect(key).toMatch(/^dr_[0-9A-Za-z]{46}$/);
     expect(new Set(keys).size).toBe(keys.length);
   });
@@ -15,6 +15,12 @@ describe('the format of an API key', () => {
     const key = newApiKey();
     const value = Array.from(key.slice(43)).reduce((sum, digit) => sum * 62 + DIGITS.indexOf(digit), 0);
     expect(value).toBe(crc32(key.slice(3, 43)));
+  });
+
+  it('begins with the cell: 38 random characters remain, and all else is as without one', () => {
+    const keys = Array.from({ length: 1000 }, () => newApiKey('e7'));
+    for (const key of keys) expect([key, isWellFormed(key)]).toEqual([expect.stringMatching(/^dr_e7\w{44}$/), true]);
+    expect(new Set(keys.map((key) => key.slice(5))).size).toBe(keys.length);
   });
 
   it('matches keys computed independently, including a left-padded checksum', () => {

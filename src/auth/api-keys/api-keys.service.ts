@@ -56,7 +56,7 @@ export class ApiKeysService {
         const budget = input.limits?.budget ?? null;
         assertMayGrant(grantor, { scopes, limits, budget, expiresAt: input.expiresAt ?? null });
       }
-      return this.issue(tx, record, { ...input, scopes }, newApiKey());
+      return this.issue(tx, record, { ...input, scopes }, newApiKey(this.config.cell));
     });
   }
 
@@ -148,7 +148,7 @@ export class ApiKeysService {
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more narrowly
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
-    const key = newApiKey();
+    const key = newApiKey(this.config.cell);
     const hint = hintOf(key);
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
       const { target, grantor } = await lockTarget(tx, id, by);

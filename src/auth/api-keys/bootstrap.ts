@@ -51,7 +51,7 @@ export class Bootstrap {
         this.logger.warn({ event: 'bootstrap.key_missing', hint: NO_KEY_HINT });
         return null;
       }
-      return this.service.issue(tx, record, { name: 'first key', scopes: SCOPES }, newApiKey());
+      return this.service.issue(tx, record, { name: 'first key', scopes: SCOPES }, newApiKey(this.config.cell));
     });
   }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../platform/config.ts';
+import { hostsOf } from '../../platform/database/servers/hosts.ts';
 import { withDatabaseUrl } from '../database.ts';
 import { moveDatabase } from './move-database.ts';
 
@@ -22,8 +23,10 @@ export async function move({ to, wait, json }: MoveCommand): Promise<void> {
 
 /** @throws Error for the operator; it does not repeat the password */
 function assertPostgres(url: string): void {
-  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol)) {
-    throw new Error('--to must be an address such as postgres://user:password@host:5432/database.');
+  try {
+    hostsOf(url);
+  } catch (error) {
+    throw new Error('--to must be an address as DATABASE_URL takes it', { cause: error });
   }
 }
 

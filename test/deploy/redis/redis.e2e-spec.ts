@@ -70,7 +70,7 @@ describeWith({ 'redis-server': 'Debian: redis-server' }, 'live events over Redis
         graphql: (id: string) =>
           followed.data.some(({ tasksUpdated: { taskId, status } }) => taskId === id && status === 'FAILED'),
       };
-      const arrivals: Promise<{ sse: number; graphql: number }>[] = [];
+      const arrivals: Promise<[sse: number, graphql: number]>[] = [];
       const create = async (): Promise<void> => {
         const sentAt = performance.now();
         const { status, body } = await api.api.create(aFailure);
@@ -79,9 +79,9 @@ describeWith({ 'redis-server': 'Debian: redis-server' }, 'live events over Redis
           await eventually('the end of a task', async () => isSeen(body.task_id), 2 * LIMIT_MS);
           return performance.now() - sentAt;
         };
-        arrivals.push(
-          Promise.all([after(seenBy.sse), after(seenBy.graphql)]).then(([sse, ws]) => ({ sse, graphql: ws })),
-        );
+        const arrival = Promise.all([after(seenBy.sse), after(seenBy.graphql)]);
+        arrival.catch(() => undefined); // awaited at the end, unless the test has failed before
+        arrivals.push(arrival);
       };
       const over = new AbortController();
       const load = (async () => {
@@ -107,12 +107,12 @@ describeWith({ 'redis-server': 'Debian: redis-server' }, 'live events over Redis
 
       const all = await Promise.all(arrivals);
       expect(all.length).toBeGreaterThan(before);
-      const slowest = Math.max(...all.flatMap(({ sse, graphql: ws }) => [sse, ws]));
+      const slowest = Math.max(...all.flat());
       expect(slowest).toBeLessThan(LIMIT_MS);
       expect(healedMs).toBeLessThan(LIMIT_MS);
       // News again, not polls.
-      const last = all.slice(before).flatMap(({ sse, graphql: ws }) => [sse, ws]);
-      expect(last.toSorted((a, b) => a - b)[0]!).toBeLessThan(1_000);
+      const last = all.slice(before).flat();
+      expect(last.toSorted((a, b) => a - b)[Math.floor(last.length / 2)]!).toBeLessThan(3_000);
       expect(await eventsOf(api)).toBe('ok');
     });
   });
@@ -120,12 +120,11 @@ describeWith({ 'redis-server': 'Debian: redis-server' }, 'live events over Redis
 
 /** Every process that lost the bus has it again. */
 function heals(processes: readonly ServiceProcess[]): boolean {
-  return processes.every(
-    ({ output }) => count(output(), '"bus.disconnected"') === count(output(), '"bus.reconnected"'),
-  );
+  return processes.every(({ output }) => {
+    const events = [...output().matchAll(/"bus\.(disconnected|deaf|reconnected)"/g)].map(([, event]) => event);
+    return events.length === 0 || events.at(-1) === 'reconnected';
+  });
 }
-
-const count = (text: string, part: string): number => text.split(part).length - 1;
 
 async function eventsOf({ api }: ServiceProcess): Promise<string> {
   return (await api.get<{ checks: { events: string } }>('/readyz')).body.checks.events;
