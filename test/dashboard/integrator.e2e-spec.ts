@@ -1,9 +1,26 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { say } from '../deploy/tools.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Api } from '../support/clients/api.ts';
+import { freePort } from '../support/free-port.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Visitor } from './support/visitor.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const RECEIVERS = [
+  { language: 'TypeScript', file: 'receiver.mts', program: process.execPath },
+  { language: 'Python', file: 'receiver.py', program: 'python3' },
+];
+const hasPython = () =>
+  promisify(execFile)('python3', ['-c', 'import standardwebhooks']).then(
+    () => true,
+    () => false,
+  );
 
 const NASTY = `<img src=x onerror=alert(1)> "'\`\${7*7}{{7*7}} javascript:alert(2) \u202Eevil <svg onload=alert(3)>`;
 
@@ -88,6 +105,51 @@ describeInBrowser('connecting an app on the dashboard', () => {
     await page.getByRole('heading', { name: /200 in \d+ ms/ }).waitFor();
     const sent = (await receiver.until(3)).slice(1);
     expect(new Set(sent.map(({ event }) => event.id)).size).toBe(1);
+  });
+
+  it('shows receivers that run as shown: they take what is signed, and nothing else', async () => {
+    const { page } = visitor;
+    const { body: unused } = await service.api.call<{ id: string }>('POST', '/v1/webhook_endpoints', {
+      url: 'http://127.0.0.1:9/hooks',
+    });
+    await visitor.goto(`/webhooks/${unused.id}`);
+    await page.getByText('Verify the signature in your receiver').click();
+    await service.api.call('DELETE', `/v1/webhook_endpoints/${unused.id}`);
+    const folder = await mkdtemp(join(ROOT, 'coverage-receivers-')); // where Node finds the packages
+    const programs: ChildProcess[] = [];
+    try {
+      for (const { language, file, program } of RECEIVERS) {
+        if (language === 'Python' && !(await hasPython())) {
+          say('SKIPPED the receiver in Python: python3 has no standardwebhooks (pip install standardwebhooks)');
+          continue;
+        }
+        await page.getByRole('radiogroup', { name: 'Language' }).getByText(language, { exact: true }).click();
+        const code = await page.getByRole('region', { name: `Receiver in ${language}` }).textContent();
+        const port = String(await freePort());
+        expect(code).toContain('4000');
+        await writeFile(join(folder, file), (code ?? '').replace('4000', port));
+        const url = `http://127.0.0.1:${port}/`;
+        const made = await service.api.call<{ id: string; secret: string }>('POST', '/v1/webhook_endpoints', { url });
+        const receiver = spawn(program, [file], {
+          cwd: folder,
+          env: { ...process.env, DARKROOM_WEBHOOK_SECRET: made.body.secret },
+        });
+        programs.push(receiver);
+        let printed = '';
+        receiver.stdout.on('data', (text: Buffer) => (printed += text.toString()));
+        const forged = { method: 'POST', body: '{"type":"task.completed","data":{"task_id":"task_forged"}}' };
+        const answer = await eventually(`the receiver in ${language}`, () => fetch(url, forged).catch(() => null));
+        expect({ language, status: answer.status }).toEqual({ language, status: 400 });
+        const { task_id: id } = (await service.api.create({ model: 'gpt-image-2', prompt: 'x #fail:provider_timeout' }))
+          .body;
+        await eventually(`${language} prints the event`, async () => printed.includes(`task.failed ${id}`));
+        expect(printed).not.toContain('task_forged');
+        await service.api.call('DELETE', `/v1/webhook_endpoints/${made.body.id}`);
+      }
+    } finally {
+      for (const program of programs) program.kill();
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('filters the log by its address, which Back and a reload agree with; recovers; says why a 410 disabled it', async () => {

@@ -94,6 +94,32 @@ describeInBrowser('the lists of the dashboard', () => {
       expect(Math.abs((await scrollY(page)) - place)).toBeLessThan(60);
     });
 
+    it('only counts what others make while one reads further down, and moves no row', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks');
+      await page.getByRole('row').nth(5).waitFor();
+      await page.evaluate('scrollTo(0, 600)');
+      const places = () =>
+        page.getByRole('row').evaluateAll((rows) =>
+          rows.map((row) => {
+            const { textContent, getBoundingClientRect } = row as unknown as {
+              textContent: string;
+              getBoundingClientRect(): { top: number };
+            };
+            return `${textContent.slice(0, 12)} ${Math.round(getBoundingClientRect.call(row).top)}`;
+          }),
+        );
+      await eventually('the page is scrolled', async () => (await scrollY(page)) > 500);
+      const before = await places();
+      await rest.make({ model: 'sora-2', prompt: 'Made by another client #hang' });
+      const pill = page.getByRole('button', { name: /^1 new task/ });
+      await pill.waitFor({ state: 'attached' });
+      expect(await places()).toEqual(before);
+      await page.evaluate('scrollTo(0, 0)');
+      await page.keyboard.press('.');
+      await page.getByRole('row').first().getByText('Made by another client').waitFor();
+    });
+
     it('peeks at a task, and goes on with j and k', async () => {
       const { page } = visitor;
       await visitor.goto('/tasks?kind=image');

@@ -42,6 +42,13 @@ describeInBrowser('several tasks of one form', () => {
       'nano-banana-2',
       'nano-banana-2',
     ]);
+    // One press leads to all four beside one another.
+    await page.getByRole('link', { name: 'Compare 4' }).press('Enter');
+    await page.waitForURL('**/app/compare?tasks=task_*');
+    await page.getByRole('region', { name: 'Output 4' }).locator('img').waitFor();
+    expect(new URL(page.url()).searchParams.get('tasks')?.split(',').toSorted()).toEqual(
+      made.map(({ task_id: id }) => id).toSorted(),
+    );
     expect(made.map(({ input }) => input['quality']).toSorted()).toEqual(['high', 'high', undefined, undefined]);
   });
 

@@ -1,6 +1,7 @@
 import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
 import { OneTimeCodes } from '../../src/auth/sessions/one-time-codes.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { HAS_FOCUS, Visitor } from './support/visitor.ts';
 
@@ -138,5 +139,39 @@ describeInBrowser('signing in to the dashboard', () => {
     }
     expect(refused).toEqual([]);
     expect(visitor.problems).toEqual([]);
+  });
+
+  // The last: afterwards nobody signs in from this address for a minute.
+  it('says of a revoked and of an expired key what it is, and counts down after the tenth wrong one', async () => {
+    const field = visitor.page.locator('input[name=key]');
+    const refused = async (key: string, words: string) => {
+      await field.fill(key);
+      await visitor.page.keyboard.press('Enter');
+      await visitor.page.getByText(words).waitFor();
+      expect(await field.evaluate(HAS_FOCUS)).toBe(true);
+      expect(await visitor.context.cookies()).toEqual([]);
+    };
+    const [revoked, expired] = [await newKey(), await newKey()];
+    await fetch(`${service.baseUrl}/v1/api_keys/${revoked.id}`, {
+      method: 'DELETE',
+      headers: { authorization: withKey().authorization },
+    });
+    await queryOnce(
+      service.database.url,
+      `update api_keys set expires_at = now() - interval '1 minute' where id = '${expired.id}'`,
+    );
+    await visitor.goto('/sign-in');
+    await refused(revoked.key, 'This API key was revoked. Ask for a new one.');
+    await refused(expired.key, 'This API key has expired. Ask for a new one.');
+    const headers = { ...asJson, origin: service.baseUrl };
+    for (let status = 401; status !== 429;) {
+      const body = JSON.stringify({ api_key: newApiKey() });
+      ({ status } = await fetch(`${service.baseUrl}/v1/session`, { method: 'POST', headers, body }));
+      expect([401, 429]).toContain(status);
+    }
+    await field.fill(newApiKey());
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.getByText(/^You can try again in \d+ s/).waitFor();
+    expect(await visitor.page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true);
   });
 });

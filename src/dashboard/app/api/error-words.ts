@@ -2,12 +2,15 @@
 export interface FailureWords {
   title: string;
   advice: string;
+  /** The same request fails again, whenever it is sent. */
+  isFinal?: true;
 }
 
 export const FAILURES: Record<string, FailureWords> = {
   CONTENT_POLICY_VIOLATION: {
     title: 'The provider refused the content',
     advice: 'Change the prompt or the reference images. The same request is refused again.',
+    isFinal: true,
   },
   INTERNAL_ERROR: {
     title: 'The service failed',
@@ -24,6 +27,7 @@ export const FAILURES: Record<string, FailureWords> = {
   PROVIDER_REJECTED: {
     title: 'The provider rejected the request',
     advice: 'Read the message, change the input and run it again.',
+    isFinal: true,
   },
   PROVIDER_TIMEOUT: {
     title: 'The provider took too long',
@@ -40,6 +44,7 @@ export const FAILURES: Record<string, FailureWords> = {
   REFERENCE_IMAGE_INVALID: {
     title: 'A reference image is not usable',
     advice: 'Use a still JPEG, PNG or WebP image of at most 20 MB.',
+    isFinal: true,
   },
   RESULT_STORAGE_FAILED: {
     title: 'The result could not be stored',
@@ -62,3 +67,7 @@ const UNKNOWN: FailureWords = {
 };
 
 export const failureWords = (code: string): FailureWords => FAILURES[code] ?? UNKNOWN;
+
+/** Whether the same request may end otherwise: always, but after a refusal of what it asks for. */
+export const mayRunAgain = ({ error }: { error: { code: string } | null }): boolean =>
+  !error || !failureWords(error.code).isFinal;

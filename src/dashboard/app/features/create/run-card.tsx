@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { CircleX, Pencil, RotateCcw, Shuffle, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
-import { failureWords } from '../../api/error-words.ts';
+import { failureWords, mayRunAgain } from '../../api/error-words.ts';
 import { duration } from '../../format/time.ts';
 import { nowS, onTick } from '../../format/clock.ts';
 import { announceTask } from '../../live/announcer.ts';
@@ -48,7 +48,7 @@ export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number
               <CircleX aria-hidden /> Cancel
             </Button>
           )}
-          {ended && (
+          {ended && mayRunAgain(task) && (
             <Button variant="quiet" onClick={() => actions.onAgain(run)}>
               <RotateCcw aria-hidden /> Run again
             </Button>

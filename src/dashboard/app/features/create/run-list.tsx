@@ -1,6 +1,7 @@
 import { Fragment, useSyncExternalStore } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
+import { mayRunAgain } from '../../api/error-words.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { CancelTask } from '../../live/task-actions.documents.ts';
 import { isFinal, putTasks, taskRow } from '../../live/task-store.ts';
@@ -44,7 +45,7 @@ export function RunList({ models, mayCancel, onExample, onEdit }: Props) {
     if (run) act(run, run.taskId ? taskRow(run.taskId) : undefined);
   };
   useShortcuts({
-    r: on((run, task) => task && isFinal(task) && again(run)),
+    r: on((run, task) => task && isFinal(task) && mayRunAgain(task) && again(run)),
     e: on((run) => onEdit(run)),
     v: on((run, task) => task?.outputs[0]?.type === 'IMAGE' && onEdit(run, task.outputs[0].id)),
     ...(mayCancel && { c: on((_, task) => task && !isFinal(task) && cancel(task.taskId)) }),

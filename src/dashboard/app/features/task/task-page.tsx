@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-react';
+import { mayRunAgain } from '../../api/error-words.ts';
 import { announceTask } from '../../live/announcer.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
@@ -86,6 +87,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
   const actions = useTaskActions(row.taskId, props);
   const [deletes, setDeletes] = useState(false);
   const ended = isFinal(row);
+  const again = ended && mayRunAgain(row);
   const shown = row.outputs[Math.min(output, row.outputs.length) - 1];
   const step = (by: number) =>
     row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
@@ -96,7 +98,8 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
     ']': () => step(1),
     e: edit,
     ...(vary && { v: vary }),
-    ...(ended ? { r: () => void actions.again() } : { c: () => void actions.cancel() }),
+    ...(again && { r: () => void actions.again() }),
+    ...(!ended && { c: () => void actions.cancel() }),
   });
   return (
     <Page
@@ -122,7 +125,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
               <CircleX aria-hidden /> Cancel <kbd>c</kbd>
             </Button>
           )}
-          {ended && may.create && (
+          {again && may.create && (
             <Button busy={actions.busy === 'again' && 'Sending…'} onClick={() => void actions.again()}>
               <RotateCcw aria-hidden /> Run again <kbd>r</kbd>
             </Button>

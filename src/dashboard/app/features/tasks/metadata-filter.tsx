@@ -1,11 +1,10 @@
 import { Tag, X } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { MAX_PAIRS, type MetadataField, metadataOf, type TaskSearch } from '../../live/task-filter.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { TextInput } from '../../parts/text-input.tsx';
 import styles from './tasks.module.css';
+
+const PairDialog = lazy(() => import('./pair-dialog.tsx').then(({ PairDialog: part }) => ({ default: part })));
 
 interface Props {
   search: TaskSearch;
@@ -37,53 +36,18 @@ export function MetadataFilter({ search, onSearch }: Props) {
         </Button>
       )}
       {isAdding && (
-        <PairDialog
-          onClose={() => setAdding(false)}
-          onAdd={(name, value) => {
-            setAdding(false);
-            onSearch({ ...search, [fieldOf(name)]: value });
-          }}
-        />
+        <Suspense>
+          <PairDialog
+            onClose={() => setAdding(false)}
+            onAdd={(name, value) => {
+              setAdding(false);
+              onSearch({ ...search, [fieldOf(name)]: value });
+            }}
+          />
+        </Suspense>
       )}
     </>
   );
 }
 
 const fieldOf = (name: string): MetadataField => `meta.${name}`;
-
-function PairDialog({ onAdd, onClose }: { onAdd(name: string, value: string): void; onClose(): void }) {
-  const [name, setName] = useState('');
-  const [value, setValue] = useState('');
-  return (
-    <Dialog
-      open
-      title="Tasks with this metadata"
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={name === '' || value === ''} onClick={() => onAdd(name, value)}>
-            Show them
-          </Button>
-        </>
-      }
-    >
-      <Field label="Name" hint="such as order">
-        {(ids) => (
-          <TextInput {...ids} autoFocus maxLength={64} value={name} onChange={(event) => setName(event.target.value)} />
-        )}
-      </Field>
-      <Field label="Value" hint="the whole value">
-        {(ids) => (
-          <TextInput
-            {...ids}
-            maxLength={512}
-            value={value}
-            onChange={(event) => setValue(event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && name !== '' && value !== '' && onAdd(name, value)}
-          />
-        )}
-      </Field>
-    </Dialog>
-  );
-}

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { ListTodo, RotateCcw, SquareSplitHorizontal } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { isFiltered, type TaskSearch } from '../../live/task-filter.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
@@ -10,13 +10,14 @@ import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { plural } from '../../format/numbers.ts';
-import { BulkCancel } from './bulk-cancel.tsx';
 import { TaskFilters } from './task-filters.tsx';
 import { runAgain } from './run-again.ts';
 import { TaskPeek } from './task-peek.tsx';
 import { TaskTable } from './task-table.tsx';
 import styles from './tasks.module.css';
 import { useTaskList } from './use-task-list.ts';
+
+const BulkCancel = lazy(() => import('./bulk-cancel.tsx').then(({ BulkCancel: part }) => ({ default: part })));
 
 /** How many tasks are compared at once. */
 const MAX_COMPARED = 4;
@@ -99,14 +100,16 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
         </div>
       )}
       {cancelling && (
-        <BulkCancel
-          search={search}
-          taskIds={cancelling === 'selected' ? [...selected] : null}
-          onClose={() => {
-            setCancelling(null);
-            setSelected(new Set());
-          }}
-        />
+        <Suspense>
+          <BulkCancel
+            search={search}
+            taskIds={cancelling === 'selected' ? [...selected] : null}
+            onClose={() => {
+              setCancelling(null);
+              setSelected(new Set());
+            }}
+          />
+        </Suspense>
       )}
     </Page>
   );

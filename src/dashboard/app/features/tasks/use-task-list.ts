@@ -30,9 +30,10 @@ async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySe
   return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
 }
 
-function without(ids: readonly string[], known: readonly string[]): readonly string[] {
-  const isKnown = new Set(known);
-  return ids.filter((id) => !isKnown.has(id));
+/** Ids rise with time. The feed begins with all unfinished tasks, of which the older ones are further down the list. */
+function newerThan(known: readonly string[], ids: readonly string[]): readonly string[] {
+  const [newest] = known;
+  return newest ? ids.filter((id) => id > newest) : ids;
 }
 
 const EMPTY = { ids: [] as readonly string[], cursor: null as string | null, hasMore: true };
@@ -108,7 +109,7 @@ export function useTaskList(search: TaskSearch): TaskList {
     ids: pages.ids,
     focusId: start?.focusId ?? null,
     onFocus: (focusId) => rememberPlace('tasks', { filter: key, pages, focusId }),
-    waiting: useMemo(() => without(waiting, pages.ids), [waiting, pages]),
+    waiting: useMemo(() => newerThan(pages.ids, waiting), [waiting, pages]),
     error,
     isLoading,
     hasMore: pages.hasMore,
@@ -117,7 +118,7 @@ export function useTaskList(search: TaskSearch): TaskList {
     },
     reload: () => void read(null),
     showWaiting: () => {
-      setPages((before) => ({ ...before, ids: [...without(waiting, before.ids), ...before.ids] }));
+      setPages((before) => ({ ...before, ids: [...newerThan(before.ids, waiting), ...before.ids] }));
       setWaiting([]);
     },
   };
