@@ -77,7 +77,7 @@ describe('darkroom move', () => {
   it('refuses a database with rows and one that was migrated further, and waits no longer than it is told', async () => {
     expect((await darkroom(['move', '--to', database.url], env)).err).toContain('The database is not empty');
     expect((await darkroom(['move', '--to', 'https://x.example'], env)).err).toContain(
-      '--to is not the address of a database',
+      '--to must be an address as DATABASE_URL takes it',
     );
     const other = await emptyDatabase();
     try {
