@@ -164,8 +164,10 @@ describeInBrowser('the dashboard and other clients', () => {
     await visitor.goto(`/tasks/${id}`);
     await page.getByText('Polling', { exact: true }).waitFor();
     await page.getByText('Succeeded', { exact: true }).first().waitFor();
-    const pauses = reads.slice(1).map((at, index) => Math.round((at - (reads[index] as number)) / 1_000));
-    expect(pauses.filter((seconds) => seconds === 2).length).toBeGreaterThanOrEqual(2);
+    const pausesMs = reads.slice(1).map((at, index) => at - (reads[index] as number));
+    // On a busy machine only the shortest pause tells. The list is read every 5 s.
+    expect(Math.min(...pausesMs)).toBeGreaterThan(1_800);
+    expect(Math.min(...pausesMs)).toBeLessThan(4_000);
     const known = reads.length;
     await page.waitForTimeout(2_500);
     expect(reads).toHaveLength(known); // a task that has ended changes no more
