@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 const run = promisify(execFile);
@@ -21,13 +21,13 @@ interface Listed {
 }
 
 describeInBrowser('the dashboard and other clients', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let rest: Rest;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     rest = new Rest(service.baseUrl, service.api.key as string);
     visitor = await Visitor.open(browser, service.baseUrl);
     await visitor.signIn(service.api.key as string);

@@ -1,9 +1,9 @@
 import sharp from 'sharp';
-import { startApp, type TestApp } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 /** Under which the service names itself; the browser goes to its port on this machine. */
@@ -26,7 +26,7 @@ interface Made {
 }
 
 describeInBrowser('the form of the dashboard, under another public address', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let rest: Rest;
@@ -37,7 +37,7 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     const address = `http://127.0.0.1:${port}`;
     const square = { width: 64, height: 64, channels: 3 as const, background: '#c05020' };
     [service, browser, png] = await Promise.all([
-      startApp({ PORT: port, PUBLIC_URL }),
+      startBuilt({ PORT: port, PUBLIC_URL }),
       launch(),
       sharp({ create: square }).png().toBuffer(),
     ]);

@@ -1,17 +1,16 @@
-import { startApp, type TestApp } from '../support/app.ts';
-import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { decodedWidth, HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 const NASTY = `<script>alert(1)</script><img src=x onerror=alert(2)> "'\`\${7*7}{{7*7}} javascript:alert(3) \u202Eevil <svg onload=alert(4)>`;
 
 describeInBrowser('making things on the dashboard', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
   });
   afterAll(async () => {
     await browser.close();
@@ -46,26 +45,6 @@ describeInBrowser('making things on the dashboard', () => {
     await picture.waitFor();
     expect(await picture.evaluate(decodedWidth)).toBeGreaterThan(500);
     expect(visitor.requests.filter((request) => request.includes('graphql'))).toEqual([]);
-  });
-
-  it('makes a task of every model with what was chosen', async () => {
-    const models = ['gpt-image-2', 'nano-banana-2', 'nano-banana-pro', 'sora-2', 'seedance-2'];
-    for (const model of models) {
-      await visitor.page.getByLabel('Model').selectOption(model);
-      await visitor.page.getByRole('radiogroup', { name: 'Aspect ratio' }).getByText('1:1').click();
-      await generate(`A small boat, for ${model}`);
-      await card().getByText(`A small boat, for ${model}`).waitFor();
-      // Two presses within 400 ms are one.
-      await visitor.page.waitForTimeout(450);
-    }
-    const made = await eventually('five tasks', async () => {
-      const response = await fetch(`${service.baseUrl}/v1/tasks?limit=5`, {
-        headers: { authorization: `Bearer ${service.api.key}` },
-      });
-      const { data } = (await response.json()) as { data: { model: string; input: { aspect_ratio: string } }[] };
-      return data.filter(({ input }) => input.aspect_ratio === '1:1').length === 5 && data;
-    });
-    expect(made.map(({ model }) => model).toSorted()).toEqual(models.toSorted());
   });
 
   it('follows the rules between the parameters of a model, and says why', async () => {

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
-import { startApp, type TestApp } from '../support/app.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 interface Made {
@@ -21,14 +21,14 @@ const DAY_MS = 86_400_000;
 const focusedFile = async (page: Page) => String(await page.evaluate('document.activeElement?.dataset?.file ?? null'));
 
 describeInBrowser('a gallery of 300 outputs', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   /** Ids of the outputs as the gallery orders them, with those of deleted files. */
   let files: string[];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     const rest = new Rest(service.baseUrl, service.api.key as string);
     const made = await rest.finished<Made>({ model: 'gpt-image-2', prompt: 'Plate 0', n: EACH, aspect_ratio: '3:2' });
     const id = made.task_id.slice('task_'.length);

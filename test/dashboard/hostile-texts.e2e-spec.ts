@@ -1,9 +1,9 @@
-import { startApp, type TestApp } from '../support/app.ts';
 import { Api } from '../support/clients/api.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 /** Stands first, so that a shortened text still shows it. */
@@ -31,14 +31,14 @@ const MADE_BY_TEXT = `[...document.querySelectorAll('script:not([src]), iframe, 
 const READ = `document.body.innerText + [...document.querySelectorAll('[alt], [title], [aria-label]')].map((each) => each.alt + each.title + each.ariaLabel).join(' ') + [...document.querySelectorAll('textarea, input')].map((each) => each.value).join(' ')`;
 
 describeInBrowser('hostile texts on the dashboard', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let receiver: Receiver;
   const ids = { task: '', failed: '', file: '', endpoint: '', event: '', key: '' };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp({ WEBHOOK_RETRY_SCHEDULE: '600' }), launch()]);
+    [service, browser] = await Promise.all([startBuilt({ WEBHOOK_RETRY_SCHEDULE: '600' }), launch()]);
     receiver = await Receiver.start((_received, response) => {
       response.writeHead(500, { 'content-type': 'text/html' }).end(NASTY);
     });

@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { say } from '../deploy/tools.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { Api } from '../support/clients/api.ts';
 import { freePort } from '../support/free-port.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -25,13 +25,13 @@ const hasPython = () =>
 const NASTY = `<img src=x onerror=alert(1)> "'\`\${7*7}{{7*7}} javascript:alert(2) \u202Eevil <svg onload=alert(3)>`;
 
 describeInBrowser('connecting an app on the dashboard', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   const receivers: Receiver[] = [];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp({ WEBHOOK_RETRY_SCHEDULE: '600,600' }), launch()]);
+    [service, browser] = await Promise.all([startBuilt({ WEBHOOK_RETRY_SCHEDULE: '600,600' }), launch()]);
     visitor = await Visitor.open(browser, service.baseUrl);
     await visitor.signIn(service.api.key as string);
   });

@@ -1,20 +1,20 @@
 import type { Page } from 'playwright-core';
-import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 const scrollY = async (page: Page) => Number(await page.evaluate('scrollY'));
 
 describeInBrowser('the lists of the dashboard', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let rest: Rest;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     rest = new Rest(service.baseUrl, service.api.key as string);
     visitor = await Visitor.open(browser, service.baseUrl, { reducedMotion: true });
     await visitor.signIn(service.api.key as string);

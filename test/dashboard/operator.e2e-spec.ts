@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { startApp, type TestApp } from '../support/app.ts';
 import { Api } from '../support/clients/api.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 const SCOPES = [
@@ -30,12 +30,12 @@ const SCREENS = [
 ];
 
 describeInBrowser('operating on the dashboard', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     const named = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: '=HYPERLINK("x")' });
     const other = new Api(service.baseUrl, named.body.key);
     const ids = await Promise.all([

@@ -1,18 +1,18 @@
-import { startApp, type TestApp } from '../support/app.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { seed, type Seeded } from './support/seed.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 const WIDTH = 360;
 
 describeInBrowser('the dashboard on a phone', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let seeded: Seeded;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     seeded = await seed(service.baseUrl, service.api.key as string);
     visitor = await Visitor.open(browser, service.baseUrl, { width: WIDTH, height: 740, reducedMotion: true });
     await visitor.signIn(service.api.key as string);

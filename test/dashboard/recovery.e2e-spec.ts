@@ -5,6 +5,9 @@ import { spawnService } from '../support/process.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Visitor } from './support/visitor.ts';
 
+/** The longest pause between two attempts is 30 s, and up to a quarter more. */
+const RECONNECTED_MS = 60_000;
+
 describeInBrowser('the dashboard while the service restarts', () => {
   it('is right again without a reload, and neither loses nor doubles a row', async () => {
     const database = await cloneDatabase();
@@ -23,7 +26,7 @@ describeInBrowser('the dashboard while the service restarts', () => {
       await service.kill('SIGKILL');
       await visitor.page.getByText(/^(Reconnecting|Connecting)/).waitFor();
       service = await spawnService(env);
-      await visitor.page.getByText('Live', { exact: true }).waitFor();
+      await visitor.page.getByText('Live', { exact: true }).waitFor({ timeout: RECONNECTED_MS });
       await card.getByText(/^(Succeeded|Failed)/).waitFor({ timeout: 90_000 });
 
       await visitor.page.getByRole('link', { name: 'Tasks' }).first().click();

@@ -1,14 +1,14 @@
-import { startApp, type TestApp } from '../support/app.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 describeInBrowser('several tasks of one form', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     visitor = await Visitor.open(browser, service.baseUrl);
     await visitor.signIn(service.api.key as string);
   });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { startApp, type TestApp } from '../support/app.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 interface Task {
@@ -12,7 +12,7 @@ interface Task {
 }
 
 describeInBrowser('looking at what was made', () => {
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let film: Task;
@@ -28,9 +28,9 @@ describeInBrowser('looking at what was made', () => {
   };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([startBuilt(), launch()]);
     [film, pictures] = await Promise.all([
-      call('/v1/generations', { model: 'sora-2', prompt: 'A train in fog', duration: 4, resolution: '720P' }),
+      call('/v1/generations', { model: 'sora-2', prompt: 'A train in fog', duration: 3, resolution: '720P' }),
       call('/v1/generations', { model: 'gpt-image-2', prompt: 'A fox asleep', n: 3 }),
     ]);
     visitor = await Visitor.open(browser, service.baseUrl);

@@ -1,20 +1,20 @@
-import { startApp, type TestApp } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { type BuiltService, startBuilt } from './support/service.ts';
 import { Visitor } from './support/visitor.ts';
 
 /** A killed process is late after 12 s and lost after 30, and its tasks move when their leases end. */
 const LOST_MS = 60_000;
-/** Four films on two cores, beside other tests. */
+/** Four tasks that begin anew, beside other tests. */
 const ENDS_WITHIN_MS = 120_000;
 /** More failures in a row than a circuit takes. */
 const CALLS = 6;
 
 describeInBrowser('the screens of operators', () => {
   const upstream = new OpenaiStub();
-  let service: TestApp;
+  let service: BuiltService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   const workers: ServiceProcess[] = [];
@@ -23,7 +23,7 @@ describeInBrowser('the screens of operators', () => {
     await upstream.start();
     const provider = { OPENAI_API_KEY: upstream.key, OPENAI_BASE_URL: upstream.baseUrl };
     const leases = { TASK_LEASE_S: '5', TASK_HEARTBEAT_S: '1', PROVIDER_POLL_INTERVAL_MS: '20' };
-    [service, browser] = await Promise.all([startApp({ ROLE: 'api', ...provider, ...leases }), launch()]);
+    [service, browser] = await Promise.all([startBuilt({ ROLE: 'api', ...provider, ...leases }), launch()]);
     for (let nth = 0; nth < 2; nth++) {
       const port = String(await freePort());
       workers.push(await spawnService({ ...service.env, ROLE: 'worker', PORT: port, WORKER_CONCURRENCY: '4' }));
@@ -60,8 +60,8 @@ describeInBrowser('the screens of operators', () => {
 
   it('see a killed worker late, then lost, while its tasks move to the other one', async () => {
     const { page } = visitor;
-    const film = { model: 'seedance-2', prompt: 'A slow river #delay:20', duration: 4 };
-    const created = await Promise.all(Array.from({ length: 4 }, () => service.api.create(film)));
+    const slow = { model: 'nano-banana-2', prompt: 'A slow river #delay:20' };
+    const created = await Promise.all(Array.from({ length: 4 }, () => service.api.create(slow)));
     await visitor.goto('/queue');
     const processes = page.getByRole('region', { name: 'Processes' }).getByRole('row');
     const busy = processes.filter({ hasText: 'worker' });

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
-import { startApp, type TestApp } from '../../support/app.ts';
 import { describeInBrowser, launch } from './browser.ts';
 import { seed } from './seed.ts';
+import { type BuiltService, startBuilt } from './service.ts';
 import { Visitor } from './visitor.ts';
 
 const SHOTS = new URL('../../../coverage/shots/', import.meta.url).pathname;
@@ -12,13 +12,13 @@ const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Each screen in four widths. A file for each theme calls it, so that they run side by side. */
 export function describeScreens(theme: 'light' | 'dark'): void {
   describeInBrowser(`the screens of the dashboard in the ${theme} theme`, () => {
-    let service: TestApp;
+    let service: BuiltService;
     let browser: Awaited<ReturnType<typeof launch>>;
     let screens: [name: string, path: string, heading: string][];
 
     beforeAll(async () => {
       mkdirSync(SHOTS, { recursive: true });
-      [service, browser] = await Promise.all([startApp(), launch()]);
+      [service, browser] = await Promise.all([startBuilt(), launch()]);
       const { picture, film, failed, endpointId, eventId, keyId } = await seed(
         service.baseUrl,
         service.api.key as string,
