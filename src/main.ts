@@ -13,6 +13,12 @@ import { welcome } from './welcome.ts';
 const EXIT_TIMEOUT_MS = 3_000;
 
 /**
+ * A second signal exits at once, but not within this time: a process manager signals all processes of a service, and npm passes
+ * its signal on, so `npm start` gets each one twice.
+ */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
  * Ends the process when its last handle closes. An immediate `process.exit` can hang forever: Node joins the thread of
  * a background compilation that waits for the garbage collector, which never runs (seen once, for nine minutes).
  */
@@ -26,11 +32,12 @@ async function serve(config: Config, environment: Environment): Promise<void> {
   process.stdout.write(welcome(config, service.firstKey));
   logProcess();
 
-  let stopping = false;
+  let stoppedAt: number | null = null;
   const stop = (): void => {
-    if (stopping) process.exit(1); // second signal: exit at once
-    stopping = true;
-    void service.stop().finally(exitWhenIdle);
+    if (stoppedAt === null) {
+      stoppedAt = performance.now();
+      void service.stop().finally(exitWhenIdle);
+    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   // Of a terminal, SIGHUP says that it was closed.

@@ -34,6 +34,19 @@ describe('stopping', () => {
     expect(performance.now() - startedAt).toBeLessThan(4_000); // 3 s and the grace
   });
 
+  it('takes the signal of a process manager, which npm repeats, for one, and ends at once at a later one', async () => {
+    await start({ SHUTDOWN_GRACE_S: '1', SHUTDOWN_DELAY_S: '20' });
+    running.child.kill('SIGTERM');
+    await sleep(100);
+    running.child.kill('SIGTERM');
+    await sleep(1_500);
+    expect(running.child.exitCode).toBeNull();
+    expect(await statusOf('/readyz?of=process')).toBe(503);
+    running.child.kill('SIGTERM');
+    await ended();
+    expect(running.child.exitCode).toBe(1);
+  });
+
   it('starts no task while it drains, and another process takes it', async () => {
     await start({ SHUTDOWN_GRACE_S: '1', SHUTDOWN_DELAY_S: '6' });
     running.child.kill('SIGTERM');
