@@ -17,6 +17,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
+  testSequencer: '<rootDir>/test/support/longest-first.js',
   setupFilesAfterEnv: ['<rootDir>/test/support/retry-in-ci.ts'],
   testTimeout: 300_000, // only for tests that hang; a busy machine is slow
   workerIdleMemoryLimit: '1GB', // modules of finished tests stay in memory, and hundreds of files ended a worker

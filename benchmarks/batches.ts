@@ -3,10 +3,10 @@
  *
  *     npm run build && npm run bench -- batches [items, 1000] [rounds, 9]
  *
- * One API process (ROLE=api) and one client: from the request to the end of the answer, in ms. The goal is 500 ms for 1,000 items on
- * an idle machine. `work` is the processor time of the process and of PostgreSQL, which other work on the machine affects least.
- * A batch has an Idempotency-Key. The baseline sends the same items one by one over 64 connections, without keys and in turns with the
- * batch; the ratio is baseline / batch.
+ * One API process (ROLE=api) and one client: from the request to the end of the answer, in ms. The goal is 500 ms for
+ * 1,000 items on an idle machine. `work` is the processor time of the process and of PostgreSQL, which other work on
+ * the machine affects least. A batch has an Idempotency-Key. The baseline sends the same items one by one over 64
+ * connections, without keys and in turns with the batch; the ratio is baseline / batch.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

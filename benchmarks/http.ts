@@ -1,16 +1,17 @@
 /**
  * How many requests a second, compared with bare Fastify and pg (benchmarks/baseline/), alternating in the same run?
  *
- *     npm run bench -- http [seconds a round, 2] [rounds, 5]
+ *     npm run bench -- http [seconds a round, 2] [rounds, 5] [only questions that begin so, e.g. list]
  *
  * One API process (ROLE=api) of the real program: API key, validation, the queue entry in the same commit, and in a separate row
- * an Idempotency-Key as well. The finished task has an image, whose link is signed at each read. The results are medians; the
- * ratio is service / baseline, and above 1 is faster. `work` is the processor time of a request, of the process and of
+ * an Idempotency-Key as well. The finished task has an image, whose link is signed at each read. The first list
+ * is compared with six columns of a table of the baseline's own; the others with the columns that the service itself reads, of its own
+ * tasks. The results are medians; the ratio is service / baseline, and above 1 is faster. `work` is the processor time of a request, of the process and of
  * PostgreSQL, in microseconds; its ratio is baseline / service. Other work of the machine affects `work` least.
  */
 import type autocannon from 'autocannon';
-import pg from 'pg';
 import { compare } from './support/compare.ts';
+import { finishTask } from './support/finish-task.ts';
 import { load } from './support/load.ts';
 import { post } from './support/post.ts';
 import { report } from './support/report.ts';
@@ -18,12 +19,16 @@ import { Bench } from './support/service.ts';
 
 const SECONDS = Number(process.argv[2] ?? 2);
 const ROUNDS = Number(process.argv[3] ?? 5);
+const ONLY = process.argv[4] ?? '';
 const CONNECTIONS = [1, 16, 64, 256];
+/** Of the lists: a page is 20. */
+const PAGE = 20;
 
+const { SHOWN_COLUMNS } = await import(new URL('../dist/tasks/task.entity.js', import.meta.url).href);
 const bench = await Bench.open();
 const rows: Record<string, object> = {};
 try {
-  const [service, baseline] = [await bench.service({ ROLE: 'api' }), await bench.baseline()];
+  const [service, baseline] = [await bench.service({ ROLE: 'api' }), await bench.baseline('server', SHOWN_COLUMNS)];
   const auth = { authorization: `Bearer ${bench.apiKey}` };
   const json = { 'content-type': 'application/json' };
   const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
@@ -33,10 +38,13 @@ try {
     (await post<{ task_id: string }>(url, key, generation)).task_id;
   const ours = await make(`${service}/v1/generations`, bench.apiKey);
   const ended = await make(`${service}/v1/generations`, bench.apiKey);
-  await finish(ended);
+  await finishTask(bench.databaseUrl, ended);
   const theirs = await make(`${baseline}/tasks`, null);
 
-  const questions: [string, autocannon.Options, autocannon.Options][] = [
+  const list = { url: `${service}/v1/tasks`, headers: auth };
+  const sameColumns = { url: `${baseline}/tasks/same-columns` };
+  type Question = [name: string, mine: autocannon.Options, bare: autocannon.Options, prepare?: () => Promise<unknown>];
+  const questions: Question[] = [
     ['GET unfinished', { url: `${service}/v1/tasks/${ours}`, headers: auth }, { url: `${baseline}/tasks/${theirs}` }],
     ['GET finished', { url: `${service}/v1/tasks/${ended}`, headers: auth }, { url: `${baseline}/tasks/${theirs}` }],
     [
@@ -67,10 +75,26 @@ try {
         body,
       },
     ],
-    ['list', { url: `${service}/v1/tasks`, headers: auth }, { url: `${baseline}/tasks` }],
+    ['list', list, { url: `${baseline}/tasks` }, () => fillPages()],
+    ['list of queued tasks, same columns', list, sameColumns, () => fillPages()],
+    [
+      'list of finished tasks, same columns',
+      list,
+      sameColumns,
+      async () => Promise.all((await fillPages()).map((id) => finishTask(bench.databaseUrl, id))),
+    ],
   ];
+  const fillPages = () =>
+    Promise.all(
+      Array.from({ length: PAGE }, async () => {
+        await make(`${baseline}/tasks`, null);
+        return await make(`${service}/v1/generations`, bench.apiKey);
+      }),
+    );
 
-  for (const [name, mine, bare] of questions) {
+  for (const [name, mine, bare, prepare] of questions) {
+    if (!name.startsWith(ONLY)) continue;
+    await prepare?.();
     for (const connections of CONNECTIONS) {
       const round = (url: string, options: autocannon.Options) => () =>
         load({ ...options, connections, duration: SECONDS }, bench.pidOf(url), bench.databasePid);
@@ -85,26 +109,3 @@ try {
   await bench.close();
 }
 await report('http', rows, { seconds: SECONDS, rounds: ROUNDS });
-
-/** Ends the task as a worker would. */
-async function finish(taskId: string): Promise<void> {
-  const client = new pg.Client({ connectionString: bench.databaseUrl });
-  await client.connect();
-  const output = {
-    id: `${taskId.replace('task_', 'file_')}_0`,
-    index: 0,
-    type: 'image',
-    storage_key: `${taskId}/1-0.png`,
-    content_type: 'image/png',
-    size_bytes: 123_456,
-    width: 1024,
-    height: 1024,
-    sha256: 'ab'.repeat(32),
-  };
-  await client.query(
-    `update tasks set status = 'succeeded', progress = 100, sequence = 3, started_at = now(), completed_at = now(), result = $2,
-            files_expire_at = now() + interval '7 days' where id = $1`,
-    [taskId, JSON.stringify([output])],
-  );
-  await client.end();
-}

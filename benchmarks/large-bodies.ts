@@ -3,11 +3,11 @@
  *
  *     npm run bench -- large-bodies [rounds, 3]
  *
- * Answers: ten 4K pictures of one call as `b64_json`, asked for again with the same Idempotency-Key, which writes the whole answer
- * from storage. The sandbox's pictures compress well, so noise of the same size takes their place in storage. Uploads: 20 forms at
- * once, each with another PNG picture of nearly 20 MB. Each question has a process of its own (ROLE=api), and another one rendered
- * the pictures. Each process is warmed by one small upload only. Its resident memory is sampled each 50 ms, and the growth is
- * counted from before the first round.
+ * Answers: ten 4K pictures of one call as `b64_json`, asked for again with the same Idempotency-Key, which writes the
+ * whole answer from storage. The sandbox's pictures compress well, so noise of the same size takes their place in
+ * storage. Uploads: 20 forms at once, each with another PNG picture of nearly 20 MB. Each question has a process of its
+ * own (ROLE=api), and another one rendered the pictures. Each process is warmed by one small upload only. Its resident
+ * memory is sampled each 50 ms, and the growth is counted from before the first round.
  */
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -4,10 +4,10 @@
  *
  *     npm run bench -- live-fanout
  *
- * Two API processes (ROLE=api) on one database, and a fresh process for the idle subscriptions. There is no worker, so nothing
- * else happens. A change is a cancel, sent over HTTP: every delay starts before the request is written and ends when the client
- * has parsed the event. So it includes the whole request, the commit and the way back. As the baseline, a bare `ws` server sends
- * a message of equal size to as many clients.
+ * Two API processes (ROLE=api) on one database, and a fresh process for the idle subscriptions. There is no worker, so
+ * nothing else happens. A change is a cancel, sent over HTTP: every delay starts before the request is written and ends
+ * when the client has parsed the event. So it includes the whole request, the commit and the way back. As the baseline,
+ * a bare `ws` server sends a message of equal size to as many clients.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

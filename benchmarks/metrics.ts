@@ -1,10 +1,11 @@
 /**
- * What do the metrics of one request cost? Microseconds of processor time, of parts and of a creation; a scrape in milliseconds.
+ * What do the metrics of one request cost? Microseconds of processor time, of parts and of a creation; a scrape in
+ * milliseconds.
  *
  *     npm run bench -- metrics
  *
- * Statements, batches and connections are shared by the requests of one turn of the event loop: `alone` is a creation that shares
- * nothing, `of 16` one of sixteen that share a flush.
+ * Statements, batches and connections are shared by the requests of one turn of the event loop: `alone` is a creation
+ * that shares nothing, `of 16` one of sixteen that share a flush.
  */
 import { createServer } from 'node:http';
 import { fastify as createFastify } from 'fastify';

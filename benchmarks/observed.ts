@@ -3,8 +3,9 @@
  *
  *     npm run bench -- observed [rounds, 7] [seconds a round, 2]
  *
- * `work` is the processor time of a request or task, of the process and of PostgreSQL, in microseconds. A ratio of 0.97 is a loss
- * of 3 %. The control compares two processes with metrics: what its ratio differs from 1 is noise. Traces are off; `traces.ts` has theirs.
+ * `work` is the processor time of a request or task, of the process and of PostgreSQL, in microseconds. A ratio of 0.97
+ * is a loss of 3 %. The control compares two processes with metrics: what its ratio differs from 1 is noise. Traces are
+ * off; `traces.ts` has theirs.
  */
 import type autocannon from 'autocannon';
 import { BuildPipeline } from './support/build-pipeline.ts';

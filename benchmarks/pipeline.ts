@@ -1,15 +1,17 @@
 /**
- * How many tasks a second get from their 201 to their final state, and to the arrival of their webhook, if the provider answers
- * at once? How long does a single task take? The baselines are the same work written by hand with BullMQ and an equally durable
- * Redis (baseline/pipeline.ts), and pgbench with the service's own statements for one task at a time.
+ * How many tasks a second get from their 201 to their final state, and to the arrival of their webhook, if the provider
+ * answers at once? How long does a single task take? The baselines are the same work written by hand with BullMQ and an
+ * equally durable Redis (baseline/pipeline.ts), and pgbench with the service's own statements for one task at a time.
  *
  *     npm run bench -- pipeline [tasks a round, 4000] [rounds, 5]
  *
- * One process with ROLE=all. Rates use the times in the rows: tasks / (last completed_at - first created_at). Webhooks are timed
- * when they arrive here. Needs Debian's redis-server; without pgbench its row is missing. The ratio is service / baseline.
+ * One process with ROLE=all. Rates use the times in the rows: tasks / (last completed_at - first created_at). Webhooks
+ * are timed when they arrive here. Needs Debian's redis-server; without pgbench its row is missing. The ratio is
+ * service / baseline.
  *
- * `work` is the processor time of one task: of the process, of PostgreSQL, and of Redis where it is used. Both sides inspect the
- * image and store it durably with the same code, which is also measured alone: it bounds how far apart the two can be.
+ * `work` is the processor time of one task: of the process, of PostgreSQL, and of Redis where it is used. Both sides
+ * inspect the image and store it durably with the same code, which is also measured alone: it bounds how far apart the
+ * two can be.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

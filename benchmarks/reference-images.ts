@@ -3,9 +3,9 @@
  *
  *     npm run bench -- reference-images [tasks, 50] [images a task, 16] [SCRATCH_MAX_BYTES, the default]
  *
- * Real PNG pictures of nearly 20 MB from a server on loopback, which sends them as fast as they are taken. The provider refuses
- * every task at once, after its images were fetched and checked. Resident memory and bytes in the temporary folder are
- * sampled each 100 ms; memory is compared with the idle process after a first task.
+ * Real PNG pictures of nearly 20 MB from a server on loopback, which sends them as fast as they are taken. The provider
+ * refuses every task at once, after its images were fetched and checked. Resident memory and bytes in the temporary
+ * folder are sampled each 100 ms; memory is compared with the idle process after a first task.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

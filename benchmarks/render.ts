@@ -1,12 +1,13 @@
 /**
- * How fast, and in how much memory, does the sandbox render images and videos, compared with the least work for the same size?
+ * How fast, and in how much memory, does the sandbox render images and videos, compared with the least work for the
+ * same size?
  *
  *     npm run bench -- render [rounds of an image, 7] [rounds of a video, 3]
  *
- * The least work is an image of one colour encoded by sharp, and a video of one colour encoded by ffmpeg (libx264 ultrafast),
- * if it is installed. Each runs in its own process, at the priority of the sandbox's render threads, one after the other and
- * alternating; the video of 15 s in 4K only once. The results are medians, per second; the ratio is sandbox / least. Memory is
- * the peak of the whole process, including Node and its libraries (Linux only).
+ * The least work is an image of one colour encoded by sharp, and a video of one colour encoded by ffmpeg (libx264
+ * ultrafast), if it is installed. Each runs in its own process, at the priority of the sandbox's render threads, one
+ * after the other and alternating; the video of 15 s in 4K only once. The results are medians, per second; the ratio is
+ * sandbox / least. Memory is the peak of the whole process, including Node and its libraries (Linux only).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +34,7 @@ const RATIO = '16:9';
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
 const [{ findModel }, { FRAMES_PER_SECOND }] = await Promise.all([
   built('models/catalog.js'),
-  built('sandbox/film.js'),
+  built('sandbox/film-frames.js'),
 ]);
 
 interface Size {

@@ -1,46 +1,71 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { buildReference } from './build-reference.ts';
 
 /**
- * Builds the service, its dashboard, its client and what its reference page needs side by side. Dashboard and client are skipped when
- * nothing that they are made from has changed.
+ * Builds the service, its dashboard, its client and what its reference page needs side by side. A part is skipped when
+ * nothing that it is made from has changed.
  */
 
 const ROOT = new URL('../', import.meta.url).pathname;
 const APP = `${ROOT}dist/dashboard/app`;
-const APP_STAMP = `${APP}/stamp`;
-const APP_INPUTS = ['src/dashboard/app/**/*', 'schema.graphql', 'package-lock.json'];
-const CLIENT_STAMP = `${ROOT}dist/client.stamp`;
-const CLIENT_INPUTS = ['src/client/**/*', 'scripts/pack-client.ts', 'package.json'];
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
-await Promise.all([run('nest', ['build']), buildApp(), packClient(), buildReference(ROOT)]);
-await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
+await Promise.all([
+  unlessCurrent(
+    `${ROOT}dist/service.stamp`,
+    ['src/**/*.ts', '.swcrc', 'nest-cli.json', 'package-lock.json', 'scripts/bundle.ts'],
+    async () => {
+      await run('nest', ['build']);
+      await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
+      const { bundleProgram } = await import('./bundle.ts');
+      await bundleProgram(`${ROOT}dist/`);
+    },
+    ['src/dashboard/app/**'],
+  ),
+  unlessCurrent(`${APP}/stamp`, ['src/dashboard/app/**/*', 'schema.graphql', 'package-lock.json'], buildApp),
+  unlessCurrent(`${ROOT}dist/client.stamp`, ['src/client/**/*', 'scripts/pack-client.ts', 'package.json'], async () => {
+    await import('./pack-client.ts');
+  }),
+  unlessCurrent(
+    `${ROOT}dist/reference.stamp`,
+    ['docs/**/*.md', 'scripts/build-reference.ts', 'package-lock.json'],
+    async () => {
+      const { buildReference } = await import('./build-reference.ts');
+      await buildReference(ROOT);
+    },
+  ),
+]);
 
 async function buildApp(): Promise<void> {
-  const stamp = hashOf(APP_INPUTS);
-  if (stamp === lastStamp(APP_STAMP)) return;
   await run('vite', ['build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn']);
   await Promise.all(
     globSync('**/*', { cwd: APP })
       .filter((path) => COMPRESSED.has(extname(path)))
       .map(compress),
   );
-  // Last, so that an interrupted build is done again.
-  writeFileSync(APP_STAMP, stamp);
 }
 
-async function packClient(): Promise<void> {
-  const stamp = hashOf(CLIENT_INPUTS);
-  if (stamp === lastStamp(CLIENT_STAMP)) return;
-  await import('./pack-client.ts');
-  writeFileSync(CLIENT_STAMP, stamp);
+/**
+ * @param stamp a file that keeps the hash of what was built
+ * @param inputs globs of what the part is made from
+ */
+async function unlessCurrent(
+  stamp: string,
+  inputs: string[],
+  build: () => Promise<void>,
+  exclude: string[] = [],
+): Promise<void> {
+  const hash = hashOf(inputs, exclude);
+  if (hash === lastStamp(stamp)) return;
+  rmSync(stamp, { force: true });
+  await build();
+  // Last, so that an interrupted build is done again.
+  writeFileSync(stamp, hash);
 }
 
 function run(program: string, args: string[]): Promise<void> {
@@ -60,9 +85,9 @@ function binary(program: string): string {
   return `${ROOT}node_modules/${folder}/${bin[program]}`;
 }
 
-function hashOf(inputs: string[]): string {
+function hashOf(inputs: string[], exclude: string[]): string {
   const hash = createHash('sha256');
-  for (const path of globSync(inputs, { cwd: ROOT, withFileTypes: true })
+  for (const path of globSync(inputs, { cwd: ROOT, withFileTypes: true, exclude })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.d.ts'))
     .map((entry) => `${entry.parentPath}/${entry.name}`)
     .toSorted()) {

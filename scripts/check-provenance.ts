@@ -1,6 +1,7 @@
 /**
- * Runs the readers that npm does not have over marked outputs of all formats: exiftool, ffmpeg with ffprobe, and c2pa-python.
- * A reader that is not installed is skipped with a line that says so. Exits with 1 when a reader disagrees.
+ * Runs the readers that npm does not have over marked outputs of all formats: exiftool, ffmpeg with ffprobe, and
+ * c2pa-python. A reader that is not installed is skipped with a line that says so. Exits with 1 when a reader
+ * disagrees.
  *
  *   npm run build && node scripts/check-provenance.ts        PYTHON=/path/to/python with c2pa-python
  */

@@ -1,5 +1,5 @@
-// Installs the generators, linters and runtimes that test/client checks against the API, outside of the clone: `npm run check:clients`.
-// What cannot be installed is said, and the tests skip it.
+// Installs the generators, linters and runtimes that test/client checks against the API, outside of the clone: `npm run
+// check:clients`. What cannot be installed is said, and the tests skip it.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -9,7 +9,10 @@ interface Document {
   components?: { schemas?: object };
 }
 
-/** The types of the client, from the schemas of openapi.json. Its operations stay out: the client has functions of its own. */
+/**
+ * The types of the client, from the schemas of openapi.json. Its operations stay out: the client has functions of its
+ * own.
+ */
 export async function clientTypes({ openapi, info, components }: Document): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'client-types-'));
   const schemas = structuredClone(components?.schemas ?? {});

@@ -19,8 +19,8 @@ import { Page, type Report } from './docs-check/run-page.ts';
 import { missingTools } from './docs-check/tools.ts';
 
 /**
- * Runs every command of README.md and docs/guides as a reader would, in a fresh clone, against the service that README.md starts.
- * CONTRIBUTING.md lists the marks of blocks.
+ * Runs every command of README.md and docs/guides as a reader would, in a fresh clone, against the service that
+ * README.md starts. CONTRIBUTING.md lists the marks of blocks.
  *
  *     npm run docs:check                    a clone of the last commit, with `npm ci`
  *     npm run docs:check -- --installed     a copy of this folder as it is, with its packages and its build

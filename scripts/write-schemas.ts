@@ -1,5 +1,6 @@
-// Writes openapi.json, the client's types, schema.graphql and the settings in the schema of the chart's values from the built service (`npm run build`
-// first), here or into the folder given; run by `npm run schema`. Needs no database: in preview mode Nest reads the modules without making their providers.
+// Writes openapi.json, the client's types, schema.graphql and the settings in the schema of the chart's values from the
+// built service (`npm run build` first), here or into the folder given; run by `npm run schema`. Needs no database: in
+// preview mode Nest reads the modules without making their providers.
 import 'reflect-metadata';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

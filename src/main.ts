@@ -1,47 +1,29 @@
 import 'reflect-metadata';
-import { withDatabaseUrl } from './cli/database.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { exitWhenIdle } from './exit-when-idle.ts';
 import { boundBufferGarbage } from './platform/buffer-garbage.ts';
 import { type Config, loadConfig } from './platform/config.ts';
-import { migrate } from './platform/database/migrate.ts';
+import { openDatabase } from './platform/database/open-database.ts';
 import { Environment } from './platform/environment.ts';
-import { logProcess } from './platform/logging/log-process.ts';
-import { reloadLogLevels } from './platform/logging/reload-levels.ts';
-import { startService } from './service.ts';
-import { welcome } from './welcome.ts';
 
-/** After this time the process exits although handles are open. */
-const EXIT_TIMEOUT_MS = 3_000;
-
-/**
- * A second signal exits at once, but not within this time: a process manager signals all processes of a service, and npm passes
- * its signal on, so `npm start` gets each one twice.
- */
-const SAME_SIGNAL_MS = 1_000;
-
-/**
- * Ends the process when its last handle closes. An immediate `process.exit` can hang forever: Node joins the thread of
- * a background compilation that waits for the garbage collector, which never runs (seen once, for nine minutes).
- */
-function exitWhenIdle(): void {
-  process.exitCode = 0;
-  setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
+async function migrateOnly(config: Config): Promise<void> {
+  const { withDatabaseUrl } = await import('./cli/database.ts');
+  const { migrate } = await import('./platform/database/migrate.ts');
+  await withDatabaseUrl(config, (url) => migrate(url, { isBehindPooler: config.databaseDirectUrl !== null }));
+  process.stdout.write('The database is up to date.\n');
+  exitWhenIdle();
 }
 
-async function serve(config: Config, environment: Environment): Promise<void> {
-  const service = await startService(config);
-  process.stdout.write(welcome(config, service.firstKey));
-  logProcess();
-
-  let stoppedAt: number | null = null;
-  const stop = (): void => {
-    if (stoppedAt === null) {
-      stoppedAt = performance.now();
-      void service.stop().finally(exitWhenIdle);
-    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1);
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  // Of a terminal, SIGHUP says that it was closed.
-  process.on('SIGHUP', process.stdin.isTTY ? stop : () => reloadLogLevels(environment.read()));
+/**
+ * PostgreSQL starts while the modules are loaded: both take half a second of the start. But with another server for events only after it was
+ * found to be one: a refused start starts nothing.
+ */
+async function loadAndServe(config: Config): Promise<void> {
+  const database = config.eventsUrl ? undefined : openDatabase(config);
+  database?.catch(() => undefined); // thrown where it is awaited
+  await nextTurn(); // else its program would be started only after the modules
+  const { serve } = await import('./serve.ts');
+  await serve(config, environment, database);
 }
 
 boundBufferGarbage();
@@ -50,13 +32,8 @@ Object.assign(process.env, environment.read()); // libraries read their variable
 
 try {
   const config = loadConfig();
-  if (config.migrate === 'only') {
-    await withDatabaseUrl(config, (url) => migrate(url, { isBehindPooler: config.databaseDirectUrl !== null }));
-    process.stdout.write('The database is up to date.\n');
-    exitWhenIdle();
-  } else {
-    await serve(config, environment);
-  }
+  if (config.migrate === 'only') await migrateOnly(config);
+  else await loadAndServe(config);
 } catch (error) {
   process.stderr.write(`Darkroom did not start. ${(error as Error).message}\n`);
   process.exit(1);

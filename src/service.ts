@@ -8,8 +8,8 @@ import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
 import { connectDataSource } from './platform/database/connect.ts';
 import { poolOf } from './platform/database/data-source.ts';
-import { startEmbeddedPostgres } from './platform/database/embedded/embedded-postgres.ts';
 import { migrate } from './platform/database/migrate.ts';
+import { type OpenDatabase, openDatabase } from './platform/database/open-database.ts';
 import { assertPooler, assertSameDatabase } from './platform/database/pooler-check.ts';
 import { assertMigrated } from './platform/database/schema-check.ts';
 import { assertOwnSessions } from './platform/database/session-check.ts';
@@ -19,8 +19,9 @@ import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp } from './platform/http/http-app.ts';
 import { OpsServer } from './platform/http/ops-server.ts';
 import { Readiness } from './platform/readiness.ts';
+import { Reloads } from './platform/reloads.ts';
 import { traces } from './platform/traces/traces.ts';
-import { loadSecretKey, Secrets } from './platform/secrets.ts';
+import { loadSecretKeys, Secrets } from './platform/secrets.ts';
 import { OpenCalls } from './calls/open-calls.ts';
 import { OpenWaits } from './tasks/live/open-waits.ts';
 import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
@@ -36,6 +37,8 @@ export interface Service {
   app: NestFastifyApplication;
   /** null after the first start. */
   firstKey: FirstKey | null;
+  /** Reads credentials and the login of the database again from their files. */
+  reload(): void;
   /** Finishes the tasks and deliveries in flight or releases their leases, then closes all connections. */
   stop(): Promise<void>;
 }
@@ -60,11 +63,11 @@ async function makeFirstKey(app: NestFastifyApplication, { dashboard }: Config):
 }
 
 /** Last, so that the spans and statements of the stop itself are not lost. */
-async function leave(database: { leave(): Promise<void> }): Promise<void> {
+async function leave(database: OpenDatabase): Promise<void> {
   await Promise.all([traces.stop(), database.leave()]);
 }
 
-/** Before anything is started: with these servers the process would look healthy and lose events or creations. */
+/** Before the service is started: with these servers the process would look healthy and lose events or creations. */
 async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: Config): Promise<void> {
   if (databaseDirectUrl) await assertOwnSessions(databaseDirectUrl, 'DATABASE_DIRECT_URL');
   else if (databaseUrl) await assertOwnSessions(databaseUrl);
@@ -83,18 +86,34 @@ async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url
   if (databaseDirectUrl) await assertPooler(url);
 }
 
-/**
- * Starts the database, migrates it, creates the modules and the first API key, then listens. If a step fails, stops
- * what the earlier steps started.
- * @throws Error with a message for the operator
- */
-export async function startService(config: Config): Promise<Service> {
+async function loadSecrets(config: Config): Promise<Secrets> {
   await refuseUnsupported(config);
   await traces.start(config);
-  const secrets = new Secrets(await loadSecretKey(config));
-  const database = config.databaseUrl
-    ? { url: config.databaseUrl, leave: async () => undefined }
-    : await startEmbeddedPostgres(config.dataDir);
+  return new Secrets(await loadSecretKeys(config));
+}
+
+/** A database that is opening already is left again if the secrets cannot be loaded. */
+async function openBoth(
+  config: Config,
+  opening: Promise<OpenDatabase> | undefined,
+): Promise<{ secrets: Secrets; database: OpenDatabase }> {
+  const [loaded, opened] = await Promise.allSettled([loadSecrets(config), opening]);
+  if (opened.status === 'rejected') throw opened.reason;
+  if (loaded.status === 'rejected') {
+    await opened.value?.leave();
+    throw loaded.reason;
+  }
+  return { secrets: loaded.value, database: opened.value ?? (await openDatabase(config)) };
+}
+
+/**
+ * Migrates the database, creates the modules and the first API key, then listens. If a step fails, stops what the earlier
+ * steps started.
+ * @param opening the database, if it is opening already; it is left if the service cannot start
+ * @throws Error with a message for the operator
+ */
+export async function startService(config: Config, opening?: Promise<OpenDatabase>): Promise<Service> {
+  const { secrets, database } = await openBoth(config, opening);
   let dataSource: DataSource | undefined;
   try {
     await prepareDatabase(config, database.url);
@@ -117,7 +136,7 @@ export async function startService(config: Config): Promise<Service> {
         await stop(app, config.shutdownDelayS).finally(() => leave(database));
         await ops?.close();
       };
-      return { app, firstKey, stop: stopAll };
+      return { app, firstKey, reload: () => app.get(Reloads).run(), stop: stopAll };
     } catch (error) {
       await app.close().catch(() => undefined);
       throw error;

@@ -1,10 +1,11 @@
-// Written by hand: bare Fastify and pg on the same database, one prepared statement per request. No validation, no API key, no
-// queue, no limits. Arguments: port, connection string.
+// Written by hand: bare Fastify and pg on the same database, one prepared statement per request. No validation, no API
+// key, no queue, no limits. Arguments: port, connection string, the columns that a list of the service's own tasks
+// reads.
 import { fastify } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-const [port, connectionString] = process.argv.slice(2);
+const [port, connectionString, columns] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString, max: 20 });
 await pool.query(`
   create table if not exists baseline_tasks (
@@ -31,6 +32,10 @@ app.get('/tasks/:id', async (request) => {
 app.get('/tasks', async () => {
   const text = 'select * from baseline_tasks order by id desc limit 20';
   return { data: (await pool.query({ name: 'list', text })).rows };
+});
+app.get('/tasks/same-columns', async () => {
+  const text = `select ${columns} from tasks order by id desc limit 20`;
+  return { data: (await pool.query({ name: 'list same columns', text })).rows };
 });
 await app.listen({ port: Number(port), host: '127.0.0.1' });
 process.send?.('ready');

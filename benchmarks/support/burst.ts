@@ -30,8 +30,8 @@ export interface Arrivals {
 }
 
 /**
- * Creates tasks and waits until they have succeeded and, where `arrivals` are given, until a webhook has arrived for each. The
- * rate is from the first creation to the last end, by the rows, or to the last arrival.
+ * Creates tasks and waits until they have succeeded and, where `arrivals` are given, until a webhook has arrived for
+ * each. The rate is from the first creation to the last end, by the rows, or to the last arrival.
  * @throws Error when a request was refused or failed
  */
 export async function burst(

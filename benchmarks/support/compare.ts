@@ -5,10 +5,10 @@ import { median } from './report.ts';
 type Measured = number | Load;
 
 /**
- * Alternates, and changes the order each round, so that other work of the machine affects both alike. A round before the first
- * is not counted: it compiles the code of both and fills their pools.
- * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster. For loads it
- * also has the work of a request (above 1 the first needs less) and the median time
+ * Alternates, and changes the order each round, so that other work of the machine affects both alike. A round before
+ * the first is not counted: it compiles the code of both and fills their pools.
+ * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster.
+ *   For loads it also has the work of a request (above 1 the first needs less) and the median time
  */
 export async function compare<First extends string, Second extends string>(
   rounds: number,

@@ -5,7 +5,10 @@ import { until } from './until.ts';
 /** The service's limit for one socket. */
 export const PER_SOCKET = 50;
 
-/** Subscriptions of one API key over as few sockets as possible. Speaks the protocol directly, so that no client library is measured. */
+/**
+ * Subscriptions of one API key over as few sockets as possible. Speaks the protocol directly, so that no client library
+ * is measured.
+ */
 export class Follower {
   onFinal: (taskId: string) => void = () => undefined;
   /** The process that it is connected to. */

@@ -8,7 +8,10 @@ const DAY_MS = 86_400_000;
 /** Days over which the finished tasks are spread, within the retention of 30; their files were deleted after 7. */
 const DAYS = 25;
 
-/** The first ten characters of a task's id are its time in milliseconds, five bits each. Any sixteen further characters make it valid. */
+/**
+ * The first ten characters of a task's id are its time in milliseconds, five bits each. Any sixteen further characters
+ * make it valid.
+ */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
   .map((shift) => `substr('${DIGITS}', (ms >> ${shift} & 31)::int + 1, 1)`)
@@ -20,10 +23,10 @@ const NUMBERED = `
          case when nth % 2 = 0 then $1::text else 'key_neighbour_' || nth % ${NEIGHBOURS} end as api_key_id
   from (select nth, ($4::float8 + nth * $5::float8)::bigint as ms from generate_series($2::bigint, $3::bigint) as nth) as n`;
 
-const FINISHED = `
-  with added as (insert into tasks (
-    id, api_key_id, kind, model, status, progress, sequence, input, metadata, created_at, started_at, completed_at, deadline_at,
-    expires_at, attempt, priority, provider, provider_url, submitted_at, result, error, files_expire_at, files_purged)
+const FINISHED_COLUMNS = `id, api_key_id, kind, model, status, progress, sequence, input, metadata, created_at, started_at, completed_at, deadline_at,
+    expires_at, attempt, priority, provider, provider_url, submitted_at, result, error, files_expire_at, files_purged`;
+
+const FINISHED_ROWS = `
   select id, api_key_id, kind, case kind when 'image' then 'gpt-image-2' else 'sora-2' end, status,
          case status when 'failed' then 40 else 100 end, 6,
          json_build_object('prompt', 'A lighthouse at dusk, number ' || nth || ', waves breaking on the rocks below, oil on canvas',
@@ -41,7 +44,10 @@ const FINISHED = `
          status = 'succeeded' and at < now() - interval '7 days'
   from (select *, case when nth % 5 = 1 then 'video' else 'image' end as kind,
                case when nth % 17 = 3 then 'failed' else 'succeeded' end as status
-        from (${NUMBERED}) as numbered) as wanted
+        from (${NUMBERED}) as numbered) as wanted`;
+
+const FINISHED = `
+  with added as (insert into tasks (${FINISHED_COLUMNS}) ${FINISHED_ROWS}
   returning *)
   insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, provider, resolution, source, metadata, images,
                             video_seconds, submits, cost_micros, basis, rolled_up)
@@ -58,7 +64,10 @@ const QUEUED = `
          least(row_number() over (partition by api_key_id order by nth), 32000)
   from (${NUMBERED}) as wanted`;
 
-/** Inserts finished tasks and their rows of the ledger with plain SQL. The newest is a minute old; every second one belongs to the given key. */
+/**
+ * Inserts finished tasks and their rows of the ledger with plain SQL. The newest is a minute old; every second one
+ * belongs to the given key.
+ */
 export async function addFinished(db: Client, apiKeyId: string, count: number): Promise<void> {
   const [from, to] = [Date.now() - DAYS * DAY_MS, Date.now() - 60_000];
   const step = (to - from) / count;
@@ -68,9 +77,33 @@ export async function addFinished(db: Client, apiKeyId: string, count: number): 
   }
 }
 
+/** As little as a finished task can be: no metadata, no files. */
+const LEAN_COLUMNS = `id, api_key_id, kind, model, status, progress, sequence, input, created_at, started_at, completed_at, deadline_at, expires_at,
+    attempt, priority, result, files_purged`;
+const LEAN_ROWS = `
+  select id, api_key_id, 'image', 'gpt-image-2', 'succeeded', 100, 6, '{"prompt":"A lighthouse at dusk","n":1}'::json, at,
+         at + interval '1 s', at + interval '9 s', at + interval '1 h', at + interval '30 days', 1, 1, '[]'::json, true
+  from (${NUMBERED}) as numbered`;
+
 /**
- * Inserts queued tasks in one commit, with their counters. They are an hour old, so that a list of the newest tasks returns the
- * same as without them.
+ * Inserts lean rows into a table, so that as many as possible fit in the disk. Every second one belongs to the given
+ * key. Without rows of the ledger.
+ */
+export async function fillTable(
+  db: Client,
+  table: string,
+  apiKeyId: string,
+  count: number,
+  fromMs: number,
+  toMs: number,
+): Promise<void> {
+  const values = [apiKeyId, 1, count, fromMs, (toMs - fromMs) / (count + 1)];
+  await db.query(`insert into ${table} (${LEAN_COLUMNS}) ${LEAN_ROWS}`, values);
+}
+
+/**
+ * Inserts queued tasks in one commit, with their counters. They are an hour old, so that a list of the newest tasks
+ * returns the same as without them.
  */
 export async function addQueued(db: Client, apiKeyId: string, count: number): Promise<void> {
   await db.query('begin');

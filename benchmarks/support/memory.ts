@@ -4,14 +4,17 @@ import { readFileSync } from 'node:fs';
  * The peak memory of a process so far, from the kernel.
  * @returns megabytes; null if the process has ended, or on systems other than Linux
  */
-export const peakMb = (pid: number): number | null => megabytes('VmHWM', pid);
+export const peakMb = (pid: number): number | null => megabytes('VmHWM', pid, 'status');
 
 /** Its memory now, from the same source. */
-export const residentMb = (pid: number): number | null => megabytes('VmRSS', pid);
+export const residentMb = (pid: number): number | null => megabytes('VmRSS', pid, 'status');
 
-function megabytes(entry: string, pid: number): number | null {
+/** Its PSS now: pages that processes share count for each in proportion. */
+export const proportionalMb = (pid: number): number | null => megabytes('Pss', pid, 'smaps_rollup');
+
+function megabytes(entry: string, pid: number, file: 'status' | 'smaps_rollup'): number | null {
   try {
-    const [, kb] = new RegExp(`^${entry}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const [, kb] = new RegExp(`^${entry}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? [];
     return kb === undefined ? null : Math.round(Number(kb) / 1024);
   } catch {
     return null;

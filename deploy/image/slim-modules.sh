@@ -12,7 +12,7 @@ rm -rf node_modules/swagger-ui-dist
 # Second copies for browsers and for CommonJS, and a test's data.
 rm -rf node_modules/mediabunny/dist/bundles node_modules/typeorm/browser node_modules/@graphql-yoga/render-graphiql/esm
 rm -rf node_modules/bintrees/test node_modules/@google/genai/dist/web node_modules/@google/genai/dist/tokenizer node_modules/libphonenumber-js/bundle
-rm -f node_modules/@google/genai/dist/index.* node_modules/@google/genai/dist/node/*.cjs node_modules/h264-mp4-encoder/embuild/dist/*.web.js
+rm -f node_modules/@google/genai/dist/index.* node_modules/@google/genai/dist/node/*.cjs
 rm -rf node_modules/rxjs/dist/bundles node_modules/rxjs/dist/esm node_modules/rxjs/dist/esm5
 find node_modules/@opentelemetry/semantic-conventions/dist -type f -name '*.cjs' -delete
 rm -rf node_modules/es-toolkit/dist/fp node_modules/es-toolkit/dist/server

@@ -1,7 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a block may say of itself, behind the language: ```sh in=app needs="docker jq" prints="succeeded". Readers do not see it. */
+/**
+ * What a block may say of itself, behind the language: ```sh in=app needs="docker jq" prints="succeeded". Readers do
+ * not see it.
+ */
 export interface Marks {
   /** Not run. The reason is printed. */
   skip?: string;

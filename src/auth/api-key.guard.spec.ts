@@ -2,13 +2,13 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { loadConfig } from '../platform/config.ts';
 import type { Sql, Statement } from '../platform/database/sql.ts';
-import { Secrets } from '../platform/secrets.ts';
 import { CountsAs, Public, Scope } from './access.ts';
 import { newApiKey } from './api-keys/api-key-format.ts';
 import { ApiKeyGuard } from './api-key.guard.ts';
 import { Authenticator } from './authenticator.ts';
 import { Credentials } from './credential.ts';
 import type { GuardedRequest } from './guarded-request.ts';
+import type { KeyHashes } from './key-hashes.ts';
 import { LastUse } from './last-use.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
 
@@ -25,7 +25,8 @@ const sql = {
       ? first.map((hash) => ({ hash, id: 'key_1', scopes: ['tasks:read'], limits: {}, validMs: null }))
       : [{ apiKeyId: first[0], bucket: buckets[0], taken: points[0], msLeft: 60_000 }],
 } as unknown as Sql;
-const authenticator = new Authenticator(loadConfig({}), new Secrets(Buffer.alloc(32)), new LastUse(sql), sql);
+const hashes = { of: (key: string) => [Buffer.from(key)], noteUse: () => undefined } as unknown as KeyHashes;
+const authenticator = new Authenticator(loadConfig({}), hashes, new LastUse(sql), sql);
 const guard = new ApiKeyGuard(new Reflector(), authenticator, new RateLimits(sql), new Credentials(loadConfig({})));
 const activate = async (context: ExecutionContext) => guard.canActivate(context);
 const bearer = `Bearer ${newApiKey()}`;

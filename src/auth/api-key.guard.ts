@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import { BUCKET, COUNTED_BY_HANDLER, PUBLIC, SCOPE } from './access.ts';
 import { assertScope } from './assert-scope.ts';
+import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './authenticator.ts';
 import type { Scope } from './caller.ts';
 import { Credentials } from './credential.ts';
@@ -38,8 +39,11 @@ export class ApiKeyGuard implements CanActivate {
 
     const request = requestOf(context);
     if (access.isPublic && access.isPublic(request)) return true;
-    return andThen(this.authenticator.authenticateCredential(this.credentials.of(request)), (caller) => {
+    const authenticate = () => this.authenticator.authenticateCredential(this.credentials.of(request));
+    return andThen(authenticate(), (caller) => {
       request.caller = caller;
+      // The handler reads a form: the key may have been revoked, and its data erased, by the time it has arrived.
+      if (request.body instanceof MultipartBody) request.body.checkOnArrival(authenticate);
       const counted = access.bucket === COUNTED_BY_HANDLER ? null : this.rateLimits.count(caller, access.bucket);
       return andThen(counted, (headers) => {
         const reply = headers && replyOf(context);

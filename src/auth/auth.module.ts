@@ -14,12 +14,19 @@ import { AuditLog } from './audit/audit-log.ts';
 import { AuditPurge } from './audit/audit-purge.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
+import { Erasure } from './erasure/erasure.entity.ts';
+import { ErasureSteps } from './erasure/erasure-steps.ts';
+import { ErasureWorker } from './erasure/erasure.worker.ts';
+import { ErasuresController } from './erasure/erasures.controller.ts';
+import { ErasuresResolver } from './erasure/erasures.resolver.ts';
+import { Erasures } from './erasure/erasures.service.ts';
 import { KeyBudget } from './budgets/key-budget.entity.ts';
 import { KeyBudgets } from './budgets/key-budgets.ts';
 import { KeyNames } from './api-keys/key-names.ts';
 import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './authenticator.ts';
 import { Credentials } from './credential.ts';
+import { KeyHashes } from './key-hashes.ts';
 import { KeyBeforeBody } from './key-before-body.ts';
 import { KeyWatch } from './key-watch.ts';
 import { LastUse } from './last-use.ts';
@@ -27,6 +34,8 @@ import { RateCount } from './rate-limits/rate-count.entity.ts';
 import { RateWindowPurge } from './rate-limits/rate-window-purge.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
 import { DeleteRateWindows } from './sql/delete-rate-windows.ts';
+import { EraseAuthRows } from './sql/erase-auth-rows.ts';
+import { ErasureRows } from './sql/erasure-rows.ts';
 import { OneTimeCode } from './sessions/one-time-code.entity.ts';
 import { OneTimeCodes } from './sessions/one-time-codes.ts';
 import { SessionController } from './sessions/session.controller.ts';
@@ -38,10 +47,15 @@ import { SignInTries } from './sessions/sign-in-tries.ts';
 import { SocketAuth } from './socket-auth.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
-/** API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route and resolver; `@Public()` exempts one. */
+/**
+ * API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route and
+ * resolver; `@Public()` exempts one.
+ */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, KeyBudget, OneTimeCode, RateCount, Session])],
-  controllers: [ApiKeysController, AuditController, SessionController],
+  imports: [
+    TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, Erasure, KeyBudget, OneTimeCode, RateCount, Session]),
+  ],
+  controllers: [ApiKeysController, AuditController, ErasuresController, SessionController],
   providers: [
     ApiKeysResolver,
     ApiKeysService,
@@ -53,6 +67,13 @@ import { ViewerResolver } from './viewer.resolver.ts';
     Bootstrap,
     Credentials,
     DeleteRateWindows,
+    KeyHashes,
+    EraseAuthRows,
+    ErasureRows,
+    ErasureSteps,
+    ErasureWorker,
+    Erasures,
+    ErasuresResolver,
     KeyBeforeBody,
     KeyBudgets,
     KeyNames,
@@ -70,6 +91,16 @@ import { ViewerResolver } from './viewer.resolver.ts';
     ViewerResolver,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
-  exports: [ApiKeysService, AuditLog, Bootstrap, KeyBudgets, KeyNames, KeyWatch, OneTimeCodes, RateLimits],
+  exports: [
+    ApiKeysService,
+    AuditLog,
+    Bootstrap,
+    ErasureSteps,
+    KeyBudgets,
+    KeyNames,
+    KeyWatch,
+    OneTimeCodes,
+    RateLimits,
+  ],
 })
 export class AuthModule {}

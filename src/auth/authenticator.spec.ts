@@ -1,13 +1,13 @@
 import { jest } from '@jest/globals';
 import { type Config, loadConfig } from '../platform/config.ts';
 import type { Sql } from '../platform/database/sql.ts';
-import { Secrets } from '../platform/secrets.ts';
 import { newApiKey } from './api-keys/api-key-format.ts';
 import { Authenticator } from './authenticator.ts';
 import type { FoundApiKey } from './sql/find-by-hashes.ts';
+import type { KeyHashes } from './key-hashes.ts';
 import { LastUse } from './last-use.ts';
 
-const SECRETS = new Secrets(Buffer.alloc(32, 1));
+const hashes = { of: (key: string) => [Buffer.from(key)], noteUse: () => undefined } as unknown as KeyHashes;
 const GOOD: FoundApiKey = { id: 'key_1', scopes: [], limits: {}, revoked: false, validMs: null, lastUseStale: false };
 
 /** The row that the database returns for every hash; null: none. */
@@ -29,7 +29,7 @@ function authenticator(config: Partial<Config> = {}): Authenticator {
     return answer === null ? [] : hashes.map((hash) => ({ hash, ...GOOD, ...answer }));
   };
   const sql = { run } as unknown as Sql;
-  return new Authenticator({ ...loadConfig({}), ...config }, SECRETS, new LastUse(sql), sql);
+  return new Authenticator({ ...loadConfig({}), ...config }, hashes, new LastUse(sql), sql);
 }
 
 describe('the cache of the authenticator', () => {

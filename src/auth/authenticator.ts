@@ -3,17 +3,16 @@ import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
 import { Batch } from '../platform/database/batch.ts';
 import { Sql } from '../platform/database/sql.ts';
-import { Secrets } from '../platform/secrets.ts';
 import { isWellFormed } from './api-keys/api-key-format.ts';
 import { limitsInForce } from './api-keys/api-key-limits.ts';
-import { hashOf } from './api-keys/key-hash.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Caller } from './caller.ts';
 import { type Credential, SessionToken } from './credential.ts';
+import { KeyHashes } from './key-hashes.ts';
 import { KeyChecks } from './key-checks.ts';
 import { LastUse } from './last-use.ts';
 import { isToken, tokenHashOf } from './sessions/random-token.ts';
-import { findByHashes, type FoundApiKey } from './sql/find-by-hashes.ts';
+import { findByHashes, type FoundApiKey, type FoundByHash } from './sql/find-by-hashes.ts';
 import { findBySessions, type FoundSession } from './sql/find-by-sessions.ts';
 
 /** Every process refuses a revoked key within 5 s. The remaining 500 ms cover requests in flight at that moment. */
@@ -23,12 +22,12 @@ const KEY_LENGTH = 49;
 /** Identifies the caller by the API key of a request, or by its session. */
 @Injectable()
 export class Authenticator {
-  private readonly keys: KeyChecks<FoundApiKey>;
+  private readonly keys: KeyChecks<FoundByHash>;
   private readonly sessions: KeyChecks<FoundSession>;
 
   constructor(
     private readonly config: Config,
-    secrets: Secrets,
+    private readonly hashes: KeyHashes,
     private readonly lastUse: LastUse,
     sql: Sql,
   ) {
@@ -36,7 +35,7 @@ export class Authenticator {
     // Look-ups of different keys in the same turn share one statement. Unlimited concurrency: one slow statement must not
     // delay the look-ups of later requests.
     const batch = { name: 'auth.lookups', maxItems: 1000, concurrency: Infinity };
-    const keys = new Batch<Buffer, FoundApiKey | null>((hashes) => findByHashes(sql, hashes), batch);
+    const keys = new Batch<readonly Buffer[], FoundByHash | null>((wanted) => findByHashes(sql, wanted), batch);
     const sessions = new Batch<Buffer, FoundSession | null>((hashes) => findBySessions(sql, hashes), {
       ...batch,
       name: 'auth.session_lookups',
@@ -44,7 +43,7 @@ export class Authenticator {
     this.keys = new KeyChecks({
       ttlMs,
       assertWellFormed: (key) => assertForm(isWellFormed(key), 'invalid_api_key'),
-      find: (key) => keys.add(hashOf(key, secrets)),
+      find: (key) => this.findKey(keys, key),
       unknown: 'invalid_api_key',
       toCaller: (found) => this.toCaller(found),
     });
@@ -90,6 +89,13 @@ export class Authenticator {
     const forgotten = new Set<string | null>(apiKeyIds);
     this.keys.forget(forgotten);
     this.sessions.forget(forgotten);
+  }
+
+  private async findKey(keys: Batch<readonly Buffer[], FoundByHash | null>, key: string): Promise<FoundByHash | null> {
+    const hashes = this.hashes.of(key);
+    const found = await keys.add(hashes);
+    if (found) this.hashes.noteUse(found, hashes);
+    return found;
   }
 
   private toSessionCaller(found: FoundSession): Caller {

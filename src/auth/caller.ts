@@ -10,7 +10,10 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The effective limits of one API key: its own values, and the configured defaults for the rest. 0 = no limit, except for the weight. */
+/**
+ * The effective limits of one API key: its own values, and the configured defaults for the rest. 0 = no limit, except
+ * for the weight and the retentions.
+ */
 export interface CallerLimits {
   createsPerMinute: number;
   readsPerMinute: number;
@@ -22,6 +25,10 @@ export interface CallerLimits {
   maxFileBytes: number;
   /** Share of the starts while tasks of several keys wait, 1 to 100: twice the weight, twice the share. */
   weight: number;
+  /** Days that the record of a task is kept, from its creation. Never longer than configured. */
+  taskRetentionDays: number;
+  /** Days that its files are kept, from its end. Never longer than configured, or than the record. */
+  fileRetentionDays: number;
 }
 
 /** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
@@ -30,7 +37,7 @@ export interface Caller {
   apiKeyId: string;
   scopes: readonly Scope[];
   limits: CallerLimits;
-  /** Whether its creations reserve their cost. How much is left, only the database knows. */
+  /** Whether its creations reserve their cost. Only the database knows how much of the budget is left. */
   hasBudget: boolean;
   /** `sess_…`, for a browser that signed in with the key. */
   sessionId?: string;

@@ -17,7 +17,7 @@ export class SessionToken {
 /** What a request identifies its caller by: the `Authorization` header, or a session. undefined: nothing. */
 export type Credential = string | undefined | SessionToken;
 
-/** Everywhere else a cookie identifies nobody: the fewer places, the less a mistake of the browser's rules costs. */
+/** The routes that accept a session cookie. They are few, so that a flaw in a browser's rules for cookies exposes little. */
 const TAKES_SESSION: ReadonlySet<string> = new Set([
   'POST /graphql',
   'POST /v1/files',
@@ -45,8 +45,8 @@ export class Credentials {
   }
 
   /**
-   * The cookie of a session opens no socket for another page. Pages of CORS_ORIGINS may bring a key of their own in
-   * `connection_init`; browsers send the cookie with their handshake, too.
+   * Refuses a socket that a page of another origin opens with the session cookie. Pages of CORS_ORIGINS may open one,
+   * because they send an API key in `connection_init`; browsers add the cookie to the handshake all the same.
    * @throws ApiError origin_not_allowed
    */
   assertMayOpenSocket(headers: GuardedRequest['headers']): void {

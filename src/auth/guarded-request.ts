@@ -15,6 +15,8 @@ export interface GuardedRequest {
   method?: string;
   routeOptions?: { url?: string | undefined };
   overSocket?: true;
+  /** Missing over a socket. */
+  body?: unknown;
   caller?: Caller;
   /** Of the client. Missing over a socket. */
   ip?: string;

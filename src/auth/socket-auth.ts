@@ -4,8 +4,8 @@ import { Credentials } from './credential.ts';
 import { KeyWatch } from './key-watch.ts';
 
 /**
- * Authenticates GraphQL sockets with the same keys and sessions as HTTP. A socket does not know which scopes its operations use, so it is
- * closed when its key loses any scope; the client connects again with what is left.
+ * Authenticates GraphQL sockets with the same keys and sessions as HTTP. A socket does not know which scopes its
+ * operations use, so it is closed when its key loses any scope; the client connects again with what is left.
  */
 @Injectable()
 export class SocketAuth implements OnModuleInit {

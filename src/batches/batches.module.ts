@@ -17,6 +17,7 @@ import { BatchEventsController } from './live/batch-events.controller.ts';
 import { FollowBatches } from './live/follow-batches.ts';
 import { BatchResults } from './results/batch-results.service.ts';
 import { BatchRows } from './sql/batch-rows.ts';
+import { EraseBatches } from './sql/erase-batches.ts';
 import { EndBatches } from './sql/end-batches.ts';
 
 /** Many generations in one commit, and their results. */
@@ -33,6 +34,7 @@ import { EndBatches } from './sql/end-batches.ts';
     BatchViews,
     CreateBatches,
     EndBatches,
+    EraseBatches,
     FollowBatches,
   ],
   exports: [BatchEndpoints],

@@ -18,7 +18,7 @@ export class Call {
   @Column('timestamptz') created_at: Date;
   /** When the last connection that waited for the outcome ended without it. */
   @Column('timestamptz', { nullable: true }) hung_up_at: Date | null;
-  /** When the outcome was written whole to a living connection. */
+  /** When the outcome was written completely to an open connection. */
   @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
   /** End of the lease of the retry that waits for the outcome. */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;

@@ -8,6 +8,7 @@ import { CallWaits } from './call-waits.ts';
 import { CallsService } from './calls.service.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
+import { EraseCalls } from './sql/erase-calls.ts';
 import { JoinCall } from './sql/join-call.ts';
 import { JoinCutCall } from './sql/join-cut-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
@@ -15,7 +16,7 @@ import { PurgeCalls } from './sql/purge-calls.ts';
 /** Synchronous calls over the queue: waiting, hang-ups, and retries that join the task of an earlier attempt. */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Call])],
-  providers: [CallPurge, CallWaits, CallsService, JoinCall, JoinCutCall, JoinLeases, OpenCalls, PurgeCalls],
+  providers: [CallPurge, CallWaits, CallsService, EraseCalls, JoinCall, JoinCutCall, JoinLeases, OpenCalls, PurgeCalls],
   exports: [CallWaits, CallsService, OpenCalls],
 })
 export class CallsModule {}

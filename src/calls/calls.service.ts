@@ -57,8 +57,8 @@ type FoundCall = Omit<StartedCall, 'stopping'>;
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
 /**
- * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks, so every call
- * is recorded before its task, and a retry gets the task of the first attempt.
+ * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks, so
+ * every call is recorded before its task, and a retry gets the task of the first attempt.
  */
 @Injectable()
 export class CallsService {
@@ -152,7 +152,7 @@ export class CallsService {
   }
 
   /**
-   * Whether the outcome of a call with this task has reached nobody, and nobody waits for it.
+   * Whether no client has received the outcome of a call with this task, and none waits for it.
    * @param fingerprint of `fingerprintOf`
    */
   isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** What happened to the response of a call. Each is called once at most, but `lost` may follow `delivered`. */
 interface DeliveryEvents {
-  /** The outcome was written whole to a living connection. */
+  /** The outcome was written completely to an open connection. */
   delivered(): void;
   /** The response ended without the outcome, or the connection closed before the end. */
   hungUp(): void;

@@ -12,7 +12,8 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a task to its end and saves its outputs. Its id and progress go to stderr; the paths, or the task as JSON, to stdout.
+ * Follows a task to its end and saves its outputs. Its id and progress go to stderr; the paths, or the task as JSON, to
+ * stdout.
  * @throws TaskFailedError when the task does not succeed
  */
 export async function followRun(run: Run, { out, json, open, timeoutMs }: FollowOptions): Promise<void> {

@@ -1,23 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
 import type { DataSource } from 'typeorm';
 import { ApiKey } from '../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { MODELS } from '../models/catalog.ts';
+import { TASK_TABLES } from '../tasks/partitioned-tables.ts';
 import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
+import { partitionReport } from '../platform/database/partitions/partition-report.ts';
 import { assertPooler, assertSameDatabase } from '../platform/database/pooler-check.ts';
 import { replicationReport } from '../platform/database/servers/replication-report.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
-import { loadSecretKey } from '../platform/secrets.ts';
+import { loadSecretKeys } from '../platform/secrets.ts';
 import { writeLifecycle } from '../platform/storage/s3-lifecycle.ts';
 import { openStorage } from '../platform/storage/storage.module.ts';
+import { EVENT_TABLES } from '../webhooks/partitioned-tables.ts';
+import { dataDirMode } from './data-dir-mode.ts';
 import { withDatabaseUrl } from './database.ts';
 import { failureText } from './failure-text.ts';
 import { withNestContext } from './nest-context.ts';
+import { olderKeys } from './older-keys.ts';
 import { unpricedBindings } from './price-checks.ts';
 
 export interface Finding {
@@ -73,22 +77,10 @@ function nodeVersion(): string {
   return node;
 }
 
-/** As root the folder is 0711, so that the user of the embedded PostgreSQL can pass through it. */
-const OTHERS_READ_OR_WRITE = 0o066;
-
-function dataDirMode({ dataDir }: Config): string {
-  const found = statSync(dataDir, { throwIfNoEntry: false });
-  if (!found) return 'created at the first start';
-  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
-  if (process.platform !== 'win32' && (found.mode & OTHERS_READ_OR_WRITE) !== 0) {
-    throw new Error(`${dataDir} has mode ${mode}, so other users can read or change its list of files; run chmod 0711`);
-  }
-  return `mode ${mode}`;
-}
-
 async function secretKey(config: Config): Promise<string> {
-  await loadSecretKey(config);
-  return config.secretKey ? 'from SECRET_KEY' : 'stored in DATA_DIR';
+  const { length } = await loadSecretKeys(config);
+  const where = config.secretKey ? 'from SECRET_KEY' : 'stored in DATA_DIR';
+  return length === 1 ? where : `${length} keys, ${where}`;
 }
 
 async function database(config: Config): Promise<Finding[]> {
@@ -108,10 +100,14 @@ async function database(config: Config): Promise<Finding[]> {
             ? 'some are pending; the service runs them when it starts, or run `darkroom migrate` now'
             : 'up to date',
         });
-        if (!pending)
+        if (!pending) {
           findings.push(
             await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
           );
+          findings.push(await finding('older secret keys', () => olderKeys(dataSource, config)));
+          for (const tables of [TASK_TABLES, EVENT_TABLES])
+            findings.push(await finding('partitions', () => partitionReport(url, tables)));
+        }
         if (!pending && config.restoredFrom)
           findings.push(await finding('restore', () => restored(dataSource, config)));
         if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
@@ -122,7 +118,7 @@ async function database(config: Config): Promise<Finding[]> {
     }),
   );
   const { databaseUrl, databaseDirectUrl } = config;
-  // An embedded database has no standby, and nobody expects one.
+  // An embedded database has no standby by design.
   if (databaseUrl && reachable.ok) {
     findings.push(await finding('standbys', () => replicationReport(databaseDirectUrl ?? databaseUrl)));
   }

@@ -9,12 +9,16 @@ import { AuditEvent } from '../auth/audit/audit-event.entity.ts';
 import { AuditLog } from '../auth/audit/audit-log.ts';
 import { Authenticator } from '../auth/authenticator.ts';
 import { KeyBudgets } from '../auth/budgets/key-budgets.ts';
+import { KeyHashes } from '../auth/key-hashes.ts';
+import { Erasure } from '../auth/erasure/erasure.entity.ts';
+import { Erasures } from '../auth/erasure/erasures.service.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { OneTimeCode } from '../auth/sessions/one-time-code.entity.ts';
 import { OneTimeCodes } from '../auth/sessions/one-time-codes.ts';
 import { Config, loadConfig } from '../platform/config.ts';
 import { DatabaseModule } from '../platform/database/database.module.ts';
-import { loadSecretKey, Secrets } from '../platform/secrets.ts';
+import { NewestKey } from '../platform/secret-keys/newest-key.ts';
+import { loadSecretKeys, Secrets } from '../platform/secrets.ts';
 import { withDatabaseUrl } from './database.ts';
 import { withNestContext } from './nest-context.ts';
 
@@ -27,14 +31,20 @@ export async function withKeyContext(
 ): Promise<void> {
   const config = loadConfig();
   await withDatabaseUrl(config, async (url) => {
-    const secrets = new Secrets(await loadSecretKey(config));
+    const secrets = new Secrets(await loadSecretKeys(config));
     const parts = {
-      imports: [DatabaseModule.connect(url), TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, OneTimeCode])],
+      imports: [
+        DatabaseModule.connect(url),
+        TypeOrmModule.forFeature([ApiKey, ApiKeySecret, AuditEvent, Erasure, OneTimeCode]),
+      ],
       providers: [
         ApiKeysService,
         ApiKeyViews,
         AuditLog,
         Authenticator,
+        KeyHashes,
+        NewestKey,
+        Erasures,
         KeyBudgets,
         LastUse,
         OneTimeCodes,

@@ -7,6 +7,8 @@ import { ApiKeyViews } from '../auth/api-keys/api-key-views.ts';
 import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
 import { COMMAND_LINE } from '../auth/audit/actor.ts';
 import { SCOPES } from '../auth/caller.ts';
+import { toErasureView } from '../auth/erasure/erasure.view.ts';
+import { Erasures } from '../auth/erasure/erasures.service.ts';
 import { loadCell } from '../platform/config.ts';
 import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
 import { TASKS_HOOK } from '../tasks/key-changes.ts';
@@ -23,6 +25,8 @@ interface LimitOptions<Limit> extends BudgetOptions<Limit> {
   maxQueued?: Limit;
   maxFileBytes?: Limit;
   weight?: Limit;
+  taskRetentionDays?: Limit;
+  fileRetentionDays?: Limit;
 }
 
 interface CreateOptions extends LimitOptions<number> {
@@ -98,19 +102,37 @@ export async function updateKey(id: string, options: UpdateOptions): Promise<voi
 
 export async function revokeKey(
   id: string,
-  { keepTasks = false, json }: { keepTasks?: boolean; json?: true } = {},
+  { keepTasks = false, erase = false, json }: { keepTasks?: boolean; erase?: boolean; json?: true } = {},
 ): Promise<void> {
+  if (erase) return eraseKey(id, { keepTasks, json });
   await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks }, COMMAND_LINE));
   if (json) return console.log(JSON.stringify({ id, revoked: true }, null, 2));
   console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
 }
 
+async function eraseKey(
+  id: string,
+  { keepTasks, json }: { keepTasks: boolean; json?: true | undefined },
+): Promise<void> {
+  if (keepTasks) throw new Error('--erase keeps no tasks: leave out --keep-tasks.');
+  await withKeyContext(async (context) => {
+    registerHooks(context.get(ApiKeysService));
+    const erasure = toErasureView(await context.get(Erasures).start(id, COMMAND_LINE));
+    if (json) return console.log(JSON.stringify(erasure, null, 2));
+    console.error(`${id} is revoked. Running services erase what it has brought: GET /v1/erasures/${erasure.id}`);
+  });
+}
+
 function withApiKeys(work: (apiKeys: ApiKeysService, views: ApiKeyViews) => Promise<void>): Promise<void> {
   return withKeyContext(async (context) => {
     const apiKeys = context.get(ApiKeysService);
-    for (const hook of [TASKS_HOOK, USAGE_HOOK]) apiKeys.registerHook(hook);
+    registerHooks(apiKeys);
     await work(apiKeys, context.get(ApiKeyViews));
   });
+}
+
+function registerHooks(apiKeys: ApiKeysService): void {
+  for (const hook of [TASKS_HOOK, USAGE_HOOK]) apiKeys.registerHook(hook);
 }
 
 /** Applies the validation rules of the HTTP API. */
@@ -153,5 +175,7 @@ const limitsOf = <Limit>(options: LimitOptions<Limit>) => ({
   max_queued: noneAsNull(options.maxQueued),
   max_file_bytes: noneAsNull(options.maxFileBytes),
   weight: noneAsNull(options.weight),
+  task_retention_days: noneAsNull(options.taskRetentionDays),
+  file_retention_days: noneAsNull(options.fileRetentionDays),
   budget: noneAsNull(budgetOf(options)),
 });

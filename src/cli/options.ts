@@ -33,7 +33,7 @@ export function past(text: string): number {
   return Math.floor((Date.now() - Number(amount) * (unit === 'd' ? DAY_MS : HOUR_MS)) / 1000);
 }
 
-/** What an option has that was given as `none`. Commander would turn null into an empty text. */
+/** The value of an option that was given as `none`. Not null, which Commander would turn into an empty text. */
 export const NONE = Symbol('none');
 
 /** Reads the word `none` as NONE, and parses every other value. */

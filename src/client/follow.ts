@@ -9,20 +9,23 @@ export interface Followed<State> {
   /** The path of its events. Null if there are only reads. */
   events: string | null;
   isFinal: (state: State) => boolean;
-  /** Reads the present state, and may wait for a change. Null if there is nothing but the stream; one of the two is there. */
+  /**
+   * Reads the present state, and may wait for a change. Null if there is nothing but the stream; one of the two is
+   * there.
+   */
   read: ((signal?: AbortSignal) => Promise<State>) | null;
   /** How long the service may be away. */
   patienceMs?: number;
 }
 
-/** A service that is away so long is given up. Each answer begins this time anew. */
+/** How long the service may be away before it is given up. Each answer restarts this time. */
 const PATIENCE_MS = 300_000;
 /** The first state of one thing comes at once, unless a proxy keeps streams back. */
 const FIRST_EVENT_MS = 10_000;
 
 /**
- * Every state of something until its final one, over a stream of events that is resumed where it broke, or by reads where streams
- * do not work. Survives a service that restarts.
+ * Every state of something until its final one, over a stream of events that is resumed where it broke, or by reads
+ * where streams do not work. Survives a service that restarts.
  * @throws DarkroomError when the service refuses, or has been away for five minutes
  */
 export async function* follow<State>(

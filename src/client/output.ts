@@ -4,7 +4,7 @@ import { backoffMs, sleep } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
 import type { SucceededTask, TaskOutput } from './types.gen.ts';
 
-/** A picture or film of a task. Its link is read anew when it has died. */
+/** An image or video of a task. An expired link is replaced by a new one. */
 export interface Output extends TaskOutput {
   /** The bytes while they arrive. A download that is cut continues where it was. */
   stream(options?: { signal?: AbortSignal }): ReadableStream<Uint8Array<ArrayBuffer>>;

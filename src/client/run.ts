@@ -19,7 +19,7 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** One read waits so long for the end of a task. */
+/** How long one read waits for the end of a task. */
 const READ_WAIT_S = 5;
 const READ_TIMEOUT_MS = 20_000;
 

@@ -120,6 +120,14 @@ export type ApiKeyLimitChangesInput = {
      */
     weight?: number | null;
     /**
+     * days that the record of a task is kept, from its creation, for new tasks; null: the configured ones
+     */
+    task_retention_days?: number | null;
+    /**
+     * days that the files of a task are kept, from its end, for new tasks; null: the configured ones
+     */
+    file_retention_days?: number | null;
+    /**
      * what its tasks may cost, in place of an earlier budget; null: no budget
      */
     budget?: BudgetInput | null;
@@ -150,6 +158,14 @@ export type ApiKeyLimits = {
      * share of the starts while tasks of several keys wait: twice the weight, twice the share
      */
     weight: number;
+    /**
+     * days that the record of a task is kept, from its creation
+     */
+    task_retention_days: number;
+    /**
+     * days that the files of a task are kept, from its end
+     */
+    file_retention_days: number;
     /**
      * what its tasks may cost; null: no bound
      */
@@ -182,6 +198,14 @@ export type ApiKeyLimitsInput = {
      */
     weight?: number;
     /**
+     * days that the record of a task is kept, from its creation; at most the configured ones
+     */
+    task_retention_days?: number;
+    /**
+     * days that the files of a task are kept, from its end; at most the configured ones
+     */
+    file_retention_days?: number;
+    /**
      * what its tasks may cost; without it there is no bound
      */
     budget?: BudgetInput;
@@ -212,7 +236,7 @@ export type ApiKeyList = {
 
 export type ApiKeyScope = 'generations:write' | 'tasks:read' | 'tasks:cancel' | 'webhooks:manage' | 'keys:manage' | 'operations:read' | 'operations:manage';
 
-export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set';
+export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'api_key.erased' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set';
 
 export type AuditActorType = 'api_key' | 'command_line' | 'service';
 
@@ -991,6 +1015,123 @@ export type EndpointStats = {
      */
     last_status_code: number | null;
 };
+
+export type Erasure = {
+    /**
+     * identifier
+     */
+    id: string;
+    /**
+     * always "erasure"
+     */
+    object: 'erasure';
+    /**
+     * the erased API key
+     */
+    api_key_id: string;
+    /**
+     * how far it is
+     */
+    status: ErasureStatus;
+    /**
+     * what is erased so far
+     */
+    counts: ErasureCounts;
+    /**
+     * where texts of the key may remain, because the service cannot erase there
+     */
+    out_of_reach: Array<ErasureOutOfReach>;
+    /**
+     * unix seconds
+     */
+    created_at: number;
+    /**
+     * the API key that ordered it; null: the command line
+     */
+    created_by: string | null;
+    /**
+     * unix seconds; null while it runs
+     */
+    finished_at: number | null;
+};
+
+export type ErasureCounts = {
+    /**
+     * tasks, with input, result and timeline
+     */
+    tasks: number;
+    /**
+     * outputs of these tasks
+     */
+    files: number;
+    /**
+     * uploaded files
+     */
+    uploads: number;
+    /**
+     * stored answers to requests with an Idempotency-Key
+     */
+    idempotency_keys: number;
+    /**
+     * synchronous calls
+     */
+    calls: number;
+    /**
+     * batches
+     */
+    batches: number;
+    /**
+     * webhook endpoints, with their secrets
+     */
+    webhook_endpoints: number;
+    /**
+     * webhook events
+     */
+    webhook_events: number;
+    /**
+     * attempts to deliver them
+     */
+    webhook_deliveries: number;
+    /**
+     * records of usage that lost their metadata; their numbers stay
+     */
+    usage_records: number;
+    /**
+     * browser sessions
+     */
+    sessions: number;
+    /**
+     * audit events that lost names and addresses of the key
+     */
+    audit_events: number;
+};
+
+export type ErasureList = {
+    /**
+     * always "list"
+     */
+    object: 'list';
+    /**
+     * newest first
+     */
+    data: Array<Erasure>;
+    /**
+     * whether an older page follows
+     */
+    has_more: boolean;
+    /**
+     * id of the first entry; null in an empty list
+     */
+    first_id: string | null;
+    /**
+     * id of the last entry; send it as `after` for the next page; null in an empty list
+     */
+    last_id: string | null;
+};
+
+export type ErasureOutOfReach = 'providers' | 'webhook_receivers' | 'backups' | 'bucket_versions' | 'logs' | 'database_space';
+
+export type ErasureStatus = 'running' | 'completed';
 
 export type Estimate = {
     /**
@@ -4155,7 +4296,7 @@ export type FailedTaskInEvent = {
     usage: TaskUsage;
 };
 
-export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
+export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'erasure_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
 
 export type ErrorType = 'invalid_request_error' | 'not_found_error' | 'authentication_error' | 'budget_error' | 'permission_error' | 'idempotency_error' | 'rate_limit_error' | 'server_error';
 

@@ -26,7 +26,8 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
  * Verifies the signature of a webhook (Standard Webhooks).
  * @param rawBody as it arrived: parsing and writing it again changes its bytes
  * @param secrets `whsec_…`; several while one is being replaced
- * @throws WebhookVerificationError when nobody with a secret has signed these bytes within the tolerance
+ * @throws WebhookVerificationError when no signature by one of the secrets fits these bytes, or its time is outside the
+ *   tolerance
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
+import { ROOT_FOLDER } from '../platform/root-folder.ts';
 
-/** Where the build of src/dashboard/app is written; the same folder from `src` and from `dist`. */
-export const APP_FOLDER = new URL('../../dist/dashboard/app/', import.meta.url).pathname;
+/** Where the build of src/dashboard/app is written. */
+export const APP_FOLDER = `${ROOT_FOLDER}dist/dashboard/app/`;
 
 export type Encoding = 'identity' | 'gzip' | 'br';
 

@@ -106,6 +106,7 @@ export const ERRORS = {
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
   api_key_not_found: { status: 404, type: 'not_found_error', message: 'There is no API key with this id.' },
+  erasure_not_found: { status: 404, type: 'not_found_error', message: 'There is no erasure with this id.' },
   webhook_endpoint_not_found: {
     status: 404,
     type: 'not_found_error',

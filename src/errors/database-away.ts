@@ -1,5 +1,6 @@
 /**
- * SQLSTATE codes of transient errors, after which a retry may succeed: connection lost, out of resources, shutdown, failover, timeouts.
+ * SQLSTATE codes of transient errors, after which a retry may succeed: connection lost, out of resources, shutdown,
+ * failover, timeouts.
  */
 const TRANSIENT_STATES = /^(?:08...|53...|57P0.|57014|25006|40001|40P01|55P03)$/;
 const SYSTEM_CODES = new Set([

@@ -4,7 +4,8 @@ import type { ByteRange } from '../platform/storage/storage.ts';
 /**
  * Parses a `Range` header (RFC 9110, 14.2).
  * @param size bytes of the whole file
- * @returns null for the whole file: no header, another unit, a malformed header, or several ranges, which a server may ignore
+ * @returns null for the whole file: no header, another unit, a malformed header, or several ranges, which a server may
+ *   ignore
  * @throws ApiError range_not_satisfiable when the range lies outside the file
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | null {

@@ -27,8 +27,9 @@ const BYTES = Object.fromEntries(
 );
 
 /**
- * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches add
- * parameters to links that they pass on (`utm_source`), so unknown ones are ignored: the signature covers the ones that count.
+ * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches
+ * add parameters to links that they pass on (`utm_source`), so unknown ones are ignored: the signature covers the ones
+ * that count.
  */
 @IgnoresUnknownQuery()
 @ApiTags('Files')

@@ -3,11 +3,11 @@ import { Config } from '../platform/config.ts';
 import { Storage } from '../platform/storage/storage.ts';
 import type { FileContent } from './file-contents.ts';
 
-/** A link of the bucket works so long at most. */
+/** Longest lifetime of a presigned link of the bucket. */
 const LINK_S = 300;
 /** Links that are signed within this time are the same, so that browsers and caches know a file again. */
 const SIGNED_EVERY_S = LINK_S / 4;
-/** A redirect that comes from a cache leaves so long for the request to the bucket. */
+/** A redirect from a cache leaves at least this time for the request to the bucket. */
 const START_WITHIN_S = 60;
 
 /** A link of the bucket. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { BatchFiles } from './batch-files.ts';
 import { ContentController } from './content.controller.ts';
@@ -16,24 +17,28 @@ import { PreviewsController } from './previews/previews.controller.ts';
 import { PreviewLinks } from './previews/preview-links.ts';
 import { OutputPreviewResolver, TaskCoverResolver } from './previews/previews.resolver.ts';
 import { Previews } from './previews/previews.service.ts';
+import { EraseUploadRows } from './sql/erase-uploads.ts';
 import { PurgeUploads } from './sql/purge-uploads.ts';
 import { ReserveUploads } from './sql/reserve-uploads.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import { FileJudge } from './uploads/file-judge.ts';
 import { UploadBlob } from './uploads/upload-blob.entity.ts';
+import { EraseUploads } from './uploads/erase-uploads.ts';
 import { UploadPurgeWorker } from './uploads/upload-purge.worker.ts';
 import { Upload } from './uploads/upload.entity.ts';
 
 /** Files: what clients upload, and what tasks have made. */
 @Module({
-  imports: [TasksModule, TypeOrmModule.forFeature([Upload, UploadBlob])],
+  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Upload, UploadBlob])],
   controllers: [FilesController, ContentController, PreviewsController],
   providers: [
     BatchFiles,
     Blobs,
     DirectDelivery,
     DirectUploads,
+    EraseUploadRows,
+    EraseUploads,
     FileContents,
     FileJudge,
     FileViews,

@@ -16,7 +16,7 @@ import { Blobs } from './uploads/blobs.ts';
 import { FileJudge } from './uploads/file-judge.ts';
 import { type Purpose, Upload } from './uploads/upload.entity.ts';
 
-/** A file that came inside a request waits so long for its task to be created. */
+/** How long a file that came inside a request is kept while it has no task. */
 const UNTIED_S = HOUR_S;
 
 /** What the client says of a file. */
@@ -38,6 +38,8 @@ export interface UploadPage {
   after?: string | undefined;
   order?: 'asc' | 'desc' | undefined;
   purpose?: Purpose | undefined;
+  /** Also those that came inside a request, which clients find by their id only. */
+  withThoseOfTasks?: boolean;
 }
 
 /** The files of an API key: its uploads, and the outputs of its tasks. Every call is bound to the key. */
@@ -120,16 +122,16 @@ export class FilesService {
     return upload;
   }
 
-  /** Uploads, newest first. Those that came inside a request are found by their id only. */
+  /** Uploads, newest first. */
   async list(
     apiKeyId: string,
-    { limit, after, order = 'desc', purpose }: UploadPage,
+    { limit, after, order = 'desc', purpose, withThoseOfTasks = false }: UploadPage,
   ): Promise<{ uploads: Upload[]; hasMore: boolean }> {
     const beyond = order === 'asc' ? MoreThan : LessThan;
     const uploads = await this.uploads.find({
       where: {
         api_key_id: apiKeyId,
-        of_task: false,
+        ...(!withThoseOfTasks && { of_task: false }),
         deleted_at: IsNull(),
         expires_at: MoreThan(new Date()),
         ...(after !== undefined && { id: beyond(after) }),
@@ -142,7 +144,8 @@ export class FilesService {
   }
 
   /**
-   * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them; of an output the task stays.
+   * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them; of an output the
+   * task stays.
    * @throws ApiError file_not_found
    */
   async delete(apiKeyId: string, id: string): Promise<void> {
@@ -158,7 +161,7 @@ export class FilesService {
     if (affected === 0) throw notFound();
   }
 
-  /** Of whichever key, deleted ones too; for the reader of a signed link. */
+  /** Of any API key, deleted ones too: a signed link carries its own permission. */
   async findAny(ids: string[]): Promise<Upload[]> {
     return this.uploads.findBy({ id: In(ids) });
   }

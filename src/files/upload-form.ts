@@ -1,5 +1,6 @@
 import { ApiError } from '../errors/api-error.ts';
 import type { Form, FormFile } from '../platform/http/multipart/multipart-body.ts';
+import { defineOwn } from '../platform/schema/define-own.ts';
 import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
 import { MAX_FILENAME, UploadFormInput } from './file.inputs.ts';
 
@@ -22,8 +23,8 @@ export function readUploadForm({ fields, files }: Pick<Form, 'fields' | 'files'>
     if (seen.has(name)) throw new ApiError('invalid_type', { param: name, message: `${name} may be given only once.` });
     seen.add(name);
     const [, outer, inner] = NESTED.exec(name) ?? [];
-    if (outer === undefined || inner === undefined) put(given, name, text);
-    else put(given, outer, { ...(Object.hasOwn(given, outer) ? (given[outer] as object) : {}), [inner]: text });
+    if (outer === undefined || inner === undefined) defineOwn(given, name, text);
+    else defineOwn(given, outer, { ...(Object.hasOwn(given, outer) ? (given[outer] as object) : {}), [inner]: text });
   }
   const input = pipe.transform(given, { type: 'body', metatype: UploadFormInput }) as UploadFormInput;
   const other = files.find(({ field }) => field !== 'file');
@@ -41,9 +42,4 @@ export function readUploadForm({ fields, files }: Pick<Form, 'fields' | 'files'>
     throw new ApiError('string_too_long', { param: 'file', message });
   }
   return { file, input };
-}
-
-/** Defines the property, because assigning to `__proto__` would not: its value would pass unseen. */
-function put(holder: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -18,6 +18,7 @@ import { PrepareGenerations } from './accept/prepare-generations.service.ts';
 import { ProviderHealth } from '../providers/provider-health.ts';
 import { ProviderGauges } from '../providers/provider-gauges.ts';
 import { ProviderRegistry } from '../providers/registry.ts';
+import { ReloadCredentials } from '../providers/reload-credentials.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { RetriesController } from './retry/retries.controller.ts';
 import { RetriesResolver } from './retry/retries.resolver.ts';
@@ -49,6 +50,7 @@ import { Thumbnails } from './run/thumbnails.ts';
     ProviderGauges,
     ProviderHealth,
     ProviderRegistry,
+    ReloadCredentials,
     SandboxProvider,
     ReferenceImages,
     RetriesResolver,

@@ -3,7 +3,10 @@ import { Injectable } from '@nestjs/common';
 /** Answers about a model synchronously, from memory. */
 export type AboutModel = (modelId: string) => boolean;
 
-/** Lets the provider registry, which this folder must not import, supply whether a model can be served now, and whether the sandbox serves it. */
+/**
+ * Lets the provider registry, which this folder must not import, supply whether a model can be served now, and whether
+ * the sandbox serves it.
+ */
 @Injectable()
 export class ModelAvailability {
   private isAvailable: AboutModel | undefined;

@@ -17,8 +17,8 @@ export interface Lifecycle {
 }
 
 /**
- * How an image guides a video: the video starts from it, or follows it as a reference. `nearest` is the reference_mode that an
- * upstream without this mode comes closest to; absent where the guidance expresses the mode exactly.
+ * How an image guides a video: the video starts from it, or follows it as a reference. `nearest` is the reference_mode
+ * that an upstream without this mode comes closest to; absent where the guidance expresses the mode exactly.
  */
 export interface ImageGuidance {
   as: 'first_frame' | 'reference';

@@ -4,6 +4,7 @@ import { callerOf } from '../auth/access.ts';
 import { fingerprintOf } from '../calls/fingerprint.ts';
 import { requireJsonObject } from '../platform/http/json/json-body.ts';
 import { type Form, type FormFile, MultipartBody } from '../platform/http/multipart/multipart-body.ts';
+import { defineOwn } from '../platform/schema/define-own.ts';
 import { invalid } from './fields.ts';
 
 /** The body of a request, whether it came as JSON or as a form. */
@@ -73,10 +74,9 @@ function typed(name: string, text: string): unknown {
   return text;
 }
 
-/** Defines the property, because assigning to `__proto__` would not. */
 function put<Value>(holder: Record<string, unknown>, key: string, param: string, value: Value): Value {
   if (Object.hasOwn(holder, key)) throw twice(param);
-  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
+  defineOwn(holder, key, value);
   return value;
 }
 

@@ -10,7 +10,10 @@ export interface Translation {
   spelling: Map<string, string>;
 }
 
-/** Rewrites the error of a translated request: `param`, and the message where it names the parameter, as the client wrote it. */
+/**
+ * Rewrites the error of a translated request: `param`, and the message where it names the parameter, as the client
+ * wrote it.
+ */
 export function inClientSpelling(thrown: unknown, { spelling }: Pick<Translation, 'spelling'>): unknown {
   if (!(thrown instanceof ApiError) || thrown.param === null) return thrown;
   const param = spelling.get(thrown.param);

@@ -6,7 +6,10 @@ const EVERY_MS = 2_000;
 /** Per process. Each reads what it shows by itself. */
 const MAX_SUBSCRIBERS = 100;
 
-/** Who follows `operationsUpdated`. The socket of a key that is revoked or loses a scope is closed, and its subscriptions with it. */
+/**
+ * Who follows `operationsUpdated`. The socket of a key that is revoked or loses a scope is closed, and its
+ * subscriptions with it.
+ */
 @Injectable()
 export class OperationsUpdates {
   private open = 0;

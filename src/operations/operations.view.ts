@@ -6,5 +6,5 @@ import { ObjectType } from '@nestjs/graphql';
 })
 export class OperationsView {}
 
-/** Every field reads by itself, so that a client pays for what it asks for. */
+/** Each field has a query of its own, so that a request costs only what it asks for. */
 export const OPERATIONS = new OperationsView();

@@ -1,6 +1,7 @@
 /**
- * Says when a subscriber is sent the next view. The time runs from one view to the next that the client has room for, so a slow client
- * costs nothing. A hand-written iterator instead of an async generator, because `return()` must end a pending `next()`.
+ * Says when a subscriber is sent the next view. The time runs from one view to the next that the client has room for,
+ * so a slow client costs nothing. A hand-written iterator instead of an async generator, because `return()` must end a
+ * pending `next()`.
  */
 export class Updates implements AsyncIterableIterator<true> {
   private nextMs = -Infinity;

@@ -20,8 +20,8 @@ export class Interval {
   }
 
   /**
-   * Runs the task now, or after the current run, which may have begun before the change that it is requested for. Requests that arrive
-   * meanwhile share the run.
+   * Runs the task now, or after the current run, which may have begun before the change that it is requested for.
+   * Requests that arrive meanwhile share the run.
    */
   runNow(): Promise<void> {
     if (this.stopped) return Promise.resolve();

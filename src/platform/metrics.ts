@@ -9,7 +9,10 @@ import { declaredMetrics } from './measuring/declare.ts';
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** One series at the time of the reading. A histogram has several a label set, whose names end in `_bucket`, `_sum` and `_count`. */
+/**
+ * One series at the time of the reading. A histogram has several a label set, whose names end in `_bucket`, `_sum` and
+ * `_count`.
+ */
 export interface Sample {
   name: string;
   labels: Partial<Record<string, string | number>>;
@@ -20,8 +23,8 @@ export interface Sample {
 export type SetSeries<Label extends string> = (labels: Record<Label, string>, value: number) => void;
 
 /**
- * The metrics of this process, for Prometheus. Counters and histograms are constants (measuring/declare.ts). A gauge shows the
- * state of an object at the time of the scrape, so the object registers it here.
+ * The metrics of this process, for Prometheus. Counters and histograms are constants (measuring/declare.ts). A gauge
+ * shows the state of an object at the time of the scrape, so the object registers it here.
  */
 @Injectable()
 export class Metrics {
@@ -33,7 +36,7 @@ export class Metrics {
     for (const metric of declaredMetrics) this.registry.registerMetric(metric);
   }
 
-  /** Reads the series of one metric, for those who show it elsewhere. */
+  /** Reads the series of one metric, to show it elsewhere. */
   async samples(name: string): Promise<Sample[]> {
     const { values } = (await this.registry.getSingleMetric(name)?.get()) ?? { values: [] };
     return values.map((each) => ({

@@ -1,14 +1,21 @@
 import { type DynamicModule, Global, Module, type OnModuleInit } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { BuildInfo } from './build-info.ts';
 import { Config } from './config.ts';
 import { registerBatchMetrics } from './database/batch-metrics.ts';
 import { DatabaseModule } from './database/database.module.ts';
+import { PoolLogin } from './database/pool-login.ts';
+import { PartitionSweep } from './database/partitions/partition-sweep.ts';
+import { PartitionedTable } from './database/partitions/partitioned-table.entity.ts';
 import { registerPoolMetrics } from './database/pool-metrics.ts';
 import { EventsModule } from './events/events.module.ts';
 import { DatabaseFacts } from './measuring/database-facts.ts';
 import { Metrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
+import { Reloads } from './reloads.ts';
+import { NewestKey } from './secret-keys/newest-key.ts';
+import { SecretKey } from './secret-keys/secret-key.entity.ts';
 import { Secrets } from './secrets.ts';
 import { Storage } from './storage/storage.ts';
 import { TraceMetrics } from './traces/trace-metrics.ts';
@@ -24,7 +31,7 @@ export interface BootContext {
   dataSource?: DataSource;
 }
 
-/** A look at the bucket is a request that providers charge for, and balancers look every few seconds at every process. */
+/** Each check of a bucket is a request that is paid for, and load balancers probe every process every few seconds. */
 const STORAGE_TTL_MS = 10_000;
 
 /**
@@ -45,17 +52,26 @@ export class PlatformModule implements OnModuleInit {
   static forRoot({ config, secrets, databaseUrl, dataSource }: BootContext): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [DatabaseModule.connect(databaseUrl, dataSource), EventsModule, StorageModule],
+      imports: [
+        DatabaseModule.connect(databaseUrl, dataSource),
+        TypeOrmModule.forFeature([PartitionedTable, SecretKey]),
+        EventsModule,
+        StorageModule,
+      ],
       providers: [
         { provide: Config, useValue: config },
         { provide: Secrets, useValue: secrets },
         Metrics,
         DatabaseFacts,
+        NewestKey,
+        PartitionSweep,
+        PoolLogin,
         BuildInfo,
         Readiness,
+        Reloads,
         TraceMetrics,
       ],
-      exports: [Config, Secrets, Metrics, DatabaseFacts, Readiness, StorageModule],
+      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, PartitionSweep, Readiness, Reloads, StorageModule],
     };
   }
 

@@ -5,7 +5,7 @@ interface PurgePlan {
   logger: Logger;
   /** The event that is logged when a purge fails. */
   failure: string;
-  /** How many rows a purge deletes at most. After so many the next purge follows at once. */
+  /** Most rows that a purge deletes. After a purge of this size the next one follows at once. */
   fullRound: number;
   /** Seconds after any other purge. */
   pauseS: number;

@@ -14,8 +14,8 @@ export const makeScratch = (kind: 'run' | 'upload' = 'run'): string =>
   mkdtempSync(join(tmpdir(), `darkroom-${kind}-${process.pid}-`));
 
 /**
- * Never fails: a paid result must not be lost because of a file that cannot be deleted. A download that is just being aborted
- * may still add a file, hence the retries. What is left is removed when the next process starts.
+ * Never fails: a paid result must not be lost because of a file that cannot be deleted. A download that is just being
+ * aborted may still add a file, hence the retries. What is left is removed when the next process starts.
  */
 export async function removeScratch(folder: string): Promise<void> {
   try {

@@ -1,57 +1,103 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from './config.ts';
 
 /** What a derived key is for. The key of one purpose reveals nothing about the others. */
-export type SecretPurpose = 'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'webhook-secrets';
+export type SecretPurpose =
+  'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'key-id' | 'webhook-secrets';
+
+/** The newest first. */
+export type NewestFirst<Item> = readonly [Item, ...Item[]];
 
 const KEY_BYTES = 32;
+/** Each further key costs a hash at every look-up of an API key. */
+const MAX_KEYS = 5;
+/** Hex characters. Two keys of one installation never share all of them. */
+const ID_LENGTH = 16;
 
-/** Derives every secret of the service from the one SECRET_KEY. */
+/** Derives every secret of the service from SECRET_KEY: what is written, from its newest key; what is read, from any. */
 export class Secrets {
-  private readonly derived = new Map<SecretPurpose, Buffer>();
+  private readonly derived = new Map<SecretPurpose, NewestFirst<Buffer>>();
 
-  constructor(private readonly secretKey: Buffer) {
-    if (secretKey.length !== KEY_BYTES) throw new Error(`SECRET_KEY must be ${KEY_BYTES} bytes`);
+  /** @param secretKeys newest first */
+  constructor(private readonly secretKeys: NewestFirst<Buffer>) {
+    if (secretKeys.some(({ length }) => length !== KEY_BYTES)) throw new Error(`SECRET_KEY must be ${KEY_BYTES} bytes`);
   }
 
-  /** 32 bytes by HKDF-SHA256: always the same for one purpose and one SECRET_KEY. */
+  /** Names the newest key in the database, without revealing it. Hex. */
+  get keyId(): string {
+    return this.keyIds[0];
+  }
+
+  get keyIds(): NewestFirst<string> {
+    return each(this.deriveAll('key-id'), (derived) => derived.toString('hex').slice(0, ID_LENGTH));
+  }
+
+  /** 32 bytes by HKDF-SHA256: always the same for one purpose and one key. From the newest key. */
   derive(purpose: SecretPurpose): Buffer {
-    let key = this.derived.get(purpose);
-    if (!key) {
-      key = Buffer.from(hkdfSync('sha256', this.secretKey, '', `darkroom/${purpose}`, KEY_BYTES));
-      this.derived.set(purpose, key);
-    }
-    return key;
+    return this.deriveAll(purpose)[0];
   }
 
-  /** Tells whether a backup was made with this SECRET_KEY, without revealing it. Hex. */
-  fingerprint(): string {
-    return this.derive('backup-check').toString('hex');
+  deriveAll(purpose: SecretPurpose): NewestFirst<Buffer> {
+    let keys = this.derived.get(purpose);
+    if (!keys) {
+      keys = each(this.secretKeys, (key) => Buffer.from(hkdfSync('sha256', key, '', `darkroom/${purpose}`, KEY_BYTES)));
+      this.derived.set(purpose, keys);
+    }
+    return keys;
   }
+
+  /** Show whether a backup was made with these keys, without revealing them. Hex. */
+  fingerprints(): NewestFirst<string> {
+    return each(this.deriveAll('backup-check'), (derived) => derived.toString('hex'));
+  }
+}
+
+/** What each key gives, in the same order. */
+export const each = <Item, Result>(
+  [newest, ...older]: NewestFirst<Item>,
+  of: (item: Item) => Result,
+): NewestFirst<Result> => [of(newest), ...older.map(of)];
+
+/**
+ * The keys of SECRET_KEY, or else those in `DATA_DIR/secret-key`, which the first start creates with one.
+ * @throws Error if the file holds anything but keys of 32 bytes in hex: a new key would silently invalidate every API key
+ * and link
+ */
+export async function loadSecretKeys(config: SecretKeySource): Promise<NewestFirst<Buffer>> {
+  return (await findSecretKeys(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));
+}
+
+/** As `loadSecretKeys`, but null where that would make a key. */
+export async function findSecretKeys(config: SecretKeySource): Promise<NewestFirst<Buffer> | null> {
+  if (config.secretKey) return readKeys(config.secretKey);
+  return readSecretKeys(secretKeyFile(config));
 }
 
 /**
- * The SECRET_KEY of the environment, or else the one in `DATA_DIR/secret-key`, which the first start creates.
- * @throws Error if the file holds anything but 32 bytes in hex: a new key would silently invalidate every API key and
- * link
+ * Reads keys in hex, separated by commas, the newest first.
+ * @throws Error that completes "NAME must …", without a key
  */
-export async function loadSecretKey(config: SecretKeySource): Promise<Buffer> {
-  return (await findSecretKey(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));
+export function readKeys(text: string): NewestFirst<Buffer> {
+  const keys = text.split(',').map((key) => key.trim().toLowerCase());
+  if (!keys.every((key) => /^[0-9a-f]{64}$/.test(key))) {
+    const several = keys.length > 1 ? ', separated by commas, the newest first' : '';
+    throw new Error(`must be 32 bytes in hex (64 characters)${several}`);
+  }
+  if (keys.length > MAX_KEYS) throw new Error(`must have at most ${MAX_KEYS} keys, not ${keys.length}`);
+  if (new Set(keys).size < keys.length) throw new Error('must have each key once');
+  return keys.map((key) => Buffer.from(key, 'hex')) as [Buffer, ...Buffer[]];
 }
 
-/** As `loadSecretKey`, but null where that would make a key. */
-export async function findSecretKey(config: SecretKeySource): Promise<Buffer | null> {
-  if (config.secretKey) return Buffer.from(config.secretKey, 'hex');
-  return readSecretKey(secretKeyFile(config));
+/** Of the configuration. */
+interface SecretKeySource {
+  secretKey: string | null;
+  dataDir: string;
 }
-
-type SecretKeySource = Pick<Config, 'secretKey' | 'dataDir'>;
 
 const secretKeyFile = ({ dataDir }: SecretKeySource): string => join(dataDir, 'secret-key');
 
-async function readSecretKey(file: string): Promise<Buffer | null> {
+async function readSecretKeys(file: string): Promise<NewestFirst<Buffer> | null> {
   let text: string;
   try {
     text = (await readFile(file, 'utf8')).trim();
@@ -59,17 +105,19 @@ async function readSecretKey(file: string): Promise<Buffer | null> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-  if (!/^[0-9a-f]{64}$/i.test(text)) {
-    throw new Error(`${file} does not hold 32 bytes in hex; restore it, or delete it to start with a new key`);
+  try {
+    return readKeys(text);
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new Error(`${file} ${message}; restore it, or delete it to start with a new key`, { cause });
   }
-  return Buffer.from(text, 'hex');
 }
 
 /**
  * Writes the key to a temporary file, then links it to its name. The link fails if the name exists, so when two
  * processes start at once, one wins, both read the same key, and neither reads half a key.
  */
-async function makeSecretKey(file: string, dataDir: string): Promise<Buffer> {
+async function makeSecretKey(file: string, dataDir: string): Promise<NewestFirst<Buffer>> {
   // As root the database runs as another user, which needs to traverse this directory. chmod, because umask limits
   // mkdir's mode.
   if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) {
@@ -90,7 +138,7 @@ async function makeSecretKey(file: string, dataDir: string): Promise<Buffer> {
   } finally {
     await rm(draft, { force: true });
   }
-  const key = await readSecretKey(file);
-  if (!key) throw new Error(`${file} was deleted while it was being created`);
-  return key;
+  const keys = await readSecretKeys(file);
+  if (!keys) throw new Error(`${file} was deleted while it was being created`);
+  return keys;
 }

@@ -74,7 +74,7 @@ export function url(...schemes: readonly string[]) {
   return z.url({ protocol, error }).nullable().default(null);
 }
 
-/** @param read throws an Error whose message completes "NAME …" without the value, because an address may hold a password */
+/** @param read throws an Error whose message completes "NAME …" without the value, because it may be or hold a secret */
 export function address(read: (text: string) => unknown) {
   return z
     .string()

@@ -22,6 +22,8 @@ import {
 import { LOG_LEVELS } from './logging/log-levels.ts';
 import { MCP_SETTINGS } from './mcp-settings.ts';
 import { OBSERVATION_SETTINGS } from './observation-settings.ts';
+import { RETENTION_SETTINGS } from './retention-settings.ts';
+import { readKeys } from './secrets.ts';
 import { YEAR_S } from './time.ts';
 
 /** Ids that their maker has switched off, and dated names of a model. Clients offer them or contain them. */
@@ -63,8 +65,8 @@ export const SETTINGS = {
   secretKey: setting(
     'SECRET_KEY',
     'storage',
-    secret(/^[0-9a-f]{64}$/i, '32 bytes in hex (64 characters)'),
-    'All secrets of the service derive from it; unset: generated and kept in DATA_DIR. Required with DATABASE_URL.',
+    address(readKeys),
+    'All secrets of the service derive from it; several keys, newest first, separated by commas, while one replaces another. Unset: generated and kept in DATA_DIR. Required with DATABASE_URL.',
   ),
   bootstrapApiKey: setting(
     'BOOTSTRAP_API_KEY',
@@ -193,18 +195,7 @@ export const SETTINGS = {
   ),
   batchMaxItems: setting('BATCH_MAX_ITEMS', 'limits', integer(1000, 1, 5000), 'Items of one batch.'),
 
-  idempotencyTtlH: setting('IDEMPOTENCY_TTL_H', 'retention', decimal(24, 0.001, 24 * 365), 'Hours.'),
-  taskRetentionDays: setting('TASK_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
-  fileRetentionDays: setting('FILE_RETENTION_DAYS', 'retention', decimal(7, 0.00001, 36_500), 'Days.'),
-  uploadRetentionDays: setting('UPLOAD_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),
-  fileUrlTtlS: setting(
-    'FILE_URL_TTL_S',
-    'retention',
-    integer(3600, 1, YEAR_S),
-    'Seconds a signed link works at least; a quarter more at most.',
-  ),
-
-  usageRetentionDays: setting('USAGE_RETENTION_DAYS', 'retention', decimal(400, 1, 36_500), 'Days; of usage.'),
+  ...RETENTION_SETTINGS,
 
   shutdownDelayS: setting(
     'SHUTDOWN_DELAY_S',

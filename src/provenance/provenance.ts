@@ -3,6 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { Counter } from 'prom-client';
 import { Config } from '../platform/config.ts';
 import { Metrics } from '../platform/metrics.ts';
+import { free } from '../platform/owned-bytes.ts';
 import type { StorageBody } from '../platform/storage/storage.ts';
 import { C2paSigner } from './c2pa/c2pa-signer.ts';
 import { readCredential } from './c2pa/credential.ts';
@@ -30,8 +31,8 @@ export interface Output extends MadeBy {
 }
 
 /**
- * Marks outputs as made by a model: XMP, and with PROVENANCE=c2pa a signed C2PA manifest over it. A mark never costs the result:
- * a file that cannot be marked is stored as the provider made it.
+ * Marks outputs as made by a model: XMP, and with PROVENANCE=c2pa a signed C2PA manifest over it. Marking never fails a
+ * task: a file that cannot be marked is stored as the provider made it.
  */
 @Injectable()
 export class Provenance implements OnModuleInit, OnModuleDestroy {
@@ -71,7 +72,7 @@ export class Provenance implements OnModuleInit, OnModuleDestroy {
     if (!this.signer || reason === 'malformed') return this.count(xmp, body);
     try {
       const signed = await this.signer.sign(body, output.contentType, output.model);
-      if (body !== output.body) await removeFile(body);
+      if (body !== output.body) await discard(body);
       return this.count('c2pa', signed);
     } catch (err) {
       this.logger.error({ event: 'output.signing_failed', task_id: output.taskId, err });
@@ -113,6 +114,7 @@ async function rewrite(body: StorageBody, format: typeof pngWithXmp, packetOf: P
   }
 }
 
-async function removeFile(body: StorageBody): Promise<void> {
-  if (!Buffer.isBuffer(body)) await rm(body.path, { force: true });
+async function discard(body: StorageBody): Promise<void> {
+  if (Buffer.isBuffer(body)) free(body);
+  else await rm(body.path, { force: true });
 }

@@ -5,13 +5,16 @@ import { CIRCUIT_OPEN } from './provider-metrics.ts';
 const FAILURES = 5;
 const OPEN_MS = 5_000;
 
-/** Counts only failures of the upstream itself. A refusal is an answer, and so is a job that was accepted and then failed. */
+/**
+ * Counts only failures of the upstream itself. A refusal is an answer, and so is a job that was accepted and then
+ * failed.
+ */
 const isDown = (error: ProviderError): boolean =>
   error.billing !== 'charged' && (error.code === 'provider_unavailable' || error.code === 'provider_timeout');
 
 /**
- * Stops calls to an upstream that is down, in this process. After its time, all calls are allowed again, and the next failure
- * reopens it. It has no half-open state with a single trial call: the other calls would wait for a whole video.
+ * Stops calls to an upstream that is down, in this process. After its time, all calls are allowed again, and the next
+ * failure reopens it. It has no half-open state with a single trial call: the other calls would wait for a whole video.
  */
 export class Circuit {
   private failures = 0;

@@ -6,12 +6,12 @@ import { BUS, type Bus } from '../platform/events/bus.ts';
 import { ProviderRegistry } from './registry.ts';
 
 const TOPIC = 'circuit';
-/** A circuit that opened so long ago counts as closed: the process that opened it may be gone, or has no tasks for it. */
+/** A circuit that opened longer ago counts as closed: the process that opened it may be gone, or has no tasks for it. */
 const FORGOTTEN_MS = 20_000;
 
 /**
- * Reports to the catalogue which models are in trouble and what they cost. Circuits are open in the processes that make calls,
- * so they publish it: processes that only serve the API know it too.
+ * Reports to the catalogue which models are in trouble and what they cost. Circuits are open in the processes that make
+ * calls, so they publish it: processes that only serve the API know it too.
  */
 @Injectable()
 export class ProviderHealth implements OnModuleInit {

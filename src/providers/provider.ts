@@ -46,7 +46,7 @@ export interface Upstream {
   model: string;
   /** Without a trailing slash; includes `/v1` or `/api/v3` where the upstream's paths do. */
   baseUrl: string;
-  apiKey: string | null;
+  apiKey: string | null; // a SIGHUP replaces it
   /** `nearest`: a duration that the model cannot make is rounded to one it can, and the task records it. */
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
@@ -99,18 +99,18 @@ export interface Run {
   /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
-   * Await before a job that the upstream has lost is created again under the same id; only where jobs cost nothing. Counts as a
-   * lost attempt of the task. @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
+   * Await before a lost job is created again under the same id; only where jobs cost nothing. Counts as a lost attempt of
+   * the task. @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
    */
   resubmitting(): Promise<void>;
   /**
-   * Deletes the files of the request's images: the run may poll for an hour, and others need the room. Call it once every job is
-   * accepted, unless a lost job would be created again from the files.
+   * Deletes the files of the request's images: the run may poll for an hour, and others need the room. Call it once every
+   * job is accepted, unless a lost job would be created again from the files.
    */
   releaseImages(): Promise<void>;
   /**
-   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run holds no place of its worker. Calls of
-   * one run must not overlap.
+   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run holds no place of its worker. Calls
+   * of one run must not overlap.
    */
   polling<Result>(work: () => Promise<Result>): Promise<Result>;
 }
@@ -128,8 +128,8 @@ export interface PreparedRequest {
   /** Paid calls that one `run.submitting()` announces; 1 when absent. */
   calls?: number;
   /**
-   * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the upstream
-   * returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
+   * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the
+   * upstream returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
    * @returns `input.n` images, or one video, in order
    * @throws ProviderError for every failure that has a public code; any other error counts as internal_error
    * @throws the signal's reason once it has aborted
@@ -142,7 +142,7 @@ export interface Provider {
   readonly name: string;
   /** Every input parameter that the adapter uses, for at least one of its models; `prepareRequest` refuses all others. */
   readonly takes: readonly (keyof ResolvedInput)[];
-  /** Kinds that it makes within one call. There is no job to find after a crash, so the call is repeated within the task's attempts. */
+  /** Kinds that it makes within one call. After a crash there is no job to find, so the call is repeated. */
   readonly synchronousKinds?: readonly MediaKind[];
   /** It makes no paid call. If the operator gives it a price, to rehearse costs, the worker records each run as one. */
   readonly isFree?: true;
@@ -183,8 +183,8 @@ export class UnsupportedRequest extends Error {
 
 /**
  * What a failed call may have cost. `none`: certainly nothing, so the call may be repeated or the next binding tried.
- * `unknown`: the upstream may have accepted it, so it must not be repeated. `charged`: the upstream accepted the job, and the
- * job failed there.
+ * `unknown`: the upstream may have accepted it, so it must not be repeated. `charged`: the upstream accepted the job, and
+ * the job failed there.
  */
 export type Billing = 'none' | 'unknown' | 'charged';
 

@@ -34,7 +34,10 @@ export interface ReadyBinding {
   circuit: Circuit;
 }
 
-/** An address with a credential, which bindings share. Its number is the same in all processes that have the same bindings. */
+/**
+ * An address with a credential, which bindings share. Its number is the same in all processes that have the same
+ * bindings.
+ */
 export interface ProviderPlace extends ReadyBinding {
   /** From 1. */
   number: number;

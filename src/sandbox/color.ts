@@ -1,4 +1,7 @@
-/** A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal steps look equal, so mixes stay clean. */
+/**
+ * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal steps look equal, so mixes stay
+ * clean.
+ */
 export interface Color {
   l: number;
   c: number;

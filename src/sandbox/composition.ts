@@ -19,8 +19,26 @@ export async function compose(
   return { palette, layers: [...layers, ...(await layPrints(frame, order.references, random))] };
 }
 
-/** Transforms the context so that a layer is painted at its pose of this moment. Call it between save and restore. */
-export function applyPose(context: SKRSContext2D, layer: Layer, seconds: number): void {
+/** Paints a layer at its pose of this moment, but not where the layers above it, which follow in the list, hide it. */
+export function paintLayer(context: SKRSContext2D, layers: readonly Layer[], index: number, seconds: number): void {
+  const layer = layers[index] as Layer;
+  const { width } = context.canvas;
+  context.save();
+  context.beginPath();
+  context.rect(0, 0, width, visibleRows(context, layers.slice(index + 1), seconds));
+  context.clip();
+  applyPose(context, layer, seconds);
+  layer.paint(context, seconds);
+  context.restore();
+}
+
+/** Rows from the top of which something may show behind these layers. */
+function visibleRows({ canvas }: SKRSContext2D, above: readonly Layer[], seconds: number): number {
+  const hidden = above.map((layer) => (layer.hidesBelow ?? Infinity) + (layer.pose?.(seconds).y ?? 0));
+  return Math.min(canvas.height, ...hidden.map((row) => Math.ceil(row) + 1)); // a row more, for the soft edge
+}
+
+function applyPose(context: SKRSContext2D, layer: Layer, seconds: number): void {
   const { x = 0, y = 0, turn = 0, zoom = 1, pivot = { x: 0, y: 0 } } = layer.pose?.(seconds) ?? {};
   context.translate(pivot.x + x, pivot.y + y);
   context.rotate(turn);

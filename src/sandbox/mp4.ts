@@ -1,111 +1,108 @@
-/** Boxes that contain only boxes. */
-const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl']);
+import type { EncodedFrame, ParameterSets } from './film-encoder.ts';
+
 // H.264 level 6.0. The encoder declares at most 5.1, which ends at 36,864 macroblocks.
 const LEVEL_6 = 60;
 const LEVEL_5_1_MACROBLOCKS = 36_864;
+/** Units of time a frame lasts. */
+const FRAME_TICKS = 512;
+/** "und" for undetermined, five bits a letter. */
+const NO_LANGUAGE = 0x55c4;
+/** 72 dots an inch, in 1/65536. */
+const RESOLUTION = 0x480000;
+/** The transformation that leaves a picture as it is. */
+const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
 
-interface Box {
-  type: string;
-  /** Content without the header; empty for a container. */
-  data: Buffer;
-  children: Box[];
+interface Film {
+  size: { width: number; height: number };
+  framesPerSecond: number;
+  /** The first is a key frame. */
+  frames: EncodedFrame[];
 }
 
 /**
- * Prepares the encoder's MP4 for serving, by hand (docs/decisions/0013-mp4-boxes-by-hand.md):
- * - The index moves before the media data, so that playback can start before the download ends.
- * - Key frames are listed. The encoder lists none, so a player would treat every frame as one and seek into garbage.
- * - Colours are declared as BT.709.
- * - Dates are cleared, so that the same film has the same bytes.
+ * An MP4 by hand (docs/decisions/0013-mp4-boxes-by-hand.md): the index first, so that playback can start before the download
+ * ends, and no dates, so that the same film has the same bytes.
  * @returns the file in pieces, in order
  */
-export function finishMp4(raw: Uint8Array): Buffer[] {
-  const file = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
-  const top = parse(file);
-  const ftyp = requireBox(top, 'ftyp');
-  const moov = requireBox(top, 'moov');
-  const mdat = requireBox(top, 'mdat');
-  const mdia = requireBox(requireBox(moov.children, 'trak').children, 'mdia');
-  const stbl = requireBox(requireBox(mdia.children, 'minf').children, 'stbl');
-
-  for (const box of [
-    requireBox(moov.children, 'mvhd'),
-    requireBox(requireBox(moov.children, 'trak').children, 'tkhd'),
-    requireBox(mdia.children, 'mdhd'),
-  ]) {
-    box.data.fill(0, 4, 12); // version 0: creation and modification time, 32 bits each
-  }
-  completeDescription(requireBox(stbl.children, 'stsd'));
-  stbl.children.push(keyFrameTable(mdat.data, requireBox(stbl.children, 'stsz').data));
-
-  const offsets = requireBox(stbl.children, 'stco').data;
-  const shift = sizeOf(ftyp) + sizeOf(moov) + 8 - (mdat.data.byteOffset - file.byteOffset);
-  for (let at = 8; at < offsets.length; at += 4) offsets.writeUInt32BE(offsets.readUInt32BE(at) + shift, at);
-  return [...write(ftyp), ...write(moov), ...write(mdat)];
+export function writeMp4(film: Film): Uint8Array[] {
+  const ftyp = box('ftyp', text('isom'), u32(0x200), text('isomiso2avc1mp41'));
+  const media = film.frames.map(({ bytes }) => bytes);
+  const mediaBytes = media.reduce((sum, { length }) => sum + length, 0);
+  const header = 8; // of the media data's box
+  // The index has the same length wherever the media data begins.
+  const mediaStart = ftyp.length + moov(film, 0).length + header;
+  return [ftyp, moov(film, mediaStart), Buffer.concat([u32(header + mediaBytes), text('mdat')]), ...media];
 }
 
-function parse(bytes: Buffer): Box[] {
-  const boxes: Box[] = [];
-  for (let at = 0; at + 8 <= bytes.length;) {
-    const size = bytes.readUInt32BE(at);
-    if (size < 8 || at + size > bytes.length) throw new Error('the encoder wrote an invalid box');
-    const type = bytes.toString('latin1', at + 4, at + 8);
-    const data = bytes.subarray(at + 8, at + size);
-    const container = CONTAINERS.has(type);
-    boxes.push({ type, data: container ? Buffer.alloc(0) : data, children: container ? parse(data) : [] });
-    at += size;
-  }
-  return boxes;
+function moov(film: Film, mediaStart: number): Buffer {
+  const { size, framesPerSecond, frames } = film;
+  const scale = framesPerSecond * FRAME_TICKS;
+  const duration = frames.length * FRAME_TICKS;
+  return box(
+    'moov',
+    box('mvhd', u32(0, 0, 0, scale, duration, 0x10000), u16(0x100, 0), u32(0, 0, ...IDENTITY), u32(0, 0, 0, 0, 0, 0, 2)),
+    box(
+      'trak',
+      box('tkhd', u32(3, 0, 0, 1, 0, duration, 0, 0), u16(0, 0, 0, 0), u32(...IDENTITY), u32(size.width * 0x10000, size.height * 0x10000)),
+      box(
+        'mdia',
+        box('mdhd', u32(0, 0, 0, scale, duration), u16(NO_LANGUAGE, 0)),
+        box('hdlr', u32(0, 0), text('vide'), u32(0, 0, 0), text('VideoHandler\0')),
+        box('minf', box('vmhd', u32(1), u16(0, 0, 0, 0)), box('dinf', box('dref', u32(0, 1), box('url ', u32(1)))), stbl(film, mediaStart)),
+      ),
+    ),
+  ); // prettier-ignore
 }
 
-function requireBox(boxes: Box[], type: string): Box {
-  const box = boxes.find((candidate) => candidate.type === type);
-  if (!box) throw new Error(`the encoder wrote no ${type} box`);
-  return box;
+function stbl({ size, frames }: Film, mediaStart: number): Buffer {
+  const parameters = frames[0]?.parameters;
+  if (!parameters) throw new Error('a film must begin with a key frame');
+  const keys = frames.flatMap((frame, i) => (frame.parameters ? [i + 1] : []));
+  return box(
+    'stbl',
+    box('stsd', u32(0, 1), avc1(size, parameters)),
+    box('stts', u32(0, 1, frames.length, FRAME_TICKS)),
+    box('stss', u32(0, keys.length, ...keys)),
+    box('stsc', u32(0, 1, 1, frames.length, 1)), // one chunk
+    box('stsz', u32(0, 0, frames.length, ...frames.map(({ bytes }) => bytes.length))),
+    box('stco', u32(0, 1, mediaStart)),
+  );
 }
 
-/** Sets level and colours in the sample description. It has one entry, avc1: 78 bytes of fixed fields, then boxes. */
-function completeDescription(stsd: Box): void {
-  const entry = Buffer.from(stsd.data.subarray(8));
-  const fields = 8 + 78;
-  const macroblocks = Math.ceil(entry.readUInt16BE(8 + 24) / 16) * Math.ceil(entry.readUInt16BE(8 + 26) / 16);
-  const avcC = requireBox(parse(entry.subarray(fields)), 'avcC').data;
-  // The level is in avcC, and again in the sequence parameter set, after 6 bytes of header, length and NAL type.
-  if (macroblocks > LEVEL_5_1_MACROBLOCKS) avcC[3] = avcC[11] = LEVEL_6;
-  const colr: Box = { type: 'colr', data: Buffer.from([...Buffer.from('nclx'), 0, 1, 0, 1, 0, 1, 0]), children: [] };
-  const extended = Buffer.concat([entry, ...write(colr)]);
-  extended.writeUInt32BE(extended.length, 0);
-  stsd.data = Buffer.concat([stsd.data.subarray(0, 8), extended]);
+function avc1({ width, height }: Film['size'], { sequence, picture }: ParameterSets): Buffer {
+  const macroblocks = Math.ceil(width / 16) * Math.ceil(height / 16);
+  const levelled = Buffer.from(sequence);
+  if (macroblocks > LEVEL_5_1_MACROBLOCKS) levelled[3] = LEVEL_6;
+  const [, profile = 0, compatible = 0, level = 0] = levelled;
+  const avcC = box(
+    'avcC',
+    Buffer.of(1, profile, compatible, level, 0xff, 0xe1), // lengths of four bytes, one sequence parameter set
+    u16(levelled.length),
+    levelled,
+    Buffer.of(1),
+    u16(picture.length),
+    picture,
+  );
+  const colr = box('colr', text('nclx'), u16(1, 1, 1), Buffer.of(0)); // BT.709 in limited range
+  const fields = [u16(0, 0, 0, 1), u32(0, 0, 0, 0), u16(width, height), u32(RESOLUTION, RESOLUTION, 0), u16(1)];
+  return box('avc1', ...fields, Buffer.alloc(32), u16(24, 0xffff), avcC, colr);
 }
 
-/** Builds stss: the numbers, from 1, of the samples with an IDR slice (NAL type 5). Samples are stored without gaps. */
-function keyFrameTable(media: Buffer, stsz: Buffer): Box {
-  const count = stsz.readUInt32BE(8);
-  const numbers: number[] = [];
-  let at = 0;
-  for (let i = 0; i < count; i++) {
-    const end = at + stsz.readUInt32BE(12 + 4 * i);
-    let key = false;
-    while (at < end) {
-      key ||= ((media[at + 4] ?? 0) & 31) === 5;
-      at += 4 + media.readUInt32BE(at);
-    }
-    if (at !== end) throw new Error('the encoder wrote invalid samples');
-    if (key) numbers.push(i + 1);
-  }
-  const data = Buffer.alloc(8 + 4 * numbers.length);
-  data.writeUInt32BE(numbers.length, 4);
-  for (const [i, number] of numbers.entries()) data.writeUInt32BE(number, 8 + 4 * i);
-  return { type: 'stss', data, children: [] };
+function box(type: string, ...content: Uint8Array[]): Buffer {
+  const length = content.reduce((sum, part) => sum + part.length, 8);
+  return Buffer.concat([u32(length), text(type), ...content], length);
 }
 
-function sizeOf(box: Box): number {
-  return 8 + box.data.length + box.children.reduce((sum, child) => sum + sizeOf(child), 0);
+const text = (value: string): Buffer => Buffer.from(value, 'latin1');
+
+function u16(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(2 * values.length);
+  for (const [i, value] of values.entries()) bytes.writeUInt16BE(value, 2 * i);
+  return bytes;
 }
 
-function write(box: Box): Buffer[] {
-  const header = Buffer.alloc(8);
-  header.writeUInt32BE(sizeOf(box), 0);
-  header.write(box.type, 4, 'latin1');
-  return [header, box.data, ...box.children.flatMap(write)];
+function u32(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [i, value] of values.entries()) bytes.writeUInt32BE(value, 4 * i);
+  return bytes;
 }

@@ -108,7 +108,10 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
   },
 ];
 
-/** The mood that the prompt names, or a random one, in the colours it names, or the mood's own with the hue shifted a little. */
+/**
+ * The mood that the prompt names, or a random one, in the colours it names, or the mood's own with the hue shifted a
+ * little.
+ */
 export function choosePalette(text: string, random: Random): Palette {
   const fallback = random.pick(MOODS);
   const shift = random.between(-9, 9);

@@ -1,6 +1,6 @@
 import { createCanvas } from '@napi-rs/canvas';
 import sharp from 'sharp';
-import { applyPose, compose } from './composition.ts';
+import { compose, paintLayer } from './composition.ts';
 import { drawLettering } from './lettering.ts';
 import { type RenderControl, yieldToEventLoop } from './render-control.ts';
 import type { PicturesOrder } from './render-order.ts';
@@ -8,6 +8,11 @@ import { frameOf } from './scenes/scene.ts';
 
 // Painting takes roughly this share of a picture's time; encoding the PNG takes the rest.
 const PAINTING_SHARE = 0.6;
+// 1K takes 10 ms of CPU. Level 6 takes 15 ms for files that are a fifth smaller; choosing a filter for each row takes 26 ms.
+const PNG_COMPRESSION = 2;
+
+// 2K, in one step of 40 ms or so.
+const MAX_PIXELS_AT_ONCE = 2048 * 2048;
 
 /**
  * Renders the pictures of an order one after another.
@@ -44,13 +49,11 @@ async function renderPicture(
   reportProgress(0);
   const canvas = createCanvas(width, height);
   const context = canvas.getContext('2d');
-  for (const [i, layer] of layers.entries()) {
-    context.save();
-    applyPose(context, layer, 0);
-    layer.paint(context, 0);
-    context.restore();
-    // Skia records strokes and paints them when pixels are read. Reading one pixel a layer keeps each step short.
-    context.getImageData(0, 0, 1, 1);
+  for (const i of layers.keys()) {
+    paintLayer(context, layers, i, 0);
+    // Skia records strokes and paints them when pixels are read: all at once in two thirds of the time, layer by layer
+    // in shorter steps.
+    if (width * height > MAX_PIXELS_AT_ONCE) context.getImageData(0, 0, 1, 1);
     reportProgress((PAINTING_SHARE * (i + 1)) / (layers.length + 1));
     for (const stage of stagesAfter(i + 1, layers.length, order.partials)) {
       onPartial(await coarse(context.getImageData(0, 0, width, height).data, order.size, stage));
@@ -63,7 +66,7 @@ async function renderPicture(
   reportProgress(PAINTING_SHARE);
   const png = await sharp(data, { raw: { width, height, channels: 4 } })
     .removeAlpha()
-    .png({ compressionLevel: 6 })
+    .png({ compressionLevel: PNG_COMPRESSION })
     .toBuffer();
   reportProgress(1);
   return png;
@@ -89,6 +92,6 @@ async function coarse(rgba: Uint8ClampedArray, size: PicturesOrder['size'], stag
     .toBuffer({ resolveWithObject: true });
   return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } })
     .resize({ width, height, fit: 'fill', kernel: 'cubic' })
-    .png({ compressionLevel: 6 })
+    .png({ compressionLevel: PNG_COMPRESSION })
     .toBuffer();
 }

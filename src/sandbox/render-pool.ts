@@ -6,6 +6,7 @@ import { RenderCrashed, UndecodableImage } from './render-errors.ts';
 import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 
 // At least two, so that a picture need not wait for a film. One core stays free for HTTP requests.
+// A film may start one more thread, of its own (film-helper.ts).
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
 // A thread checks its stop flag between frames and layers. One that is inside a longer step is terminated after this time.

@@ -1,6 +1,6 @@
 /**
- * The entry point of a render thread. In development Node runs it by type stripping, so this file and everything it imports must
- * hold erasable TypeScript only.
+ * The entry point of a render thread. In development Node runs it by type stripping, so this file and everything it
+ * imports must hold erasable TypeScript only.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -17,7 +17,8 @@ if (!port) throw new Error('render.thread must be started by the render pool');
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 port.on('message', (call: RenderCall) => {
-  // Any error but a stop or a bad image is a bug: rethrown here it ends the thread, and the pool fails the task and starts another.
+  // Any error but a stop or a bad image is a bug: rethrown here it ends the thread, and the pool fails the task and
+  // starts another.
   void render(call).then(
     (message) =>
       port.postMessage(

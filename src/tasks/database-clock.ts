@@ -16,7 +16,7 @@ interface Sample {
 
 /**
  * The database's clock, for times that a response shows before they are stored. The clocks of processes differ, and rows
- * expire by the database's. Sampled in the background, so a creation costs no statement more; between samples the monotonic
+ * expire by the database's. Sampled in the background, so a creation needs no extra statement; between samples the monotonic
  * clock counts on. See docs/decisions/0021-times-of-the-database.md.
  */
 @Injectable()

@@ -6,7 +6,7 @@ import { FinalTasks } from './final-tasks.ts';
 import { DeleteTask } from './sql/delete-task.ts';
 import { TasksService } from './tasks.service.ts';
 
-/** The request waits so long for its files to be deleted. What is left then, the purge deletes. */
+/** How long the request waits for its files to be deleted. The purge deletes what is left then. */
 const FILES_MS = 5_000;
 
 /** Deletes tasks on request. See docs/decisions/0027-a-deleted-task-is-an-expired-one.md. */

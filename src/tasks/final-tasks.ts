@@ -15,8 +15,8 @@ const DROPPED_MS = 60_000;
 const MAX_DROPPED = 50_000;
 
 /**
- * Final tasks in memory. A final task never changes, but it or one of its files can be deleted, in another process too. The cache is kept small:
- * with 20,000 tasks garbage collection made every other request a fifth slower.
+ * Final tasks in memory. A final task never changes, but it or one of its files can be deleted, in another process too.
+ * The cache is kept small: with 20,000 tasks garbage collection made every other request a fifth slower.
  */
 @Injectable()
 export class FinalTasks implements OnModuleInit {

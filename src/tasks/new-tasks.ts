@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { MediaKind } from '../models/media-kind.ts';
 import { Config } from '../platform/config.ts';
 import { currentRequestId } from '../platform/logging/request-context.ts';
-import { DAY_MS } from '../platform/time.ts';
+import { DAY_MS, DAY_S } from '../platform/time.ts';
 import { traces } from '../platform/traces/traces.ts';
 import { DatabaseClock } from './database-clock.ts';
 import type { NewTask } from './sql/new-task.ts';
@@ -11,7 +11,7 @@ import { newTaskId } from './task-id.ts';
 import type { Approximation, ShownTask } from './task.entity.ts';
 import type { TaskOrigin } from './task-origin.ts';
 import type { TaskPriority } from './task-priority.ts';
-import { waitOf } from './wait-of-task.ts';
+import { deadlinesOf } from './task-deadlines.ts';
 
 export interface TaskRequest {
   kind: MediaKind;
@@ -62,13 +62,19 @@ export class NewTasks {
       created_at: task.created_at.getTime(),
       expires_at: task.expires_at.getTime(),
       low: task.low || undefined,
-      ...waitOf(task, this.config),
+      ...deadlinesOf(task, this.config, caller.limits.taskRetentionDays),
+      file_retention_s: this.ownFileRetentionS(caller),
       request_id: task.request_id ?? undefined,
       trace_parent: traces.link() ?? undefined,
       estimate_micros: caller.hasBudget ? request.estimate() : undefined,
       limits: caller.limits,
     };
     return { task, row };
+  }
+
+  /** Left out where the configured time applies, as for nearly every key. */
+  private ownFileRetentionS({ limits }: Caller): number | undefined {
+    return limits.fileRetentionDays < this.config.fileRetentionDays ? limits.fileRetentionDays * DAY_S : undefined;
   }
 
   private shown(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs: number): ShownTask {
@@ -86,7 +92,7 @@ export class NewTasks {
       created_at: new Date(nowMs),
       started_at: null,
       completed_at: null,
-      expires_at: new Date(nowMs + this.config.taskRetentionDays * DAY_MS),
+      expires_at: new Date(nowMs + caller.limits.taskRetentionDays * DAY_MS),
       source: origin.source,
       low: priority === 'low',
       parent_task_id: origin.parent,

@@ -1,4 +1,5 @@
 import { typeidUnboxed } from 'typeid-js';
+import { TIME_DIGITS, idBoundAt, timeOfId } from '../platform/schema/id-time.ts';
 import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../platform/schema/type-id.ts';
 
 export const TASK_ID = typeIdPattern('task');
@@ -11,35 +12,12 @@ const FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_([0-9]{1,3})$`);
 export const newTaskId = (ms: number = Date.now()): string =>
   idBoundAt(ms) + typeidUnboxed('task').slice('task_'.length + TIME_DIGITS);
 
-const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
-const TIME_DIGITS = 10;
-const LAST_MS = 2 ** 48 - 1;
-
-/**
- * A bound that sorts below every id of this millisecond or later, and above every earlier id.
- * @param ms since 1970; clamped to the times that an id can have
- * @param prefix of the ids, which have the form of those of tasks
- */
-export function idBoundAt(ms: number, prefix = 'task'): string {
-  let rest = Math.min(Math.max(ms, 0), LAST_MS);
-  let time = '';
-  for (let digit = 0; digit < TIME_DIGITS; digit += 1) {
-    time = DIGITS[rest % 32] + time;
-    rest = Math.floor(rest / 32);
-  }
-  return `${prefix}_${time}`;
-}
-
 /**
  * The time in the id of a batch. The ids of its tasks have the same time, which makes them a range of ids.
  * @returns milliseconds since 1970; null for a malformed id
  */
 export function createdMsOf(batchId: string): number | null {
-  if (!isBatchId(batchId)) return null;
-  let ms = 0;
-  for (const digit of batchId.slice('batch_'.length, 'batch_'.length + TIME_DIGITS))
-    ms = ms * 32 + DIGITS.indexOf(digit);
-  return ms;
+  return isBatchId(batchId) ? timeOfId(batchId) : null;
 }
 
 /** @param ms since 1970 */

@@ -70,10 +70,15 @@ export class Task {
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   @Column('timestamptz', { nullable: true }) completed_at: Date | null;
-  /** The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first start. */
+  /**
+   * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
+   * start.
+   */
   @Column('timestamptz') deadline_at: Date;
   /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
   @Column('real', { nullable: true }) run_deadline_s: number | null;
+  /** Seconds from the end that the files are kept; null: as long as the process that ends the task is configured. */
+  @Column('double precision', { nullable: true }) file_retention_s: number | null;
   /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;
 
@@ -86,7 +91,7 @@ export class Task {
   @Column('text', { nullable: true }) worker_id: string | null;
   /** Queued but throttled: its API key is at its limit of running tasks. The key's next task to end unparks it. */
   @Column('boolean') parked: boolean;
-  /** Queued and parked, because this pause holds it; null: none does. Left behind when the task ends. */
+  /** Queued and parked, because this pause holds it; null: none does. Not cleared when the task ends. */
   @Column('text', { nullable: true }) paused_by: string | null;
   /** The place in the line of waiting tasks: lower numbers are claimed first. See sql/line.ts. */
   @Column('smallint') priority: number;
@@ -141,7 +146,7 @@ export class Task {
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 }
 
-const SHOWN = [
+export const SHOWN = [
   'id',
   'api_key_id',
   'kind',
@@ -175,8 +180,8 @@ const SHOWN = [
 ] as const;
 
 /**
- * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need. The other columns are for workers:
- * reading them too would make a list of tasks a seventh slower.
+ * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need. The other columns
+ * are for workers: reading them too would make a list of tasks a seventh slower.
  */
 export type ShownTask = Pick<Task, (typeof SHOWN)[number]>;
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { MoreThan, Repository } from 'typeorm';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -8,12 +7,11 @@ import { Config } from '../platform/config.ts';
 import { HOUR_S } from '../platform/time.ts';
 import { activeSpan } from '../platform/traces/span.ts';
 import { BudgetRefusals } from './budget-refusals.ts';
-import { FinalTasks } from './final-tasks.ts';
+import { CachedTasks } from './cached-tasks.ts';
 import { NewTasks, type TaskRequest } from './new-tasks.ts';
 import { CreateKeyedTasks, type Creation, type Idempotency } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { ListTasks, type PageRequest, type TaskPage } from './sql/list-tasks.ts';
-import { ReadTasks } from './sql/read-tasks.ts';
 import { isTaskId } from './task-id.ts';
 import type { ShownTask } from './task.entity.ts';
 import { tasksCreated } from './task-metrics.ts';
@@ -35,14 +33,13 @@ export class TasksService {
     private readonly config: Config,
     private readonly creates: CreateTasks,
     private readonly keyedCreates: CreateKeyedTasks,
-    private readonly reads: ReadTasks,
+    private readonly cached: CachedTasks,
     private readonly lists: ListTasks,
     private readonly queue: TaskQueue,
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
     private readonly newTasks: NewTasks,
     private readonly waits: OpenWaits,
-    private readonly finals: FinalTasks,
     private readonly refusals: BudgetRefusals,
     @InjectRepository(IdempotencyKey) private readonly idempotencyKeys: Repository<IdempotencyKey>,
   ) {}
@@ -85,7 +82,10 @@ export class TasksService {
     return first?.request_hash.toString('hex') === bodyHash ? first : null;
   }
 
-  /** Replaces the stored response of an idempotency key: a request with `Prefer: wait` is answered later than it is stored. */
+  /**
+   * Replaces the stored response of an idempotency key: a request with `Prefer: wait` is answered later than it is
+   * stored.
+   */
   async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
     await this.idempotencyKeys.update({ api_key_id: apiKeyId, key, task_id: taskId }, { response: json });
   }
@@ -151,16 +151,7 @@ export class TasksService {
   }
 
   /** Reads the task of any API key: signed links carry their own permission. */
-  async read(taskId: string): Promise<ShownTask | null> {
-    const cached = this.finals.get(taskId);
-    if (cached !== undefined) {
-      // Answer at the end of the event-loop turn, like the reads that query the database: the responses of one turn are
-      // sent together, which costs both sides fewer wake-ups.
-      await endOfTurn();
-      return cached;
-    }
-    const task = await this.reads.find(taskId);
-    if (task) this.finals.add(task);
-    return task;
+  read(taskId: string): Promise<ShownTask | null> {
+    return this.cached.find(taskId);
   }
 }

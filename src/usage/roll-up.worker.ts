@@ -4,7 +4,7 @@ import { Interval } from '../platform/interval.ts';
 import { DAY_S, HOUR_S } from '../platform/time.ts';
 import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 
-/** A query reads what no sum contains from the ledger, so this bounds its work, not its truth. */
+/** A query reads from the ledger what no sum contains yet, so the interval affects its cost, not its result. */
 const ROLL_UP_EVERY_S = 15;
 const FIRST_PURGE_AFTER_S = 90;
 

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { RollUpWorker } from './roll-up.worker.ts';
+import { EraseUsage } from './sql/erase-usage.ts';
 import { ReadUsage } from './sql/read-usage.ts';
 import { RollUp } from './sql/roll-up.ts';
 import { KeySpending } from './key-spending.ts';
@@ -15,7 +16,7 @@ import { UsageService } from './usage.service.ts';
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum])],
   controllers: [UsageController],
-  providers: [KeySpending, ReadUsage, RollUp, RollUpWorker, UsageResolver, UsageService],
+  providers: [EraseUsage, KeySpending, ReadUsage, RollUp, RollUpWorker, UsageResolver, UsageService],
   exports: [UsageService],
 })
 export class UsageModule {}

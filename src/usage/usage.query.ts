@@ -1,10 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { TYPE_ID_SUFFIX } from '../platform/schema/type-id.ts';
+import { MAX_UNIX_S } from '../platform/time.ts';
 import { BUCKET_WIDTHS, type BucketWidth } from './bucket-width.ts';
 
-/** The year 9999. */
-const MAX_UNIX_S = 253_402_300_799;
 export const MAX_BUCKETS = 400;
 export const DEFAULT_BUCKETS = 31;
 const MAX_ZONE_LENGTH = 64;

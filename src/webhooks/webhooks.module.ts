@@ -17,12 +17,14 @@ import { TaskDeliveriesResolver } from './deliveries/task-deliveries.resolver.ts
 import { EndpointsController } from './endpoints/endpoints.controller.ts';
 import { EndpointsResolver } from './endpoints/endpoints.resolver.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
+import { ResealSweep } from './endpoints/reseal-sweep.ts';
 import { WebhookEndpoint } from './endpoints/webhook-endpoint.entity.ts';
 import { BudgetEvents } from './events/budget-events.worker.ts';
 import { EventRecorder } from './events/event-recorder.ts';
 import { EventsController } from './events/events.controller.ts';
 import { EventsResolver } from './events/events.resolver.ts';
 import { TaskEndRecorder } from './events/task-end-recorder.ts';
+import { EventsOfKey } from './events/events-of-key.ts';
 import { WebhookEvent } from './events/webhook-event.entity.ts';
 import { ReplayWorker } from './replays/replay.worker.ts';
 import { WebhookReplays } from './replays/webhook-replays.service.ts';
@@ -33,12 +35,16 @@ import { NewDeliveries } from './sql/new-deliveries.ts';
 import { WatchDeliveries } from './live/watch-deliveries.service.ts';
 import { ReadEndpointStats } from './sql/endpoint-stats.ts';
 import { ListDeliveries } from './sql/list-deliveries.ts';
+import { EraseWebhooks } from './sql/erase-webhooks.ts';
+import { EventPartitions } from './sql/event-partitions.ts';
+import { PurgeEvents } from './sql/purge-events.ts';
 import { FindUntaken } from './sql/find-untaken.ts';
 import { UntakenDispatches } from './deliveries/untaken-dispatches.ts';
 import { FinishAndClaim } from './sql/finish-and-claim.ts';
 import { InsertEvents } from './sql/insert-events.ts';
 import { Restoration } from './restored/restoration.entity.ts';
 import { RestoredWebhooks } from './restored/restored-webhooks.ts';
+import { ResealSecrets } from './sql/reseal-secrets.ts';
 import { ResendEvents } from './sql/resend-events.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
 import { WatchEndpoints } from './sql/watch-endpoints.ts';
@@ -79,9 +85,15 @@ import { WebhookGauges } from './webhook-gauges.ts';
     EndpointsResolver,
     EndpointsService,
     EventRecorder,
+    EventsOfKey,
     EventsResolver,
+    EraseWebhooks,
+    EventPartitions,
     FinishAndClaim,
     InsertEvents,
+    PurgeEvents,
+    ResealSecrets,
+    ResealSweep,
     ResendEvents,
     SweepDispatches,
     TaskEndRecorder,

@@ -1,7 +1,10 @@
 import { blocksOf } from '../../scripts/docs-check/blocks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
-/** Runs the workflow of docs/guides/n8n.md as n8n does: each node gets the item of the one before. n8n itself is not needed. */
+/**
+ * Runs the workflow of docs/guides/n8n.md as n8n does: each node gets the item of the one before. n8n itself is not
+ * needed.
+ */
 
 interface Pair {
   name: string;

@@ -11,7 +11,10 @@ import { execute, itWith, TOOLS, toolOf } from './support/tools.ts';
 const root = new URL('../../', import.meta.url).pathname;
 const programs = join(root, 'test/client/runtimes');
 
-/** The oldest Node that the client promises. `NODE20=…` names it; otherwise it is the Node of the system, if it is that old. */
+/**
+ * The oldest Node that the client promises. `NODE20=…` names it; otherwise it is the Node of the system, if it is that
+ * old.
+ */
 const oldNode = ((path = process.env.NODE20 ?? '/usr/bin/node') => {
   try {
     return execFileSync(path, ['--version'], { encoding: 'utf8' }).startsWith('v20.') ? path : 'Node 20';

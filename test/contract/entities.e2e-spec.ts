@@ -72,7 +72,8 @@ async function migratedTables(): Promise<Map<string, Table>> {
     left join information_schema.element_types e
            on e.object_schema = c.table_schema and e.object_name = c.table_name and e.object_type = 'TABLE'
           and e.collection_type_identifier = c.dtd_identifier
-    where t.table_schema = 'public' and t.table_type = 'BASE TABLE'`);
+    where t.table_schema = 'public' and t.table_type = 'BASE TABLE'
+      and not (select relispartition from pg_class where oid = quote_ident(t.table_name)::regclass)`);
   const keys: { table: string; column: string }[] = await dataSource.query(`
     select k.table_name as "table", k.column_name as "column"
     from information_schema.table_constraints c
@@ -86,7 +87,7 @@ async function migratedTables(): Promise<Map<string, Table>> {
     found.columns[column] = describeColumn(type, nullable);
     tables.set(table, found);
   }
-  for (const { table, column } of keys) tables.get(table)!.primaryKey.push(column);
+  for (const { table, column } of keys) tables.get(table)?.primaryKey.push(column); // a partition has the key of its table;
   return tables;
 }
 

@@ -15,8 +15,8 @@ const types = Object.values(buildSchema(committed('schema.graphql')).getTypeMap(
 );
 
 /**
- * Fields of GraphQL alone: REST serves them at paths of their own, or names them after the metadata key of the request, which
- * OpenAPI cannot list.
+ * Fields of GraphQL alone: REST serves them at paths of their own, or names them after the metadata key of the request,
+ * which OpenAPI cannot list.
  */
 const GRAPHQL_ONLY = [
   'ApiKey.endpoint',

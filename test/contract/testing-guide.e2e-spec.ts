@@ -3,7 +3,10 @@ import { promisify } from 'node:util';
 import { blocksOf } from '../../scripts/docs-check/blocks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
-/** After the block that starts a service, which `npm run docs:check` runs. Each fails when the service does not do what the page says. */
+/**
+ * After the block that starts a service, which `npm run docs:check` runs. Each fails when the service does not do what
+ * the page says.
+ */
 const [, ...commands] = blocksOf(new URL('../../', import.meta.url).pathname, 'docs/guides/testing.md')
   .filter(({ language }) => language === 'sh')
   .map(({ text }) => text);

@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
-import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
-import { TaskFeed } from '../../src/tasks/live/task-feed.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
+import { announcer } from './support/announce.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 /** Presses after which a control must have been reached. */
@@ -30,17 +29,16 @@ interface Focused {
 }
 
 describeInBrowser('the dashboard without a pointer', () => {
-  let service: TestApp;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let rest: Rest;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startApp(), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     rest = new Rest(service.baseUrl, service.api.key as string);
   });
   afterAll(async () => {
     await browser.close();
-    await service.close();
   });
 
   const focused = (page: Page) => page.evaluate(FOCUSED) as Promise<Focused>;
@@ -59,7 +57,7 @@ describeInBrowser('the dashboard without a pointer', () => {
   it('leads the focus in reading order, and past the menu by the skip link', async () => {
     const visitor = await Visitor.open(browser, service.baseUrl, { width: 1680 });
     const { page } = visitor;
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
     await page.locator('textarea[name=prompt]:focus').waitFor();
     await page.getByRole('link', { name: 'Skip to content' }).focus();
     const order: Focused[] = [];
@@ -105,9 +103,9 @@ describeInBrowser('the dashboard without a pointer', () => {
   });
 
   it('tells the steps of a task politely, one sentence in five seconds, and only a refusal at once', async () => {
-    const visitor = await Visitor.open(browser, service.baseUrl, { reducedMotion: true });
+    const visitor = await Visitor.open(browser, service.baseUrl);
     const { page } = visitor;
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
     await page.evaluate(`globalThis.spoken = [];
       new MutationObserver(() => spoken.push({ at: performance.now(), text: document.querySelector('[data-live]').textContent }))
         .observe(document.querySelector('[data-live]'), { childList: true, characterData: true, subtree: true })`);
@@ -118,16 +116,17 @@ describeInBrowser('the dashboard without a pointer', () => {
     await card.getByText(/^Running/).waitFor();
     const { data } = await rest.call<{ data: { task_id: string }[] }>('/v1/tasks?limit=1');
     const id = data[0]?.task_id ?? '';
+    const changes = await announcer(service.databaseUrl, service.keyId);
     const progress = async (percent: number) => {
       const change = `update tasks set progress = ${percent}, sequence = sequence + 1 where id = '${id}'`;
-      await queryOnce(service.database.url, change);
-      const row = await service.app.get(ReadTasks).find(id);
-      service.app.get(TaskFeed).publish(row ? [row] : []);
+      await queryOnce(service.databaseUrl, change);
+      changes.announce([id]);
     };
     // Of steps that follow one another closely only the last is still true when it is said.
     await progress(30);
     await progress(60);
     await says('60 percent: Heard by ear');
+    await changes.stop();
     await rest.call(`/v1/tasks/${id}/cancel`, {});
     await says('Cancelled: Heard by ear');
     const spoken = (await page.evaluate('spoken')) as { at: number; text: string }[];
@@ -150,11 +149,11 @@ describeInBrowser('the dashboard without a pointer', () => {
 
   it('hands out a key with Copy and stops a runaway batch, by keyboard alone at 400 %', async () => {
     // 1280 px at 400 % are 320 px of CSS.
-    const visitor = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256, reducedMotion: true });
+    const visitor = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256 });
     const { page, context } = visitor;
     const { keyboard } = page;
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
     await page.locator('textarea[name=prompt]:focus').waitFor();
     await keyboard.press('Tab'); // no letter is a shortcut in a field
     await keyboard.press('g');
@@ -191,6 +190,7 @@ describeInBrowser('the dashboard without a pointer', () => {
     await page.waitForURL('**/app/tasks');
     await page.getByRole('row').first().waitFor();
     await tabTo(page, /^All$/);
+    await keyboard.press('ArrowRight'); // Unfinished
     await keyboard.press('ArrowRight');
     await page.waitForURL('**/app/tasks?status=queued');
     const cancel = page.getByRole('button', { name: 'Cancel all queued' });

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 const run = promisify(execFile);
@@ -21,20 +21,19 @@ interface Listed {
 }
 
 describeInBrowser('the dashboard and other clients', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let rest: Rest;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt(), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     rest = new Rest(service.baseUrl, service.api.key as string);
     visitor = await Visitor.open(browser, service.baseUrl);
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     await browser.close();
-    await service.close();
   });
 
   it('shows code that runs as shown and makes the same request, in each language and way', async () => {
@@ -151,6 +150,7 @@ describeInBrowser('the dashboard and other clients', () => {
     await page.routeWebSocket('**/graphql', (socket) => socket.close({ code: 3000 }));
     await visitor.goto('/create');
     await page.getByText('Polling', { exact: true }).waitFor();
+    await page.getByLabel('Model').selectOption('gpt-image-2'); // the draft may have another one
     await page.locator('textarea[name=prompt]').fill('Without a socket');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('article').first().getByText('Succeeded').waitFor();
@@ -197,10 +197,10 @@ describeInBrowser('the dashboard and other clients', () => {
   });
 
   it('finds a picture and uses it, and signs out, by keyboard alone at 400 % without motion', async () => {
-    const small = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256, reducedMotion: true });
+    const small = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256 });
     const { page } = small;
     const { keyboard } = page;
-    await small.signIn(service.api.key as string);
+    await small.enter(service.api.key as string);
     await page.locator('textarea[name=prompt]').waitFor();
     await page.evaluate('document.activeElement.blur()');
     await keyboard.press('g');

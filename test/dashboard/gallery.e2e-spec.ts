@@ -51,8 +51,8 @@ describeInBrowser('a gallery of 300 outputs', () => {
       id,
       ...Array.from({ length: TASKS - 1 }, (_, at) => `00${String(TASKS - 1 - at).padStart(24, '0')}`),
     ].flatMap((task) => Array.from({ length: EACH }, (_, index) => `file_${task}_${index}`));
-    visitor = await Visitor.open(browser, service.baseUrl, { reducedMotion: true });
-    await visitor.signIn(service.api.key as string);
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     const { problems } = visitor;

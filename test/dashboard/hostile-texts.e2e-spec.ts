@@ -3,7 +3,7 @@ import { Receiver } from '../support/servers/receiver.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 /** Stands first, so that a shortened text still shows it. */
@@ -31,14 +31,14 @@ const MADE_BY_TEXT = `[...document.querySelectorAll('script:not([src]), iframe, 
 const READ = `document.body.innerText + [...document.querySelectorAll('[alt], [title], [aria-label]')].map((each) => each.alt + each.title + each.ariaLabel).join(' ') + [...document.querySelectorAll('textarea, input')].map((each) => each.value).join(' ')`;
 
 describeInBrowser('hostile texts on the dashboard', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let receiver: Receiver;
   const ids = { task: '', failed: '', file: '', endpoint: '', event: '', key: '' };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt({ WEBHOOK_RETRY_SCHEDULE: '600' }), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     receiver = await Receiver.start((_received, response) => {
       response.writeHead(500, { 'content-type': 'text/html' }).end(NASTY);
     });
@@ -69,18 +69,17 @@ describeInBrowser('hostile texts on the dashboard', () => {
     });
     // The service keeps no answers of its own network, where this receiver is.
     await queryOnce(
-      service.database.url,
-      `update webhook_deliveries set response_snippet = '${NASTY.replaceAll("'", "''")}' where status_code = 500`,
+      service.databaseUrl,
+      `update webhook_deliveries set response_snippet = '${NASTY.replaceAll("'", "''")}' where endpoint_id = '${ids.endpoint}' and status_code = 500`,
     );
-    visitor = await Visitor.open(browser, service.baseUrl, { reducedMotion: true });
+    visitor = await Visitor.open(browser, service.baseUrl);
     await visitor.page.addInitScript(
       `addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`,
     );
-    await visitor.signIn(made.body.key);
+    await visitor.enter(made.body.key);
   });
   afterAll(async () => {
     await browser.close();
-    await service.close();
     await receiver.stop();
   });
   afterEach(() => {

@@ -5,41 +5,54 @@ import { promisify } from 'node:util';
 import { say } from '../deploy/tools.ts';
 import { Api } from '../support/clients/api.ts';
 import { freePort } from '../support/free-port.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const RECEIVERS = [
-  { language: 'TypeScript', file: 'receiver.mts', program: process.execPath },
-  { language: 'Python', file: 'receiver.py', program: 'python3' },
+  { language: 'TypeScript', file: 'receiver.mts' },
+  { language: 'Python', file: 'receiver.py' },
 ];
-const hasPython = () =>
-  promisify(execFile)('python3', ['-c', 'import standardwebhooks']).then(
-    () => true,
-    () => false,
-  );
+const PIP_MS = 60_000;
+
+const run = promisify(execFile);
+
+/** The Python of an environment in this folder that has what the receiver imports; null where it cannot be made. */
+async function pythonIn(folder: string): Promise<string | null> {
+  const python = join(folder, 'python/bin/python3');
+  try {
+    await run('python3', ['-m', 'venv', join(folder, 'python')], { timeout: PIP_MS });
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'standardwebhooks'], {
+      timeout: PIP_MS,
+    });
+    return python;
+  } catch (error) {
+    say(`SKIPPED the receiver in Python: it needs python3-venv and PyPI (${String(error).split('\n')[0] ?? ''})`);
+    return null;
+  }
+}
 
 const NASTY = `<img src=x onerror=alert(1)> "'\`\${7*7}{{7*7}} javascript:alert(2) \u202Eevil <svg onload=alert(3)>`;
 
 describeInBrowser('connecting an app on the dashboard', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   const receivers: Receiver[] = [];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt({ WEBHOOK_RETRY_SCHEDULE: '600,600' }), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     visitor = await Visitor.open(browser, service.baseUrl);
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     const { problems } = visitor;
     await visitor.close();
     await browser.close();
-    await service.close();
     await Promise.all(receivers.map((receiver) => receiver.stop()));
     expect(problems).toEqual([]);
   });
@@ -63,7 +76,8 @@ describeInBrowser('connecting an app on the dashboard', () => {
 
   it('says why a webhook did not arrive, live, and sends it again', async () => {
     const { page } = visitor;
-    const receiver = await receive();
+    const [receiver, other] = [await receive(), await receive()];
+    const beside = await service.api.call<{ id: string }>('POST', '/v1/webhook_endpoints', { url: other.url });
     await visitor.goto('/webhooks/new');
     await dialog().getByLabel('URL').fill(receiver.url);
     await dialog().getByLabel('Description').fill(NASTY);
@@ -71,6 +85,9 @@ describeInBrowser('connecting an app on the dashboard', () => {
     const secret = await secretOnce();
     await page.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
     await page.getByText(NASTY).waitFor();
+    await page.reload();
+    await page.getByText(NASTY).waitFor();
+    expect(await page.content()).not.toContain(secret);
 
     await button('Send test').click();
     const [test] = await receiver.until(1);
@@ -95,16 +112,27 @@ describeInBrowser('connecting an app on the dashboard', () => {
     const request = page.getByRole('region', { name: 'Request headers of try 1' });
     await request.getByText(/webhook-id: evt_/).waitFor();
     expect(await request.textContent()).not.toContain('webhook-signature');
+    const response = page.getByRole('region', { name: 'Response of try 1' });
+    await response.getByText(/^500 in \d+ ms$/).waitFor();
     await page.getByRole('link', { name: 'Open the event' }).click();
     await page.getByRole('heading', { level: 1, name: 'task.failed' }).waitFor();
     expect(await page.getByRole('region', { name: 'Body of the event' }).textContent()).toContain(task_id);
+    // The service keeps no answers of its own network, where these receivers are.
+    await queryOnce(
+      service.databaseUrl,
+      `update webhook_deliveries set response_snippet = 'it is broken' where status_code = 500 and endpoint_id = '${endpointOf(page.url())}'`,
+    );
     await page.reload();
+    await response.getByText('it is broken').first().waitFor();
+    await other.until(1); // the other endpoint has got the event
 
     receiver.answer = (_received, response) => void response.writeHead(200).end('ok');
     await button('Resend').click();
     await page.getByRole('heading', { name: /200 in \d+ ms/ }).waitFor();
     const sent = (await receiver.until(3)).slice(1);
     expect(new Set(sent.map(({ event }) => event.id)).size).toBe(1);
+    expect(other.received).toHaveLength(1); // what was sent again went to one endpoint alone
+    await service.api.call('DELETE', `/v1/webhook_endpoints/${beside.body.id}`);
   });
 
   it('shows receivers that run as shown: they take what is signed, and nothing else', async () => {
@@ -118,11 +146,9 @@ describeInBrowser('connecting an app on the dashboard', () => {
     const folder = await mkdtemp(join(ROOT, 'coverage-receivers-')); // where Node finds the packages
     const programs: ChildProcess[] = [];
     try {
-      for (const { language, file, program } of RECEIVERS) {
-        if (language === 'Python' && !(await hasPython())) {
-          say('SKIPPED the receiver in Python: python3 has no standardwebhooks (pip install standardwebhooks)');
-          continue;
-        }
+      for (const { language, file } of RECEIVERS) {
+        const program = language === 'Python' ? await pythonIn(folder) : process.execPath;
+        if (!program) continue;
         await page.getByRole('radiogroup', { name: 'Language' }).getByText(language, { exact: true }).click();
         const code = await page.getByRole('region', { name: `Receiver in ${language}` }).textContent();
         const port = String(await freePort());
@@ -250,6 +276,9 @@ describeInBrowser('connecting an app on the dashboard', () => {
     await other.close();
   });
 });
+
+/** The endpoint in the address of an event. */
+const endpointOf = (url: string): string => /we_[0-9a-z]+/.exec(url)?.[0] ?? '';
 
 /** What a text reads now, and after more than a second. */
 async function ticks(read: () => Promise<string | null>): Promise<(string | null)[]> {

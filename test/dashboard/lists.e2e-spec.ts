@@ -2,26 +2,25 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
 import { Rest } from './support/rest.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { HAS_FOCUS, Visitor } from './support/visitor.ts';
 
 const scrollY = async (page: Page) => Number(await page.evaluate('scrollY'));
 
 describeInBrowser('the lists of the dashboard', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let rest: Rest;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt(), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     rest = new Rest(service.baseUrl, service.api.key as string);
-    visitor = await Visitor.open(browser, service.baseUrl, { reducedMotion: true });
-    await visitor.signIn(service.api.key as string);
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     await browser.close();
-    await service.close();
   });
 
   describe('the list of tasks', () => {
@@ -70,6 +69,138 @@ describeInBrowser('the lists of the dashboard', () => {
       await page.goBack();
       await page.waitForURL('**/app/tasks');
       expect(await page.getByLabel('Kind').inputValue()).toBe('');
+    });
+
+    it.each<[filter: string, choose: () => Promise<unknown>, address: RegExp, shown: () => Promise<string>]>([
+      [
+        'Status',
+        () =>
+          visitor.page
+            .getByRole('radiogroup', { name: 'Status' })
+            .getByText(/^Queued/)
+            .click(),
+        /^\?status=queued$/,
+        () => visitor.page.getByRole('radiogroup', { name: 'Status' }).locator(':checked').inputValue(),
+      ],
+      ...(
+        [
+          ['Kind', 'video', /^\?kind=video$/],
+          ['Model', 'sora-2', /^\?model=sora-2$/],
+          ['Error', 'provider_timeout', /^\?error=provider_timeout$/],
+          ['Time', 'hour', /^\?from=\d{10}$/],
+          ['Time', 'week', /^\?from=\d{10}$/],
+        ] as const
+      ).map(([name, value, address]): [string, () => Promise<unknown>, RegExp, () => Promise<string>] => [
+        `${name} ${value}`,
+        () => visitor.page.getByLabel(name, { exact: true }).selectOption(value),
+        address,
+        () => visitor.page.getByLabel(name, { exact: true }).inputValue(),
+      ]),
+    ])(
+      'has the filter %s in its address, which a reload, Back and Forward agree with',
+      async (_name, choose, address, shown) => {
+        const { page } = visitor;
+        const searchIs = (pattern: RegExp) => page.waitForURL((url) => pattern.test(url.search));
+        await visitor.goto('/tasks');
+        await page.getByRole('row').first().waitFor();
+        const without = await shown();
+        await choose();
+        await searchIs(address);
+        const chosen = await shown();
+        expect(chosen).not.toBe(without);
+        await page.reload();
+        await eventually('the choice after the reload', async () => (await shown()) === chosen);
+        await page.goBack();
+        await searchIs(/^$/);
+        await eventually('no choice after Back', async () => (await shown()) === without);
+        await page.goForward();
+        await searchIs(address);
+        await eventually('the choice after Forward', async () => (await shown()) === chosen);
+      },
+    );
+
+    it('finds tasks between two times, and by words while one types', async () => {
+      const { page } = visitor;
+      const none = page.getByText('No task matches these filters');
+      await visitor.goto('/tasks');
+      await page.getByLabel('Time').selectOption('exact');
+      await page.getByLabel('To', { exact: true }).fill('2020-01-02T03:04');
+      await none.waitFor();
+      const unix = Date.UTC(2020, 0, 2, 3, 4) / 1_000;
+      expect(new URL(page.url()).search).toBe(`?to=${unix}`);
+      await page.reload();
+      await none.waitFor();
+      expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('2020-01-02T03:04');
+      await page.getByLabel('To', { exact: true }).fill('2060-01-02T03:04');
+      await page.getByLabel('From').fill('2020-01-02T03:04');
+      await page.getByLabel('Words in the prompt').fill('plate 2');
+      await eventually('one task', async () => (await page.getByRole('row').count()) === 1);
+      await page.getByText('Plate 2', { exact: true }).waitFor();
+      const to = Date.UTC(2060, 0, 2, 3, 4) / 1_000;
+      await page.waitForURL(({ searchParams }) => searchParams.get('q') === 'plate 2');
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+        from: `${unix}`,
+        to: `${to}`,
+        q: 'plate 2',
+      });
+    });
+
+    it('leads from any screen to a recent task, and to those with words in the prompt', async () => {
+      const { page } = visitor;
+      const { keyboard } = page;
+      await rest.make({ model: 'sora-2', prompt: 'The newest plate #hang' });
+      await visitor.goto('/settings');
+      await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+      await keyboard.press('Control+k');
+      const palette = page.getByRole('dialog', { name: 'Search or jump' });
+      const recent = palette.getByRole('group', { name: 'Recent tasks' }).getByRole('option');
+      await recent.first().getByText('The newest plate').waitFor();
+      await recent.first().getByText('Queued').waitFor();
+      expect(await recent.count()).toBe(8);
+      await keyboard.type('newest pl');
+      await eventually('one is left', async () => (await recent.count()) === 1);
+      await keyboard.press('Enter');
+      await page.waitForURL('**/app/tasks/task_*');
+      await page.getByText('The newest plate').first().waitFor();
+
+      await keyboard.press('Control+k');
+      await keyboard.type('plate 3');
+      await palette.getByRole('option', { name: 'Tasks with “plate 3” in the prompt' }).click();
+      await page.waitForURL('**/app/tasks?q=plate+3');
+      await page.getByText('Plate 3', { exact: true }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(1);
+
+      const theme = () => page.evaluate('document.documentElement.dataset.theme');
+      const before = await theme();
+      await keyboard.press('Control+k');
+      await keyboard.type('theme');
+      await palette
+        .getByRole('group', { name: 'Actions' })
+        .getByRole('option', { name: /^Theme: / })
+        .waitFor();
+      await keyboard.press('Enter');
+      await eventually('the other theme', async () => (await theme()) !== before);
+      expect(await palette.count()).toBe(0);
+    });
+
+    it('shows what is unfinished, in one choice that the address keeps', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks');
+      await page.getByRole('radio', { name: 'Unfinished' }).check();
+      await page.waitForURL((url) => url.searchParams.get('status') === 'queued,running');
+      await page.getByText('The newest plate').first().waitFor();
+      await page.getByRole('button', { name: 'Cancel all unfinished' }).waitFor();
+      await page.reload();
+      await page.getByText('The newest plate').first().waitFor();
+      expect(await page.getByRole('radio', { name: 'Unfinished' }).isChecked()).toBe(true);
+      expect(
+        await page
+          .getByRole('row')
+          .getByText(/Succeeded|Done/)
+          .count(),
+      ).toBe(0);
+      await visitor.goto('/tasks?status=failed,nonsense');
+      await eventually('the known one', () => page.getByRole('radio', { name: /^Failed/ }).isChecked());
     });
 
     it('comes back from a task to the same place, with the focus on the same row', async () => {
@@ -179,6 +310,28 @@ describeInBrowser('the lists of the dashboard', () => {
       await page.getByRole('button', { name: `Cancel ${rest2} tasks` }).click();
       await page.getByText(`${rest2} tasks cancelled, 0 had already ended.`).waitFor();
       expect((await rest.call<{ status: string }>(`/v1/tasks/${later}`)).status).toBe('queued');
+    });
+
+    it('cancels what is queued and lets what runs finish, if one chooses so', async () => {
+      const { page } = visitor;
+      const counts = () => rest.call<{ queued: number; running: number }>('/v1/tasks/counts');
+      const waiting = await Promise.all(
+        [1, 2, 3].map((nth) => rest.make({ model: 'sora-2', prompt: `Line ${nth} #hang` })),
+      );
+      await eventually('some run and some wait', async () => {
+        const { queued, running } = await counts();
+        return running > 0 && queued >= waiting.length;
+      });
+      const before = await counts();
+      await visitor.goto('/tasks');
+      await page.getByRole('row').first().waitFor();
+      await page.getByRole('button', { name: 'Cancel all unfinished' }).click();
+      const dialog = page.getByRole('dialog', { name: `Cancel ${before.queued + before.running} tasks?` });
+      await dialog.getByText(`Queued, let ${before.running} running finish`).click();
+      const queuedOnly = page.getByRole('dialog', { name: `Cancel ${before.queued} tasks?` });
+      await queuedOnly.getByRole('button', { name: `Cancel ${before.queued} tasks` }).click();
+      await page.getByText(`${before.queued} tasks cancelled, 0 had already ended.`).waitFor();
+      expect(await counts()).toMatchObject({ queued: 0, running: before.running });
       expect(visitor.problems).toEqual([]);
     });
   });

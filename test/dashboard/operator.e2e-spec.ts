@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Api } from '../support/clients/api.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 const SCOPES = [
@@ -15,7 +16,6 @@ const SCOPES = [
   'operations:manage',
 ];
 const SCREENS = [
-  '/create',
   '/tasks',
   '/gallery',
   '/connect',
@@ -24,18 +24,19 @@ const SCREENS = [
   '/queue',
   '/providers',
   '/usage',
-  '/usage?by=key',
   '/settings',
+  '/usage?by=key',
   '/settings/about',
+  '/create',
 ];
 
 describeInBrowser('operating on the dashboard', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt(), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     const named = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: '=HYPERLINK("x")' });
     const other = new Api(service.baseUrl, named.body.key);
     const ids = await Promise.all([
@@ -46,13 +47,12 @@ describeInBrowser('operating on the dashboard', () => {
     ]);
     for (const [nth, { body }] of ids.entries()) await (nth === 3 ? other : service.api).untilFinal(body.task_id);
     visitor = await Visitor.open(browser, service.baseUrl);
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     const { problems } = visitor;
     await visitor.close();
     await browser.close();
-    await service.close();
     expect(problems).toEqual([]);
   });
 
@@ -86,6 +86,44 @@ describeInBrowser('operating on the dashboard', () => {
       .click();
     await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
     expect(new URL(page.url()).search).toContain('error=provider_timeout');
+  });
+
+  it('has in its CSV, hour by hour, what REST says of each hour', async () => {
+    const { page } = visitor;
+    // All ended in this hour: copies that ended in earlier ones.
+    await queryOnce(
+      service.databaseUrl,
+      `insert into usage_ledger
+       select copy.* from usage_ledger made, generate_series(1, 3) n,
+         lateral jsonb_populate_record(made, jsonb_build_object(
+           'task_id', made.task_id || n, 'rolled_up', false, 'completed_at', made.completed_at - n * interval '5 hours')) copy
+       where made.api_key_id = '${service.keyId}' and (n <> 2 or made.outcome = 'succeeded')`,
+    );
+    await visitor.goto('/usage');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    const [head, ...lines] = (await readFile(await download.path(), 'utf8'))
+      .split('\r\n')
+      .map((line) => line.split(','));
+    expect(head?.slice(0, 6)).toEqual(['from', 'model', 'succeeded', 'failed', 'cancelled', 'images']);
+    const since = Math.floor(Date.now() / 3_600_000) * 3_600 - 23 * 3_600;
+    const { body } = await service.api.get<{
+      data: { start_time: number; results: { model: string; [figure: string]: string | number }[] }[];
+    }>(`/v1/usage?start_time=${since}&bucket_width=1h&group_by=model&limit=24`);
+    const hours = body.data.flatMap(({ start_time: at, results }) =>
+      results.map(({ model, succeeded, failed, cancelled, images }) =>
+        [new Date(at * 1_000).toISOString(), model, succeeded, failed, cancelled, images].map(String),
+      ),
+    );
+    expect(lines.map((line) => line.slice(0, 6))).toEqual(hours);
+    expect(hours.map(([, ...figures]) => figures.join(' '))).toEqual([
+      'gpt-image-2 1 2 0 1',
+      'gpt-image-2 1 0 0 1',
+      'gpt-image-2 1 2 0 1',
+      'gpt-image-2 1 2 0 1',
+    ]);
   });
 
   it('filters tasks by error and metadata; address, reload, Back and Forward agree', async () => {
@@ -139,9 +177,9 @@ describeInBrowser('operating on the dashboard', () => {
       await page.locator('input[name=key]').fill(body.key);
       await page.keyboard.press('Enter');
       await page.waitForURL('**/app/create');
+      await page.getByRole('heading', { level: 1 }).waitFor();
       for (const path of SCREENS) {
-        await limited.goto(path);
-        await page.getByRole('heading', { level: 1 }).waitFor();
+        await limited.go(path);
         await page.locator('[aria-busy]').waitFor({ state: 'detached' });
         // GraphQL answers a lacking scope with 200 and an error, which a screen shows as a panel.
         if ((await page.getByText('insufficient_scope').count()) > 0) refused.push(`${scope}: ${path}`);

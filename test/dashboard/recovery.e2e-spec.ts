@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { cloneDatabase } from '../support/database.ts';
-import { startApp, testEnv, type TestApp } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { spawnService } from '../support/process.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 /** The longest pause between two attempts is 30 s, and up to a quarter more. */
@@ -17,7 +18,7 @@ describeInBrowser('the dashboard while the service restarts', () => {
     try {
       const baseUrl = env['PUBLIC_URL'] as string;
       const visitor = await Visitor.open(browser, baseUrl);
-      await visitor.signIn(env['BOOTSTRAP_API_KEY'] as string);
+      await visitor.enter(env['BOOTSTRAP_API_KEY'] as string);
       await visitor.page.locator('textarea[name=prompt]').fill('Through a restart #delay:4');
       await visitor.page.keyboard.press('Control+Enter');
       const card = visitor.page.getByRole('article').first();
@@ -41,7 +42,7 @@ describeInBrowser('the dashboard while the service restarts', () => {
   });
 
   it('loads the new build when it was updated under an open tab, and keeps the draft', async () => {
-    const [service, browser] = await Promise.all([startApp({ ROLE: 'api' }), launch()]);
+    const [service, browser] = await Promise.all([joinShared(), launch()]);
     try {
       const { page, context } = await visit(browser, service);
       await page.locator('textarea[name=prompt]').fill('A draft of a lighthouse');
@@ -77,13 +78,12 @@ describeInBrowser('the dashboard while the service restarts', () => {
       await context.close();
     } finally {
       await browser.close();
-      await service.close();
     }
   });
 });
 
-async function visit(browser: Browser, { api, baseUrl }: TestApp): Promise<Visitor> {
+async function visit(browser: Browser, { api, baseUrl }: SharedService): Promise<Visitor> {
   const visitor = await Visitor.open(browser, baseUrl);
-  await visitor.signIn(api.key as string);
+  await visitor.enter(api.key as string);
   return visitor;
 }

@@ -1,20 +1,19 @@
 import { describeInBrowser, launch } from './support/browser.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 describeInBrowser('several tasks of one form', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt(), launch()]);
-    visitor = await Visitor.open(browser, service.baseUrl);
-    await visitor.signIn(service.api.key as string);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
+    visitor = await Visitor.open(browser, service.baseUrl, { motion: true });
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     await browser.close();
-    await service.close();
   });
 
   const tasks = async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { eventually } from '../support/wait.ts';
 import { describeInBrowser, launch } from './support/browser.ts';
-import { type BuiltService, startBuilt } from './support/service.ts';
+import { joinShared, type SharedService } from './support/shared-service.ts';
 import { Visitor } from './support/visitor.ts';
 
 interface Task {
@@ -12,7 +12,7 @@ interface Task {
 }
 
 describeInBrowser('looking at what was made', () => {
-  let service: BuiltService;
+  let service: SharedService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let film: Task;
@@ -28,17 +28,16 @@ describeInBrowser('looking at what was made', () => {
   };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt(), launch()]);
+    [service, browser] = await Promise.all([joinShared(), launch()]);
     [film, pictures] = await Promise.all([
       call('/v1/generations', { model: 'sora-2', prompt: 'A train in fog', duration: 3, resolution: '720P' }),
       call('/v1/generations', { model: 'gpt-image-2', prompt: 'A fox asleep', n: 3 }),
     ]);
     visitor = await Visitor.open(browser, service.baseUrl);
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     await browser.close();
-    await service.close();
   });
 
   it('plays a film, seeks by ranges, steps by frames, changes speed, and downloads the right bytes', async () => {

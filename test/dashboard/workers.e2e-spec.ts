@@ -29,7 +29,7 @@ describeInBrowser('the screens of operators', () => {
       workers.push(await spawnService({ ...service.env, ROLE: 'worker', PORT: port, WORKER_CONCURRENCY: '4' }));
     }
     visitor = await Visitor.open(browser, service.baseUrl);
-    await visitor.signIn(service.api.key as string);
+    await visitor.enter(service.api.key as string);
   });
   afterAll(async () => {
     const { problems } = visitor;

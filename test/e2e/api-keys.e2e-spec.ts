@@ -10,7 +10,8 @@ import { keysCommand } from '../../src/cli/commands/keys.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../src/cli/manage-keys.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
-import { SECRET_KEY, startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { SECRET_KEY } from '../support/test-env.ts';
 import { aFailure } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
@@ -94,6 +95,8 @@ describe('authenticating', () => {
         maxQueued: 5000,
         maxFileBytes: 5368709120,
         weight: 10,
+        taskRetentionDays: 30,
+        fileRetentionDays: 7,
       },
       hasBudget: false,
     });
@@ -222,6 +225,8 @@ describe('managing', () => {
         max_queued: 7,
         max_file_bytes: 5368709120,
         weight: 10,
+        task_retention_days: 30,
+        file_retention_days: 7,
         budget: null,
       },
       budget_status: null,

@@ -30,8 +30,8 @@ describe('a batch of 1,000 beside the single task of another key', () => {
     return row!.n;
   };
 
-  // A claim takes as many tasks as there are free slots; one more may have begun when the task was created. A low task beside
-  // normal ones gets every tenth start.
+  // A claim takes as many tasks as there are free slots; one more may have begun when the task was created. A low task
+  // beside normal ones gets every tenth start.
   it.each([
     ['low', 'normal', 2 * CONCURRENCY],
     ['low', 'low', 2 * CONCURRENCY],

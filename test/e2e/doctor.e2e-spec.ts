@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testEnv } from '../support/app.ts';
+import { Client } from 'pg';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
 interface Finding {
@@ -66,6 +67,24 @@ describe('darkroom doctor', () => {
     expect(findings).toContainEqual({ check: 'standbys', ok: true, note });
     expect(code).toBe(0);
   });
+
+  it('shows the partitions of tasks and webhooks', async () => {
+    const { findings } = await examine('models: {}');
+    const notes = findings.filter(({ check }) => check === 'partitions').map(({ note }) => note);
+    const day = String.raw`\d{4}-\d\d-\d\d`;
+    const one = `1 partitions, the oldest until ${day}, the newest until ${day}; none has rows outside of them`;
+    expect(notes).toEqual([
+      expect.stringMatching(new RegExp(`^tasks: ${one}$`)),
+      expect.stringMatching(new RegExp(`^webhook_events, webhook_dispatches, webhook_deliveries: ${one}$`)),
+    ]);
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+      values ('evt_7zzzzzzzzz', 'key_1', 'task.completed', '', now(), now())`);
+    await client.end();
+    const after = (await examine('models: {}')).findings.filter(({ check }) => check === 'partitions');
+    expect(after[1]!.note).toMatch(/; 1 rows in webhook_events_rest$/);
+  }, 60_000);
 
   it('lists the bound models without a price', async () => {
     const prices = [

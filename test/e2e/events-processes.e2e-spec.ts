@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
@@ -19,7 +19,7 @@ interface One {
 interface All {
   tasksUpdated: { taskId: string; status: string; progress: number };
 }
-const aVideo = { model: 'sora-2', prompt: 'Waves #delay:1', resolution: '720P', duration: 2 };
+const aVideo = { model: 'sora-2', prompt: 'Waves #delay:1', resolution: '720P', duration: 5 };
 
 /** One poll waits at most 60 s, and a busy machine may render the video for longer. */
 async function longPollUntilFinal(api: Api, taskId: string): Promise<TaskBody> {

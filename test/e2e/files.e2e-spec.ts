@@ -78,7 +78,7 @@ beforeAll(async () => {
   })
   class FilesApp {}
 
-  links = new FileLinks(Buffer.alloc(32, 7), 'http://unused', TTL_S);
+  links = new FileLinks([Buffer.alloc(32, 7)], 'http://unused', TTL_S);
   app = await createHttpApp(FilesApp, { corsOrigins: [] });
   await app.listen(0, '127.0.0.1');
 });
@@ -174,7 +174,7 @@ describe('a signed link', () => {
 
   it('answers 403 when it is forged, expired or incomplete, whether the file exists or not', async () => {
     const { url, id } = await given();
-    const stranger = new FileLinks(Buffer.alloc(32, 8), 'http://unused', TTL_S);
+    const stranger = new FileLinks([Buffer.alloc(32, 8)], 'http://unused', TTL_S);
     const { id: other } = await given();
     const signature = new URL(url).searchParams.get('signature')!;
     const forged = [

@@ -1,12 +1,26 @@
-import { Client, type Pool } from 'pg';
+import { Client, type Pool, escapeLiteral } from 'pg';
 import { DataSource } from 'typeorm';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
+import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
+import { settleLate } from '../../src/tasks/sql/settle-late.ts';
+import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
+import { WatchTasks } from '../../src/tasks/sql/watch-tasks.ts';
+import { TASK_TABLES } from '../../src/tasks/partitioned-tables.ts';
+import { EventsOfKey } from '../../src/webhooks/events/events-of-key.ts';
+import { EVENT_TABLES } from '../../src/webhooks/partitioned-tables.ts';
+import { NewDeliveries } from '../../src/webhooks/sql/new-deliveries.ts';
+import { PurgeEvents } from '../../src/webhooks/sql/purge-events.ts';
+import { ReplayEvents } from '../../src/webhooks/sql/replay-events.ts';
+import { idBoundAt } from '../../src/platform/schema/id-time.ts';
 import { RollUp } from '../../src/usage/sql/roll-up.ts';
 import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { DAY_MS } from '../../src/platform/time.ts';
 import { eventually } from '../support/wait.ts';
 import { BatchClient } from '../support/clients/batches.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
@@ -21,7 +35,12 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.note_reservations': ['tasks_pkey'],
   'tasks.read': ['tasks_pkey'],
   'tasks.read_stored': ['tasks_pkey'],
-  'tasks.delete': ['tasks_pkey', 'tasks_of_key'],
+  'tasks.ended_of': ['tasks_pkey'],
+  'tasks.take_leases': ['tasks_pkey'],
+  'tasks.settle_late': ['tasks_pkey', 'usage_ledger_pkey', 'key_load_pkey', 'key_budgets_pkey'],
+  'tasks.files_purged': ['tasks_pkey'],
+  'tasks.delete_expired': ['tasks_pkey'],
+  'tasks.delete': ['tasks_pkey', 'tasks_of_key', 'partitioned_tables_pkey'],
   'tasks.claim': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.claim_turns': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.claim_reserved': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
@@ -38,8 +57,11 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.overdue': ['tasks_due'],
   'tasks.worn_out': ['tasks_leased'],
   'tasks.take_expired_files': ['tasks_files_expiring', 'tasks_pkey'],
-  'tasks.take_expired': ['tasks_expiring', 'tasks_pkey'],
+  'tasks.take_expired': ['tasks_expiring', 'tasks_pkey', 'partitioned_tables_pkey'],
+  'tasks.take_left': ['tasks_expiring', 'tasks_pkey', 'partitioned_tables_pkey'],
+  'tasks.take_expired_rest': ['tasks_expiring', 'tasks_pkey', 'partitioned_tables_pkey'],
   'tasks.list': ['tasks_of_key'],
+  'tasks.list end': ['tasks_of_key'],
   'tasks.list failed': ['tasks_failed_of_key'],
   'tasks.list failed err': ['tasks_failed_of_key'],
   'tasks.count': ['tasks_of_key', 'tasks_unfinished_of_key', 'tasks_failed_of_key'],
@@ -89,11 +111,92 @@ const BY_INDEX: Record<string, string[]> = {
     'webhook_dispatches_pkey',
     'webhook_events_pkey',
   ],
+  'webhooks.redeliver': [
+    'webhook_events_pkey',
+    'webhook_endpoints_pkey',
+    'webhook_endpoints_of_key',
+    'webhook_dispatches_pkey',
+  ],
+  'webhooks.list': ['webhook_deliveries_of_endpoint', 'webhook_events_pkey'],
+  'webhooks.list_of_event': ['webhook_deliveries_pkey', 'webhook_events_pkey'],
+  'webhooks.list_of_tasks': ['webhook_events_of_task', 'webhook_deliveries_pkey'],
+  'webhooks.new_deliveries': ['webhook_endpoints_of_key', 'webhook_deliveries_of_endpoint'],
+  'webhooks.read_deliveries': ['webhook_deliveries_of_endpoint', 'webhook_events_pkey'],
+  'webhooks.replay': [
+    'webhook_replays_running',
+    'webhook_replays_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_endpoints_pkey',
+  ],
+  'webhooks.see_events': ['webhook_events_pkey'],
+  'webhooks.purge': [
+    'webhook_events_expiring',
+    'partitioned_tables_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_deliveries_pkey',
+  ],
+  'webhooks.purge_left': [
+    'webhook_events_expiring',
+    'partitioned_tables_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_deliveries_pkey',
+  ],
+  'webhooks.purge_rest': [
+    'webhook_events_expiring',
+    'partitioned_tables_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_deliveries_pkey',
+  ],
+  'webhooks.stop_expired': [
+    'webhook_dispatches_due',
+    'partitioned_tables_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_events_pkey',
+  ],
 };
 const ROWS = 20_000;
 
+/** Those that find tasks by their ids: of a partitioned table they read only the partition that can hold one. */
+const BY_ID = [
+  'tasks.read',
+  'tasks.read_stored',
+  'tasks.read_places',
+  'tasks.read_timelines',
+  'tasks.ended_of',
+  'tasks.watch',
+  'tasks.renew_leases',
+  'tasks.take_leases',
+  'tasks.record_progress',
+  'tasks.record_submit_intent',
+  'tasks.end',
+  'tasks.settle_late',
+  'tasks.note_reservations',
+  'tasks.delete',
+  'tasks.files_purged',
+  'tasks.delete_expired',
+];
+/** Those that find what belongs to events by their ids, with the tables of which they read one partition. */
+const BY_EVENT: Record<string, string[]> = {
+  'webhooks.claim': ['webhook_events'],
+  'webhooks.finish': ['webhook_dispatches', 'webhook_events'],
+  'webhooks.redeliver': ['webhook_events'],
+  'webhooks.list': ['webhook_events'],
+  'webhooks.list_of_event': ['webhook_deliveries', 'webhook_events'],
+  'webhooks.list_of_tasks': ['webhook_deliveries'],
+  'webhooks.read_deliveries': ['webhook_events'],
+};
+/** Read no partition at all when the bounds of their ids are null. */
+const BOUNDED = ['tasks.list batch', 'tasks.list end', 'webhooks.list_of_event', 'webhooks.see_events'];
+/** Besides the first one, which holds what is older. */
+const PARTITIONS = 30;
+
 interface Plan {
   'Node Type': string;
+  'Actual Loops'?: number;
   'Relation Name'?: string;
   'Index Name'?: string;
   Plans?: Plan[];
@@ -122,13 +225,14 @@ describe('the statements of the hot path', () => {
     const endpoint = await hooks.endpoint('http://127.0.0.1:1999/hook');
     const film = await service.api.create({ model: 'seedance-2', prompt: 'A river', duration: 4 });
     const hang = await service.api.create(aHang);
-    await service.api.create(aCat, { 'idempotency-key': 'a', prefer: 'wait=20' });
+    const cat = await service.api.create(aCat, { 'idempotency-key': 'a', prefer: 'wait=20' });
     await service.api.create(aCat, { 'idempotency-key': 'a' });
     await service.api.create(aFailure, { prefer: 'wait=20' });
     const budgeted = await createWithBudget();
     await service.api.call('POST', '/v1/images/generations', aFailure, { 'x-stainless-retry-count': '1' });
     await eventually('progress', async () => (await service.api.get<TaskBody>(`/v1/tasks/${film.body.task_id}`)).body.progress > 0); // prettier-ignore
     await service.api.get('/v1/tasks');
+    for (let times = 0; times < 2; times += 1) await service.api.get('/v1/tasks?limit=1');
     await service.api.get('/v1/tasks?status=failed');
     await service.api.get('/v1/tasks?error_code=provider_timeout');
     await service.api.get('/v1/tasks/counts');
@@ -167,11 +271,21 @@ describe('the statements of the hot path', () => {
     await service.api.call('POST', '/v1/estimates', aCat);
     await service.api.get('/v1/batches');
     await eventually('the sweep of batches', async () => sent.has('batches.left_behind'));
+    const ids = [hang.body.task_id];
+    await service.app.get(ChangedTasks).endedOf(ids);
+    await service.app.get(WatchTasks).read(ids, { models: [], seconds: [] });
+    await service.app.get(TakeLeases).take(['none']);
+    await service.app.get(PurgeRows).filesPurged(['none']);
+    await service.app.get(PurgeRows).delete(['none']);
+    await service.app.get(Sql).transaction((tx) => settleLate(tx, [cat.body.task_id]));
     const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
     await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
     await service.app
       .get(RecordSubmit)
       .intent({ id: 'none', attempt: 1 }, { ...place, approximations: [], price: null, calls: 1 }, null); // the sandbox is free and records none
+    await readDeliveries(endpoint.id, cat.body.task_id);
+    await service.app.get(PurgeEvents).run();
+    await service.app.get(ReplayEvents).step();
     await service.app.get(RecordSubmit).isFull({ id: 'none', attempt: 1 }, { ...place, concurrency: 1 });
     for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
   });
@@ -190,6 +304,18 @@ describe('the statements of the hot path', () => {
         execute format('alter table %s set (autovacuum_enabled = false)', each);
       end loop;
     end $$`);
+
+  const readDeliveries = async (endpointId: string, taskId: string) => {
+    const { data } = await new WebhookClient(service.api).deliveries(endpointId);
+    const found = data.map(({ id }: { id: string }) => ({ id, endpoint_id: endpointId, api_key_id: '' }));
+    await service.api.get(`/v1/webhook_events/${data[0].event_id}`);
+    await service.api.call('POST', `/v1/webhook_events/${data[0].event_id}/redeliver`);
+    await service.app.get(NewDeliveries).since(['none'], Date.now());
+    await service.app.get(NewDeliveries).read(found);
+    await service.app.get(EventsOfKey).ids('none').next();
+    const query = `{ task(taskId: "${taskId}") { webhookDeliveries { id } } }`;
+    await service.api.call('POST', '/graphql', { query });
+  };
 
   /** Keys without a budget send none of its statements. */
   const createWithBudget = async (): Promise<Api> => {
@@ -253,48 +379,136 @@ describe('the statements of the hot path', () => {
          select 'we_' || n, 'key_' || n, 'http://x', '{task.completed}', '', '', '' from generate_series(1, $1::int / 10) n
        ), events as (
          insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
-         select 'evt_' || n, 'key_' || n, 'task.completed', '', now(), now() + interval '30 days' from generate_series(1, $1) n
+         select 'evt_00' || lpad(n::text, 24, '0'), 'key_' || n, 'task.completed', '', now(), now() + interval '30 days' from generate_series(1, $1) n
        )
        insert into webhook_dispatches (event_id, endpoint_id, due_at, lease_until)
-       select 'evt_' || n, 'we_' || (1 + n % ($1 / 10)), case when n % 5 = 0 then now() end, case when n % 5 = 1 then now() end
+       select 'evt_00' || lpad(n::text, 24, '0'), 'we_' || (1 + n % ($1 / 10)), case when n % 5 = 0 then now() end, case when n % 5 = 1 then now() end
        from generate_series(1, $1) n`,
       [ROWS],
     );
   };
 
+  /** A copy of the partitioned tables in partitions of a day, the last of which is that of tomorrow. */
+  const partition = async () => {
+    await pool.query('create schema parted');
+    for (const { prefix, tables } of [TASK_TABLES, EVENT_TABLES]) {
+      for (const { name, key } of tables) await copyInPartitions(name, key, prefix);
+    }
+    const { rows } = await pool.query<{ endpoint_id: string }>(
+      `update parted.webhook_dispatches set due_at = now(), lease_until = null where event_id > 'evt_01' returning endpoint_id`,
+    );
+    sent.set('webhooks.claim', { ...sent.get('webhooks.claim')!, values: [[rows[0]!.endpoint_id], 10, 10, 60] });
+  };
+
+  const copyInPartitions = async (table: string, key: string, prefix: string) => {
+    const tomorrow = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
+    const bounds = Array.from({ length: PARTITIONS + 1 }, (_, at) =>
+      escapeLiteral(idBoundAt(tomorrow - (PARTITIONS - 1 - at) * DAY_MS, prefix)),
+    );
+    const ranges = bounds.map((to, at) => `from (${at === 0 ? 'minvalue' : bounds[at - 1]!}) to (${to})`);
+    await pool.query(`
+      create table parted.${table} (like public.${table} including all) partition by range (${key});
+      ${ranges.map((range, at) => `create table parted.${table}_${at} partition of parted.${table} for values ${range};`).join('')}
+      insert into parted.${table} select * from public.${table};
+      analyze parted.${table}`);
+  };
+
   /** The generic plan, which the service caches for any values. The connection is discarded, because it keeps the setting. */
-  async function planOf(name: string): Promise<Plan[]> {
+  const planOf = (name: string): Promise<Plan[]> =>
+    explain(name, 'explain (format json)', BOUNDED.includes(name) ? literalOf : () => 'null');
+
+  async function explain(name: string, how: string, literal: (value: unknown) => string): Promise<Plan[]> {
     const { text, values } = sent.get(name) ?? {};
     if (!text || !values) throw new Error(`${name} was not sent.`);
     const client = await pool.connect();
     try {
       await client.query('set plan_cache_mode = force_generic_plan');
+      await client.query('set search_path = parted, public');
       await client.query(`prepare hot as ${text}`);
-      const nulls = values.length > 0 ? `(${values.map(() => 'null').join(', ')})` : '';
-      const { rows } = await client.query(`explain (format json) execute hot${nulls}`);
+      const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : '';
+      await client.query('begin');
+      const { rows } = await client.query(`${how} execute hot${given}`);
+      await client.query('rollback');
       return flat((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan);
     } finally {
       client.release(true);
     }
   }
 
+  /** Partitions of webhooks only once they have rows, as autovacuum does: of the tables of tasks any state is tried. */
+  const analyze = () =>
+    pool.query(`do $$ declare each regclass; has_rows boolean; begin
+      for each in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('select exists (select from %s)', each) into has_rows;
+        if has_rows or each::text not like 'webhook\\_%' then execute format('analyze %s', each); end if;
+      end loop;
+    end $$`);
+
   const steps: [string, () => Promise<unknown>][] = [
     ['while the tables are nearly empty and were never analysed', async () => undefined],
     [`with ${2 * ROWS} rows that were never analysed`, fill],
-    [`with ${2 * ROWS} rows, analysed`, () => pool.query('analyze')],
+    [`with ${2 * ROWS} rows, analysed`, analyze],
   ];
   describe.each(steps)('%s', (_when, prepare) => {
-    beforeAll(prepare);
+    /** The index of the whole table by that of a partition. */
+    let ofTable: Map<string, string>;
+
+    beforeAll(async () => {
+      await prepare();
+      const { rows } = await pool.query<{ part: string; whole: string }>(
+        'select c.relname as part, p.relname as whole from pg_inherits join pg_class c on c.oid = inhrelid join pg_class p on p.oid = inhparent',
+      );
+      ofTable = new Map(rows.map(({ part, whole }) => [part, whole]));
+    });
 
     it.each(Object.entries(BY_INDEX))('%s uses its index', async (name, allowed) => {
       const plan = await planOf(name);
       expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([]);
-      const used = plan.flatMap((node) => node['Index Name'] ?? []);
+      const used = plan.flatMap((node) =>
+        node['Index Name'] ? (ofTable.get(node['Index Name']) ?? node['Index Name']) : [],
+      );
       expect(used.filter((index) => !allowed.includes(index))).toEqual([]);
       expect(used.length).toBeGreaterThan(0);
     });
   });
+
+  describe(`with tasks and events in ${PARTITIONS} partitions`, () => {
+    beforeAll(partition);
+
+    it.each(Object.keys(BY_INDEX))('%s scans no partition sequentially', async (name) => {
+      const plan = await planOf(name);
+      expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([]);
+    });
+
+    const partitionsReadBy = async (name: string, table: string): Promise<string[]> => {
+      const plan = await explain(name, 'explain (analyze, format json)', literalOf);
+      const read = plan.filter((node) => node['Node Type'].endsWith('Scan') && node['Actual Loops']! > 0);
+      const partitions = read.map((node) => node['Relation Name'] ?? '');
+      return [...new Set(partitions.filter((each) => new RegExp(`^${table}_\\d+$`).test(each)))];
+    };
+
+    it.each(BY_ID)('%s reads one partition', async (name) => {
+      expect(await partitionsReadBy(name, 'tasks')).toHaveLength(1);
+    });
+
+    it.each(Object.entries(BY_EVENT))('%s reads one partition of %s', async (name, tables) => {
+      for (const table of tables) expect(await partitionsReadBy(name, table)).toHaveLength(1);
+    });
+
+    it('tasks.list end reads the partitions of today and of tomorrow', async () => {
+      const [today, tomorrow] = [PARTITIONS - 1, PARTITIONS].map((day) => `tasks_${day}`);
+      const read = await partitionsReadBy('tasks.list end', 'tasks');
+      expect(read).toContain(today);
+      expect([today, tomorrow]).toEqual(expect.arrayContaining(read));
+    });
+  });
 });
+
+const literalOf = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return escapeLiteral(`{${value.map((each) => JSON.stringify(each)).join(', ')}}`);
+  return escapeLiteral(String(value));
+};
 
 /** TypeORM's statements are not prepared by name; a comment at their start names them. */
 const nameIn = (text: string): string | undefined => /^\/\* ([\w.]+) \*\//.exec(text)?.[1];

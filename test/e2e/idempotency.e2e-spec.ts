@@ -1,5 +1,6 @@
 import { type ErrorBody, type TaskBody, Api, aCat, aFailure } from '../support/clients/api.ts';
-import { startApp, type TestApp, testEnv } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { spawnService } from '../support/process.ts';
 
 const WITH_KEY = (key: string) => ({ 'idempotency-key': key });

@@ -1,7 +1,9 @@
 import { Client } from 'pg';
-import { idBoundAt } from '../../src/tasks/task-id.ts';
-import { type ErrorBody, type TaskBody, aCat, aFailure } from '../support/clients/api.ts';
+import { idBoundAt } from '../../src/platform/schema/id-time.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { eventually } from '../support/wait.ts';
 
 interface Page {
   object: string;
@@ -49,6 +51,69 @@ describe('GET /v1/tasks', () => {
       first_id: null,
       last_id: null,
     });
+  });
+
+  it.each(['desc', 'asc'])(
+    'reads a page again after tasks of it were deleted and others made, order %s',
+    async (order) => {
+      const { key } = await anotherKey(service.api);
+      const tenant = new Api(service.baseUrl, key);
+      const ids: string[] = [];
+      const make = async () => ids.push((await tenant.create(aFailure, { prefer: 'wait=20' })).body.task_id);
+      const remove = async (at: number) => {
+        const [id] = ids.splice(at, 1);
+        expect((await tenant.call('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
+      };
+      const pages = async () => {
+        const wanted = order === 'asc' ? ids : ids.toReversed();
+        for (const filter of ['', '&status=failed']) {
+          const { body } = await tenant.get<Page>(`/v1/tasks?limit=2&order=${order}${filter}`);
+          expect(body.data.map((task) => task.task_id)).toEqual(wanted.slice(0, 2));
+          expect(body.has_more).toBe(ids.length > 2);
+        }
+      };
+      for (let count = 0; count < 5; count += 1) await make();
+      for (const change of [
+        make,
+        () => remove(0),
+        () => remove(ids.length - 1),
+        () => remove(1),
+        make,
+        () => remove(1),
+      ]) {
+        await pages();
+        await change();
+      }
+      await remove(0);
+      await pages();
+    },
+  );
+
+  it('returns each task as GET does, from memory and from the database, and without the file that was just deleted', async () => {
+    const { key } = await anotherKey(service.api);
+    const tenant = new Api(service.baseUrl, key);
+    const other = await startApp({ ROLE: 'api', DATA_DIR: service.env.DATA_DIR as string }, service.database);
+    try {
+      const elsewhere = new Api(other.baseUrl, key);
+      const ended = (await tenant.create(aCat, { prefer: 'wait=60' })).body;
+      const waiting = (await tenant.create(aHang)).body;
+      await tenant.until(waiting.task_id, 'running');
+      const ids = [waiting.task_id, ended.task_id];
+      for (const read of [tenant, elsewhere, tenant, elsewhere]) {
+        const { data } = (await read.get<Page>('/v1/tasks')).body;
+        expect(data).toEqual(
+          await Promise.all(ids.map(async (id) => (await read.get<TaskBody>(`/v1/tasks/${id}`)).body)),
+        );
+      }
+      const { id: fileId, url } = ended.result!.outputs[0]!;
+      expect(url).toEqual(expect.any(String));
+      expect((await tenant.call('DELETE', `/v1/files/${fileId}`)).status).toBe(200);
+      const urlIn = async (api: Api) => (await api.get<Page>('/v1/tasks')).body.data[1]!.result!.outputs[0]!.url;
+      expect(await urlIn(tenant)).toBeNull();
+      await eventually('the other process', async () => (await urlIn(elsewhere)) === null, 2_000);
+    } finally {
+      await other.close();
+    }
   });
 
   it('filters by status, kind, model, time and metadata', async () => {

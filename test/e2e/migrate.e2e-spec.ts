@@ -6,11 +6,11 @@ import { Client } from 'pg';
 import { migrate, migrateTo } from '../../src/platform/database/migrate.ts';
 import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
 import { noteOldestPrograms } from '../../src/platform/database/oldest-program.ts';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { spawnService } from '../support/process.ts';
 
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
 
 describe('migrate', () => {
   let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createDataDir } from '../../src/platform/database/embedded/embedded-cluster.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { aCat, aHang } from '../support/clients/api.ts';
 import { darkroom } from '../support/darkroom-command.ts';
 import { emptyDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import type { ErrorBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';

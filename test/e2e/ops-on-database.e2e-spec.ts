@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { aCat, aHang } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';

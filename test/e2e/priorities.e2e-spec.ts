@@ -131,7 +131,8 @@ describe('waiting tasks of low priority', () => {
     try {
       await parkAll(second, { low: 20, normal: 40 });
       const early = (await second.startOrder()).slice(1, 41);
-      // Each place is offered to a task of low priority with a chance of a half: none of 40 is as likely as 40 heads in a row.
+      // Each place is offered to a task of low priority with a chance of a half: none of 40 is as likely as 40 heads in
+      // a row.
       expect(count(early, 'l')).toBeGreaterThan(0);
       expect(count(early, 'n')).toBeGreaterThan(0);
     } finally {

@@ -49,6 +49,8 @@ describe('rates of several processes on one database', () => {
       readsPerMinute: limit,
       maxRunning: 0,
       maxFileBytes: 0,
+      taskRetentionDays: 30,
+      fileRetentionDays: 7,
       maxQueued: 0,
       weight: 10,
     },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aFailure } from '../support/clients/api.ts';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import type { Api, TaskBody } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { queryOnce, type TaskRow } from '../support/faults/watch.ts';

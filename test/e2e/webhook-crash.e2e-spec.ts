@@ -1,5 +1,5 @@
 import { Api, aFailure } from '../support/clients/api.ts';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { idBoundAt } from '../../src/tasks/task-id.ts';
+import { idBoundAt } from '../../src/platform/schema/id-time.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { aFailure, type ErrorBody } from '../support/clients/api.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
@@ -38,6 +38,7 @@ describe('a replay of webhooks', () => {
     await receiver.stop();
   });
   afterEach(async () => {
+    await database.query('delete from webhook_dispatches');
     await database.query('delete from webhook_events');
     await database.query('delete from webhook_replays');
     receiver.received.length = 0;

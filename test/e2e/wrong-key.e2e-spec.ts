@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskBody } from '../support/clients/api.ts';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';

@@ -3,7 +3,7 @@ import { migrate } from '../../src/platform/database/migrate.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createWithRetries, quantile, type Attempt, attemptCreate } from '../support/faults/client.ts';
-import { FaultFleet } from '../support/faults/fleet.ts';
+import { FaultFleet, SHORT_TIMES } from '../support/faults/fleet.ts';
 import { FaultPostgres } from '../support/faults/postgres.ts';
 import { queryOnce, TaskWatch } from '../support/faults/watch.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
@@ -35,11 +35,7 @@ describe('the database goes away under load, and comes back', () => {
     ark.steps = { queued: 1, running: 15 };
     await migrate(postgres.url);
     fleet = await FaultFleet.on(postgres.url, {
-      TASK_LEASE_S: '3',
-      TASK_HEARTBEAT_S: '0.5',
-      TASK_SWEEP_S: '0.5',
-      TASK_MAX_ATTEMPTS: '50',
-      PROVIDER_POLL_INTERVAL_MS: '150',
+      ...SHORT_TIMES,
       LOG_LEVEL: 'warn',
       ...COUNTED,
       ARK_API_KEY: ark.key,
@@ -207,11 +203,7 @@ describe('the connections from a worker to the database drop every packet, and n
     line = await CutLine.to(server.hostname, Number(server.port));
     server.port = String(line.port);
     fleet = await FaultFleet.on(database.url, {
-      TASK_LEASE_S: '3',
-      TASK_HEARTBEAT_S: '0.5',
-      TASK_SWEEP_S: '0.5',
-      TASK_MAX_ATTEMPTS: '50',
-      PROVIDER_POLL_INTERVAL_MS: '150',
+      ...SHORT_TIMES,
       LOG_LEVEL: 'warn',
       ARK_API_KEY: ark.key,
       ARK_BASE_URL: ark.baseUrl,

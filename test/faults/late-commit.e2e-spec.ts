@@ -27,7 +27,10 @@ describe('an end whose commit lands seconds after its time', () => {
     await service.close();
   });
 
-  /** Starts the late end, then ends another task and reads its event. @returns the position of a client that lacks the late end */
+  /**
+   * Starts the late end, then ends another task and reads its event.
+   * @returns the position of a client that lacks the late end
+   */
   async function positionPast(): Promise<{ late: string; prompt: string; key: string; lastEventId: string }> {
     const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'k' });
     const api = new Api(service.baseUrl, body.key);

@@ -61,8 +61,15 @@ describe('processes start and stop in order, under load', () => {
         await sleep(60);
       }
     });
-    await work().finally(() => over.abort());
-    await Promise.all(clients);
+    try {
+      await work();
+    } catch (error) {
+      await watch.stop();
+      throw error;
+    } finally {
+      over.abort();
+      await Promise.all(clients);
+    }
     const unfinished = `select count(*)::int as n from tasks where status in ('queued', 'running')`;
     const noneLeft = async () => (await queryOnce<{ n: number }>(database.url, unfinished))[0]!.n === 0;
     await eventually('every task to end', noneLeft);
@@ -115,7 +122,13 @@ describe('processes start and stop in order, under load', () => {
       await queryOnce(database.url, `alter table tasks add column of_the_future text`);
       await queryOnce(database.url, `alter table api_keys add column of_the_future text`);
       await queryOnce(database.url, `alter table webhook_events add column of_the_future text`);
-      await queryOnce(database.url, `create index concurrently of_the_future on tasks (of_the_future)`);
+      // A partitioned table takes no index concurrently. Its partitions do, and the index of the table then takes
+      // theirs over.
+      const partitions = `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'tasks'::regclass`;
+      for (const { name } of await queryOnce<{ name: string }>(database.url, partitions)) {
+        await queryOnce(database.url, `create index concurrently on ${name} (of_the_future)`);
+      }
+      await queryOnce(database.url, `create index of_the_future on tasks (of_the_future)`);
       await sleep(1_000);
     });
     expect(counts(attempts.map(({ status }) => status))).toEqual({ 201: attempts.length });

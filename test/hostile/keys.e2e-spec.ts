@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
 import { Api, aHang, type ErrorBody } from '../support/clients/api.ts';
-import { SECRET_KEY, testEnv } from '../support/app.ts';
+import { SECRET_KEY, testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
@@ -21,8 +21,8 @@ const REVOKED_WITHIN_MS = 5_000;
 const REQUESTS = 300;
 
 /**
- * A TCP proxy to the database that counts the look-ups of API keys. The name of a prepared statement follows a NUL (the end of
- * the portal's name) only in the message that runs it.
+ * A TCP proxy to the database that counts the look-ups of API keys. The name of a prepared statement follows a NUL (the
+ * end of the portal's name) only in the message that runs it.
  */
 class CountingProxy {
   lookUps = 0;

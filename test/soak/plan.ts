@@ -20,7 +20,10 @@ export interface Plan {
   faultEveryS: number;
 }
 
-/** A run shorter than this is a trial of the test itself: processes still grow for reasons of their own, so growth is not judged. */
+/**
+ * A run shorter than this is a trial of the test itself: processes still grow for reasons of their own, so growth is
+ * not judged.
+ */
 export const LONG_ENOUGH_S = 30 * 60;
 
 export function readPlan(): Plan {

@@ -1,6 +1,6 @@
 /**
- * The endurance test: two API and two worker processes on a durable PostgreSQL, mixed load, faults from a seed, and retentions
- * so short that everything is purged many times. At the end the run is compared with its bounds.
+ * The endurance test: two API and two worker processes on a durable PostgreSQL, mixed load, faults from a seed, and
+ * retentions so short that everything is purged many times. At the end the run is compared with its bounds.
  *
  *     npm run test:soak -- [--minutes 120] [--seed 1] [--rate 3] [--out folder] [--graph docs/images/soak.svg]
  *
@@ -22,7 +22,10 @@ import { followByEvents, followByGraphql, makeTenants, repairEndpoints } from '.
 
 const DAY_S = 86_400;
 const HOUR_S = 3_600;
-/** How far back each look at ended tasks reaches, beyond its interval: an end becomes visible some seconds after its time. */
+/**
+ * How far back each look at ended tasks reaches, beyond its interval: an end becomes visible some seconds after its
+ * time.
+ */
 const OVERLAP_S = 30;
 
 const settingsOf = (plan: Plan): { [name: string]: string } => ({

@@ -18,7 +18,10 @@ export interface Tenant {
 
 const TENANTS = 6;
 
-/** Makes the keys. Each has an endpoint that answers at once; one tenant in three has also a slow one, one in three a failing one. */
+/**
+ * Makes the keys. Each has an endpoint that answers at once; one tenant in three has also a slow one, one in three a
+ * failing one.
+ */
 export async function makeTenants(deployment: Deployment, surroundings: Surroundings): Promise<Tenant[]> {
   const admin = deployment.member('api-1').client(deployment.key);
   const tenants: Tenant[] = [];

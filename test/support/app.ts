@@ -1,16 +1,11 @@
 import 'reflect-metadata';
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { startService } from '../../src/service.ts';
 import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
-import { freePort } from './free-port.ts';
-import { TEST_FOLDER } from './test-context.ts';
+import { testEnv } from './test-env.ts';
 
 export interface TestApp {
   app: NestFastifyApplication;
@@ -26,8 +21,6 @@ export interface TestApp {
   signInLink: string | null;
   close(): Promise<void>;
 }
-
-export const SECRET_KEY = '0123456789abcdef'.repeat(4);
 
 /**
  * The whole service in this process: real HTTP on a free port.
@@ -58,26 +51,4 @@ export async function startApp(settings: Record<string, string> = {}, shared?: T
       await cleanUp();
     },
   };
-}
-
-/** The settings that most tests need: short times, no rate limits, loopback allowed. */
-export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
-  const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'data-'));
-  const port = settings.PORT ?? String(await freePort());
-  const env: Record<string, string> = {
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: dataDir,
-    SECRET_KEY,
-    BOOTSTRAP_API_KEY: newApiKey(),
-    PORT: port,
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    LOG_LEVEL: 'silent',
-    SHUTDOWN_GRACE_S: '1',
-    RATE_CREATE_PER_MIN: '0',
-    RATE_READ_PER_MIN: '0',
-    OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
-    OUTBOUND_ALLOW_HTTP: 'true',
-    ...settings,
-  };
-  return { env, dataDir };
 }

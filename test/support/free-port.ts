@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux gives to outgoing connections and to `listen(0)`: either could take a free port before its user. */
+/**
+ * Below the ports that Linux gives to outgoing connections and to `listen(0)`: either could take a free port before its
+ * user.
+ */
 const LOWEST = 10_000;
 const HIGHEST = 32_000;
 

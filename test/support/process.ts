@@ -15,11 +15,17 @@ export interface ServiceProcess {
 /** The start takes a second on an idle machine, and many times that on a busy one. */
 const START_MS = 60_000;
 
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+/** The built program, as `npm start` and the container run it. */
+export const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
+/** The same program from its modules, for a test that looks at what is loaded. */
+export const MODULES_MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
-/** Starts dist/main.js and waits until it prints that it is ready. */
-export async function spawnService(env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [MAIN], {
+/**
+ * Starts the built program and waits until it prints that it is ready.
+ * @param main of another build
+ */
+export async function spawnService(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     cwd: env.DATA_DIR,
     stdio: ['ignore', 'pipe', 'pipe'],

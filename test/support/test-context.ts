@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +16,13 @@ export function makeTestFolder(): string {
   return folder;
 }
 
-/** Stops the database in the folder at once, without keeping its data, and removes the folder. */
+/** A file in the folder of the run for a process that several test files share: it is ended with the run. */
+export const sharedPidFile = (folder: string): string => join(folder, 'shared.pid');
+
+/** Stops the shared process and the database in the folder at once, without keeping their data, and removes the folder. */
 export async function removeTestFolder(folder: string): Promise<void> {
-  const pid = postmasterPid(folder);
-  if (pid && signal(pid, 'SIGQUIT')) {
-    for (let waited = 0; waited < 100 && signal(pid, 0); waited++) await sleep(50);
-  }
+  await end(pidIn(sharedPidFile(folder)), 'dist/bundle/main.js', 'SIGKILL');
+  await end(pidIn(join(folder, 'data/postgres/postmaster.pid')), 'postgres', 'SIGQUIT');
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
@@ -33,16 +35,27 @@ export async function removeAbandonedFolders(): Promise<void> {
   }
 }
 
-function postmasterPid(folder: string): number | null {
+/** @param program part of its command: the id of an ended process may have become that of another */
+async function end(pid: number | null, program: string, name: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+  if (!pid || !commandOf(pid).includes(program) || !signal(pid, name)) return;
+  for (let waited = 0; waited < 100 && signal(pid, 0); waited++) await sleep(50);
+}
+
+function commandOf(pid: number): string {
+  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+}
+
+/** The first line of a file of PostgreSQL or of ours. */
+function pidIn(path: string): number | null {
   try {
-    return Number(readFileSync(join(folder, 'data/postgres/postmaster.pid'), 'utf8').split('\n')[0]) || null;
+    return Number(readFileSync(path, 'utf8').split('\n')[0]) || null;
   } catch {
     return null;
   }
 }
 
 /** @returns whether the process exists and is ours to signal */
-function signal(pid: number, name: 'SIGQUIT' | 0): boolean {
+function signal(pid: number, name: 'SIGKILL' | 'SIGQUIT' | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { Client } from 'pg';
-import { channelOf } from '../../src/platform/events/channel.ts';
+import { channelsOf } from '../../src/platform/events/channel.ts';
 import { Secrets } from '../../src/platform/secrets.ts';
 import { aFailure } from '../support/clients/api.ts';
-import { SECRET_KEY, testEnv } from '../support/app.ts';
+import { SECRET_KEY, testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/wait.ts';
 
-const channel = channelOf(new Secrets(Buffer.from(SECRET_KEY, 'hex')));
+const [channel] = channelsOf(new Secrets([Buffer.from(SECRET_KEY, 'hex')]));
 
 describe('the bus', () => {
   let database: TestDatabase;
@@ -29,7 +29,7 @@ describe('the bus', () => {
   });
 
   it('has a channel of its own for each deployment', () => {
-    const other = channelOf(new Secrets(Buffer.from('fedcba9876543210'.repeat(4), 'hex')));
+    const [other] = channelsOf(new Secrets([Buffer.from('fedcba9876543210'.repeat(4), 'hex')]));
     expect(channel).toMatch(/^darkroom_events_[0-9a-f]{8}$/);
     expect(other).not.toBe(channel);
   });

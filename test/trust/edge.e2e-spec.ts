@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
-import { startApp, type TestApp, testEnv } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { spawnService } from '../support/process.ts';
 import { eventually } from '../support/wait.ts';

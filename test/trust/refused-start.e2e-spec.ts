@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
 
 describe('a start that is refused', () => {
   let folder: string;

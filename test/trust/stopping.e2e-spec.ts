@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aCat, aHang } from '../support/clients/api.ts';
-import { startApp, testEnv } from '../support/app.ts';
+import { startApp } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { eventually } from '../support/wait.ts';

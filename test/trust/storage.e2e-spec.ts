@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type TestApp, testEnv } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { aCat, type ErrorBody } from '../support/clients/api.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { spawnService } from '../support/process.ts';

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { testEnv } from '../support/app.ts';
+import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';
 import { hasRedis, startRedis, startSentinel } from '../support/servers/redis-server.ts';
 import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 
-const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
 /** Until then a start must have been refused. */
 const LIMIT_MS = 30_000;
 

@@ -12,11 +12,11 @@ export interface NewApiKey {
   limits?: ApiKeyLimits;
 }
 
-/** What is missing stays as it is. */
+/** A missing field stays unchanged. */
 export interface ApiKeyChanges {
   name?: string;
   scopes?: readonly Scope[];
-  /** null removes an own limit, or all of them, so that the configured one applies. */
+  /** null removes one limit of the key, or all of them; the configured ones then apply. */
   limits?: LimitChanges | null;
   /** null: never. */
   expiresAt?: Date | null;

@@ -1,10 +1,18 @@
 import { InputType } from '@nestjs/graphql';
 import { Transform } from 'class-transformer';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { MAX_UNIX_S } from '../../platform/time.ts';
 import { BudgetInput } from '../budgets/budget.view.ts';
 import type { Scope } from '../caller.ts';
 import { type LimitChanges, plainLimits } from './api-key-limits.ts';
-import { MAX_BYTES, MAX_EXPIRES_AT, MAX_LIMIT, MAX_NAME_LENGTH, MAX_WEIGHT } from './api-key.inputs.ts';
+import {
+  MAX_BYTES,
+  MAX_LIMIT,
+  MAX_NAME_LENGTH,
+  MAX_RETENTION_DAYS,
+  MAX_WEIGHT,
+  MIN_RETENTION_DAYS,
+} from './api-key.inputs.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { ApiKeyChanges } from './api-key-acts.ts';
 
@@ -30,6 +38,8 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
     max: MAX_WEIGHT,
   })
   weight?: number | null;
+  @RetentionChange('the record of a task is kept, from its creation') task_retention_days?: number | null;
+  @RetentionChange('the files of a task are kept, from its end') file_retention_days?: number | null;
   @ApiField.object(() => BudgetInput, 'what its tasks may cost, in place of an earlier budget; null: no budget', {
     optional: true,
     nullable: true,
@@ -58,7 +68,7 @@ export class UpdateApiKeyInput {
     optional: true,
     nullable: true,
     min: 1,
-    max: MAX_EXPIRES_AT,
+    max: MAX_UNIX_S,
   })
   expires_at?: number | null;
 
@@ -81,8 +91,25 @@ export class UpdateApiKeyInput {
 
 export class RevokeApiKeyQuery {
   @ApiField.boolean('whether the queued tasks of the key still run; false when left out', { optional: true })
-  @Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value))
+  @Transform(toBoolean)
   keep_tasks?: boolean;
+
+  @ApiField.boolean('whether everything that the key has brought is erased; false when left out', { optional: true })
+  @Transform(toBoolean)
+  erase?: boolean;
+}
+
+function toBoolean({ value }: { value: unknown }): unknown {
+  return value === 'true' ? true : value === 'false' ? false : value;
+}
+
+function RetentionChange(note: string): PropertyDecorator {
+  return ApiField.number(`days that ${note}, for new tasks; null: the configured ones`, {
+    optional: true,
+    nullable: true,
+    min: MIN_RETENTION_DAYS,
+    max: MAX_RETENTION_DAYS,
+  });
 }
 
 function LimitChange(note: string): PropertyDecorator {

@@ -13,16 +13,20 @@ export interface ApiKeyLimits {
   max_queued?: number;
   max_file_bytes?: number;
   weight?: number;
+  task_retention_days?: number;
+  file_retention_days?: number;
   /** Without it the key may spend without a bound. */
   budget?: Budget;
 }
 
-/** Without the classes of an input, and without what was left out. */
+/** A plain object without the fields that were left out. */
 export const plainLimits = <Limits extends LimitChanges>(limits: Limits): Limits =>
   JSON.parse(JSON.stringify(limits)) as Limits;
 
 /** The limits of the key, and the configured defaults for the rest. */
 export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
+  const taskRetentionDays = Math.min(own.task_retention_days ?? Infinity, config.taskRetentionDays);
+  const fileRetentionDays = Math.min(own.file_retention_days ?? Infinity, config.fileRetentionDays, taskRetentionDays);
   return {
     createsPerMinute: own.creates_per_minute ?? config.rateCreatePerMin,
     readsPerMinute: own.reads_per_minute ?? config.rateReadPerMin,
@@ -30,6 +34,8 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
     maxQueued: own.max_queued ?? config.maxQueuedPerKey,
     maxFileBytes: own.max_file_bytes ?? config.maxFileBytesPerKey,
     weight: own.weight ?? USUAL_WEIGHT,
+    taskRetentionDays,
+    fileRetentionDays,
   };
 }
 
@@ -48,7 +54,7 @@ export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): 
   return Object.fromEntries(limits.filter(([, limit]) => limit !== null && limit !== undefined));
 }
 
-/** Of limits in force, those that a change concerns. */
+/** The limits in force that a change concerns. */
 export function concerned(inForce: CallerLimits, changes: LimitChanges | null): Partial<CallerLimits> {
   const names = Object.entries(LIMIT_NAMES).filter(([, name]) => changes === null || changes[name] !== undefined);
   return Object.fromEntries(names.map(([key]) => [key, inForce[key as keyof CallerLimits]]));
@@ -62,4 +68,6 @@ export const LIMIT_NAMES = {
   maxQueued: 'max_queued',
   maxFileBytes: 'max_file_bytes',
   weight: 'weight',
+  taskRetentionDays: 'task_retention_days',
+  fileRetentionDays: 'file_retention_days',
 } as const satisfies Record<keyof CallerLimits, keyof ApiKeyLimits>;

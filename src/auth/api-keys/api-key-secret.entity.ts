@@ -5,6 +5,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class ApiKeySecret {
   /** HMAC-SHA256 of the whole key with the server's pepper. */
   @PrimaryColumn('bytea') hash: Buffer;
+  /** The SECRET_KEY that the hash was made with; null: a process of an earlier release wrote the row. */
+  @Column('text', { nullable: true }) secret_key_id: string | null;
   @Column('text') api_key_id: string;
   @Column('timestamptz') created_at: Date;
   /** null: the current secret, of which a key has exactly one. Otherwise the end of the overlap after a rotation. */

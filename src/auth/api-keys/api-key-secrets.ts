@@ -2,8 +2,16 @@ import type { EntityManager } from 'typeorm';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 
 /** Gives the key a current secret. Any other must have expired, or have an end. */
-export async function addSecret(tx: EntityManager, apiKeyId: string, hash: Buffer): Promise<void> {
-  await tx.insert(ApiKeySecret, { hash, api_key_id: apiKeyId, created_at: () => 'now()' });
+export async function addSecret(
+  tx: EntityManager,
+  { apiKeyId, hash, secretKeyId }: { apiKeyId: string; hash: Buffer; secretKeyId: string },
+): Promise<void> {
+  await tx.insert(ApiKeySecret, {
+    hash,
+    secret_key_id: secretKeyId,
+    api_key_id: apiKeyId,
+    created_at: () => 'now()',
+  });
 }
 
 /**

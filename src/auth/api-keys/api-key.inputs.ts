@@ -1,6 +1,7 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { MAX_UNIX_S } from '../../platform/time.ts';
 import { BudgetInput } from '../budgets/budget.view.ts';
 import { type ApiKeyLimits, plainLimits } from './api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
@@ -11,7 +12,9 @@ export const MAX_NAME_LENGTH = 100;
 export const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
 export const MAX_WEIGHT = 100;
 export const MAX_BYTES = 1_000_000_000_000_000; // a petabyte
-export const MAX_EXPIRES_AT = 253_402_300_799; // the end of the year 9999
+/** A quarter of an hour: a client must still find what it has just made. */
+export const MIN_RETENTION_DAYS = 0.01;
+export const MAX_RETENTION_DAYS = 36_500;
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 const AFTER = { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' };
@@ -38,6 +41,8 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
     },
   )
   weight?: number;
+  @Retention('the record of a task is kept, from its creation') task_retention_days?: number;
+  @Retention('the files of a task are kept, from its end') file_retention_days?: number;
   @ApiField.object(() => BudgetInput, 'what its tasks may cost; without it there is no bound', { optional: true })
   budget?: BudgetInput;
 }
@@ -61,7 +66,7 @@ export class CreateApiKeyInput {
   @ApiField.long('unix seconds, in the future; the key never expires when left out', {
     optional: true,
     min: 1,
-    max: MAX_EXPIRES_AT,
+    max: MAX_UNIX_S,
   })
   expires_at?: number;
 
@@ -110,6 +115,14 @@ export function assertOverlap(hours: number): number {
   if (hours >= 0 && hours <= MAX_OVERLAP_HOURS) return hours;
   const message = `overlapHours must be from 0 to ${MAX_OVERLAP_HOURS}.`;
   throw new ApiError('value_out_of_range', { param: 'overlapHours', message });
+}
+
+function Retention(note: string): PropertyDecorator {
+  return ApiField.number(`days that ${note}; at most the configured ones`, {
+    optional: true,
+    min: MIN_RETENTION_DAYS,
+    max: MAX_RETENTION_DAYS,
+  });
 }
 
 function Limit(note: string): PropertyDecorator {

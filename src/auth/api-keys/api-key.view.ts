@@ -22,6 +22,8 @@ export class ApiKeyLimitsView {
   @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit') max_file_bytes: number;
   @ApiField.integer('share of the starts while tasks of several keys wait: twice the weight, twice the share')
   weight: number;
+  @ApiField.number('days that the record of a task is kept, from its creation') task_retention_days: number;
+  @ApiField.number('days that the files of a task are kept, from its end') file_retention_days: number;
   @ApiField.object(() => BudgetView, 'what its tasks may cost; null: no bound', { nullable: true })
   budget: BudgetView | null;
 }
@@ -62,6 +64,8 @@ export function toApiKeyView(apiKey: ApiKey, config: Config, budget: BudgetState
       max_queued: limits.maxQueued,
       max_file_bytes: limits.maxFileBytes,
       weight: limits.weight,
+      task_retention_days: limits.taskRetentionDays,
+      file_retention_days: limits.fileRetentionDays,
       budget: apiKey.limits.budget ? toBudgetView(apiKey.limits.budget) : null,
     },
     budget_status: budget ? toBudgetStatus(budget) : null,

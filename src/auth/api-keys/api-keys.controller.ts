@@ -1,5 +1,6 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import {
+  ApiAcceptedResponse,
   ApiBody,
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -7,8 +8,12 @@ import {
   ApiOperation,
   ApiTags,
 } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../errors/api-error.ts';
 import { Scope } from '../access.ts';
 import { type Actor, CurrentActor } from '../audit/actor.ts';
+import { ErasureView, toErasureView } from '../erasure/erasure.view.ts';
+import { Erasures } from '../erasure/erasures.service.ts';
 import { RevokeApiKeyQuery, UpdateApiKeyInput } from './api-key-changes.inputs.ts';
 import { CreateApiKeyInput, ListApiKeysQuery, RotateApiKeyInput } from './api-key.inputs.ts';
 import { ApiKeyListView, ApiKeyView } from './api-key.view.ts';
@@ -23,6 +28,7 @@ export class ApiKeysController {
   constructor(
     private readonly apiKeys: ApiKeysService,
     private readonly views: ApiKeyViews,
+    private readonly erasures: Erasures,
   ) {}
 
   @Post()
@@ -80,13 +86,30 @@ export class ApiKeysController {
   @Delete(':id')
   @HttpCode(204)
   @Fails('api_key_not_found')
-  @ApiOperation({ summary: 'Revoke an API key and end its queued tasks', operationId: 'revokeApiKey' })
+  @ApiOperation({
+    summary: 'Revoke an API key and end its queued tasks; with `erase`, erase everything that it has brought',
+    operationId: 'revokeApiKey',
+  })
   @ApiNoContentResponse()
+  @ApiAcceptedResponse({
+    type: ErasureView,
+    description: 'With `erase`: the erasure, which goes on in the background.',
+  })
   async revoke(
     @Param('id') id: string,
-    @Query() { keep_tasks = false }: RevokeApiKeyQuery,
+    @Query() { keep_tasks = false, erase = false }: RevokeApiKeyQuery,
     @CurrentActor() by: Actor,
-  ): Promise<void> {
-    await this.apiKeys.revoke(id, { keepTasks: keep_tasks }, by);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ErasureView | undefined> {
+    if (!erase) {
+      await this.apiKeys.revoke(id, { keepTasks: keep_tasks }, by);
+      return undefined;
+    }
+    if (keep_tasks) {
+      throw new ApiError('invalid_value', { param: 'keep_tasks', message: 'An erasure keeps no tasks.' });
+    }
+    const erasure = toErasureView(await this.erasures.start(id, by));
+    void reply.code(202).header('location', `/v1/erasures/${erasure.id}`);
+    return erasure;
   }
 }

@@ -16,6 +16,7 @@ import type { ApiKeyHook } from './api-key-hook.ts';
 import { changedLimits, concerned, limitsInForce } from './api-key-limits.ts';
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { assertNotExpired } from './api-key-expiry.ts';
+import { assertRetention } from './assert-retention.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { snapshotOf } from './api-key-snapshot.ts';
 import { Session } from '../sessions/session.entity.ts';
@@ -24,8 +25,8 @@ import { hashOf } from './key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
 
 /**
- * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer shown.
- * Every act leaves an audit event in its own transaction.
+ * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no
+ * longer shown. Every act leaves an audit event in its own transaction.
  */
 @Injectable()
 export class ApiKeysService {
@@ -44,11 +45,12 @@ export class ApiKeysService {
   }
 
   /**
-   * @throws ApiError insufficient_scope when `by` lacks a scope, a limit or the time it would grant; value_out_of_range for an
-   *   expiry in the past
+   * @throws ApiError insufficient_scope when `by` lacks a scope, a limit or the time it would grant; value_out_of_range
+   *   for an expiry in the past, or a retention that is too long
    */
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
+    assertRetention(input.limits ?? {}, input.limits, this.config);
     return this.audit.transaction(by, async (tx, record) => {
       const { grantor } = await lockKeys(tx, by);
       if (grantor) {
@@ -77,7 +79,7 @@ export class ApiKeysService {
       created_at: () => 'now()',
       expires_at: input.expiresAt ?? null,
     });
-    await addSecret(tx, id, hashOf(key, this.secrets));
+    await addSecret(tx, { apiKeyId: id, hash: hashOf(key, this.secrets), secretKeyId: this.secrets.keyId });
     if (input.limits?.budget) await setBudget(tx, id, input.limits.budget);
     await assertNotExpired(tx, id);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id });
@@ -107,13 +109,14 @@ export class ApiKeysService {
   /**
    * Changes take effect here at once, and in every process within 5 s.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or what it would grant;
-   *   value_out_of_range for an expiry in the past
+   *   value_out_of_range for an expiry in the past, or a retention that is too long
    */
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
       const { target, grantor } = await lockTarget(tx, id, by);
       const { name, scopes, expiresAt } = changes;
       const limits = changes.limits === undefined ? undefined : changedLimits(target.limits, changes.limits);
+      if (limits) assertRetention(limits, changes.limits, this.config);
       const inForce = limits && limitsInForce(limits, this.config);
       const hasBudgetChanged = changesBudget(changes.limits);
       if (grantor) {
@@ -145,7 +148,8 @@ export class ApiKeysService {
   /**
    * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at most
    * `overlapHours`. `by` gets all that the key may, so the bounds are those of creating it.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more narrowly
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more
+   *   narrowly
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
     const key = newApiKey(this.config.cell);
@@ -155,7 +159,7 @@ export class ApiKeysService {
       if (grantor) assertMayGrant(grantor, boundsOf(target, this.config));
       await expireSecrets(tx, id, overlapHours);
       const hash = hashOf(key, this.secrets);
-      await addSecret(tx, id, hash);
+      await addSecret(tx, { apiKeyId: id, hash, secretKeyId: this.secrets.keyId });
       // The browser that rotates its own key stays signed in. All other sessions end with the secret that opened them.
       const { sessionId, apiKeyId } = by.caller ?? {};
       if (sessionId && apiKeyId === id) await tx.update(Session, { id: sessionId }, { secret_hash: hash });
@@ -174,17 +178,23 @@ export class ApiKeysService {
 
   /**
    * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`.
-   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the key's scopes
+   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the
+   *   key's scopes
    */
   async revoke(id: string, { keepTasks }: { keepTasks: boolean }, by: Actor): Promise<void> {
     await this.audit.transaction(by, async (tx, record) => {
       const { target } = await lockTarget(tx, id, by);
-      await tx.update(ApiKey, { id }, { revoked_at: () => 'now()' });
       const after = { keep_tasks: keepTasks };
       await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });
-      if (!keepTasks) await this.runRevokeHooks(tx, id);
+      await this.revokeIn(tx, id, { keepTasks });
     });
     this.authenticator.forget([id]);
+  }
+
+  /** In the transaction of an act that has locked the key and records the revocation itself. */
+  async revokeIn(tx: EntityManager, id: string, { keepTasks }: { keepTasks: boolean }): Promise<void> {
+    await tx.update(ApiKey, { id }, { revoked_at: () => 'now()' });
+    if (!keepTasks) await this.runRevokeHooks(tx, id);
   }
 
   /** Ends what the key has queued. Only for a revoked key. */

@@ -16,7 +16,10 @@ interface NewLimits {
   hasBudgetChanged: boolean;
 }
 
-/** Makes new limits count for what exists already. Locks in the order tasks -> key_load -> key_budgets, as all statements. */
+/**
+ * Makes new limits count for what exists already. Locks in the order tasks -> key_load -> key_budgets, as all
+ * statements.
+ */
 export async function applyLimits(
   tx: EntityManager,
   hooks: readonly ApiKeyHook[],

@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import { Config } from '../../platform/config.ts';
-import { Secrets } from '../../platform/secrets.ts';
 import { SCOPES } from '../caller.ts';
 import { SERVICE } from '../audit/actor.ts';
 import { AuditLog, type RecordAct } from '../audit/audit-log.ts';
@@ -11,7 +10,7 @@ import { ApiKeySecret } from './api-key-secret.entity.ts';
 import { ApiKey } from './api-key.entity.ts';
 import type { IssuedApiKey } from './api-key-acts.ts';
 import { ApiKeysService } from './api-keys.service.ts';
-import { hashOf } from './key-hash.ts';
+import { KeyHashes } from '../key-hashes.ts';
 
 const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `darkroom keys create --all-scopes`.';
 
@@ -22,14 +21,14 @@ export class Bootstrap {
 
   constructor(
     private readonly config: Config,
-    private readonly secrets: Secrets,
     private readonly service: ApiKeysService,
     private readonly audit: AuditLog,
+    private readonly hashes: KeyHashes,
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never been one,
-   * but not in production, where containers keep the standard output, and not in a process that has no API.
+   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never
+   * been one, but not in production, where containers keep the standard output, and not in a process that has no API.
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */
@@ -57,11 +56,14 @@ export class Bootstrap {
 
   /** Leaves a revoked or rotated key as it is: a restart must not restore a key that was taken out of use. */
   private async ensurePreset(tx: EntityManager, record: RecordAct, preset: string): Promise<void> {
-    const secret = await tx.findOneBy(ApiKeySecret, { hash: hashOf(preset, this.secrets) });
+    const hashes = this.hashes.of(preset);
+    const secret = await tx.findOneBy(ApiKeySecret, { hash: In(hashes) });
     if (!secret) {
       await this.service.issue(tx, record, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
       return;
     }
+    // Without this a key that was taken out of use would not be recognised once its SECRET_KEY is gone.
+    this.hashes.noteUse({ hash: secret.hash, secretKeyId: secret.secret_key_id }, hashes);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id: secret.api_key_id });
     if (apiKey.revoked_at || secret.expires_at) {
       const reason = apiKey.revoked_at ? 'revoked' : 'rotated';

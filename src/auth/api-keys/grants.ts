@@ -15,7 +15,7 @@ export interface Grantor {
   expiresAt: Date | null;
 }
 
-/** What an act gives to a key. What is missing stays as it is. */
+/** What an act gives to a key. A missing field stays unchanged. */
 export interface Grant {
   scopes?: readonly Scope[];
   /** In force. */

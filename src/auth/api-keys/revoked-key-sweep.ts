@@ -8,8 +8,8 @@ import { ApiKeysService } from './api-keys.service.ts';
 const SWEEP_FOR_S = 60;
 
 /**
- * Ends what a revoked key queued after its revocation: other processes accept the key for up to 5 s more. Runs in every worker
- * process, so it also covers a revocation by the command line.
+ * Ends what a revoked key queued after its revocation: other processes accept the key for up to 5 s more. Runs in every
+ * worker process, so it also covers a revocation by the command line.
  */
 @Injectable()
 export class RevokedKeySweep implements OnApplicationBootstrap, OnApplicationShutdown {

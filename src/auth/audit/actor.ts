@@ -3,7 +3,7 @@ import { callerOf } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import { requestOf } from '../guarded-request.ts';
 
-/** Characters that are kept of it. */
+/** Characters of a User-Agent header that are kept. */
 const MAX_USER_AGENT = 200;
 
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;

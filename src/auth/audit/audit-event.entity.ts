@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   'api_key.updated',
   'api_key.rotated',
   'api_key.revoked',
+  'api_key.erased',
   'process.drain_requested',
   'process.drained',
   'process.resumed',
@@ -48,7 +49,7 @@ export class AuditEvent {
   @Column('text', { nullable: true }) request_id: string | null;
   /** The signed-in browser that asked. null: a program with the key, or no request. */
   @Column('text', { nullable: true }) session_id: string | null;
-  /** As that browser named itself. */
+  /** The User-Agent header of that browser. */
   @Column('text', { nullable: true }) user_agent: string | null;
   /** The state of the target. null: it did not exist. */
   @Column('jsonb', { nullable: true }) before: Record<string, unknown> | null;

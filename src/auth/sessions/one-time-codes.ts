@@ -9,7 +9,7 @@ import { isToken, newToken, tokenHashOf } from './random-token.ts';
 
 const CODE_TTL_MINUTES = 10;
 
-/** Links that sign a browser in without typing a key. Whoever prints one has access to the database or to the terminal. */
+/** Links that sign a browser in without typing a key. Printing one takes access to the database or to the terminal. */
 @Injectable()
 export class OneTimeCodes {
   constructor(

@@ -1,4 +1,7 @@
-/** Browsers keep a cookie with this prefix only over https, for this host and for every path, so no other host can set it. */
+/**
+ * Browsers keep a cookie with this prefix only over https, for this host and for every path, so no other host can set
+ * it.
+ */
 const SECURE_PREFIX = '__Host-';
 const NAME = 'darkroom_session';
 

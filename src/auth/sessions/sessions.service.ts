@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, Raw, Repository } from 'typeorm';
+import { type EntityManager, In, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { Secrets } from '../../platform/secrets.ts';
 import { DAY_S, HOUR_S } from '../../platform/time.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { ApiKeySecret } from '../api-keys/api-key-secret.entity.ts';
-import { hashOf } from '../api-keys/key-hash.ts';
+import { hashesOf } from '../api-keys/key-hash.ts';
 import { Authenticator } from '../authenticator.ts';
 import type { Caller } from '../caller.ts';
 import { SessionToken } from '../credential.ts';
@@ -15,10 +15,10 @@ import { OneTimeCodes } from './one-time-codes.ts';
 import { newToken, tokenHashOf } from './random-token.ts';
 import { Session } from './session.entity.ts';
 
-/** Without a request for so long a session ends. */
+/** A session ends after this time without a request. */
 export const IDLE_S = 12 * HOUR_S;
 export const REMEMBERED_IDLE_S = 30 * DAY_S;
-/** Of one API key. A further one ends the session that was unused for the longest time. */
+/** Sessions of one API key. One more ends the session that was unused for the longest time. */
 export const MAX_SESSIONS = 100;
 const MAX_USER_AGENT = 200;
 
@@ -59,17 +59,20 @@ export class SessionsService {
    * @throws ApiError invalid_sign_in_code, and those of `Authenticator.authenticate`
    */
   async open(by: SignIn, { remember, userAgent, isSecure, replaces }: Browser): Promise<OpenedSession> {
-    const secretHash = await this.secretOf(by);
+    const hashes = await this.hashesOf(by);
     const token = newToken();
     const idleS = remember ? REMEMBERED_IDLE_S : IDLE_S;
     const id = typeidUnboxed('sess');
     const session = await this.sessions.manager.transaction(async (tx) => {
-      const secret = await tx.findOneByOrFail(ApiKeySecret, { hash: secretHash });
+      // Locked, because the hash may be renewed at this moment.
+      const lock = { mode: 'for_key_share' } as const;
+      const secret = await tx.findOne(ApiKeySecret, { where: { hash: In(hashes) }, lock });
+      if (!secret) throw new ApiError('code' in by ? 'invalid_sign_in_code' : 'invalid_api_key');
       if (replaces !== undefined) await tx.delete(Session, { id: replaces });
       await tx.insert(Session, {
         id,
         token_hash: tokenHashOf(token),
-        secret_hash: secretHash,
+        secret_hash: secret.hash,
         api_key_id: secret.api_key_id,
         user_agent: userAgent.slice(0, MAX_USER_AGENT),
         idle_s: idleS,
@@ -121,10 +124,10 @@ export class SessionsService {
     return affected ?? 0;
   }
 
-  private async secretOf(by: SignIn): Promise<Buffer> {
-    if ('code' in by) return this.codes.spend(by.code);
+  private async hashesOf(by: SignIn): Promise<readonly Buffer[]> {
+    if ('code' in by) return [await this.codes.spend(by.code)];
     await this.authenticator.authenticate(by.apiKey);
-    return hashOf(by.apiKey, this.secrets);
+    return hashesOf(by.apiKey, this.secrets);
   }
 
   private async endSurplus(tx: EntityManager, apiKeyId: string): Promise<void> {

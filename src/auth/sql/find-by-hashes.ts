@@ -14,6 +14,13 @@ export interface FoundApiKey {
   lastUseStale: boolean;
 }
 
+/** With the stored form of the secret. */
+export interface FoundByHash extends FoundApiKey {
+  hash: Buffer;
+  /** The SECRET_KEY that made the hash; null: unknown. */
+  secretKeyId: string | null;
+}
+
 /**
  * Raw SQL because every request may depend on it: prepared, without hydration, one primary-key probe per hash.
  * `least` ignores nulls, so the current secret of a key without expiry yields null.
@@ -22,7 +29,7 @@ export interface FoundApiKey {
 const FIND_BY_HASHES: Statement = {
   name: 'auth.find_by_hashes',
   text: `
-  select s.hash, k.id, k.scopes, k.limits, k.revoked_at is not null as revoked,
+  select s.hash, s.secret_key_id as "secretKeyId", k.id, k.scopes, k.limits, k.revoked_at is not null as revoked,
          (extract(epoch from least(k.expires_at, s.expires_at) - clock_timestamp()) * 1000)::float8 as "validMs",
          coalesce(k.last_used_at < now() - interval '1 minute', true) as "lastUseStale"
     from api_key_secrets s
@@ -30,9 +37,19 @@ const FIND_BY_HASHES: Statement = {
    where s.hash = any($1::bytea[])`,
 };
 
-/** Looks up many hashes at once. Returns the keys in the order of the hashes, null for an unknown hash. */
-export async function findByHashes(sql: Sql, hashes: readonly Buffer[]): Promise<(FoundApiKey | null)[]> {
-  const rows = await sql.run<FoundApiKey & { hash: Buffer }>(FIND_BY_HASHES, [hashes]);
+/**
+ * Looks up many secrets at once.
+ * @param secrets the hashes that each may be stored with
+ * @returns the keys in the order of the secrets, null for an unknown one
+ */
+export async function findByHashes(sql: Sql, secrets: readonly (readonly Buffer[])[]): Promise<(FoundByHash | null)[]> {
+  const rows = await sql.run<FoundByHash>(FIND_BY_HASHES, [secrets.flat()]);
   const byHash = new Map(rows.map((row) => [row.hash.toString('base64'), row]));
-  return hashes.map((hash) => byHash.get(hash.toString('base64')) ?? null);
+  return secrets.map((hashes) => {
+    for (const hash of hashes) {
+      const found = byHash.get(hash.toString('base64'));
+      if (found) return found;
+    }
+    return null;
+  });
 }

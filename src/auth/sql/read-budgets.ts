@@ -17,7 +17,10 @@ const READ: Statement = {
     where b.api_key_id = any($1::text[]) and b.amount_micros is not null`,
 };
 
-/** Whether the share that a webhook reports is spent or reserved. Any share of 0 is 0: there, the first micro-unit reaches it. */
+/**
+ * Whether the share that a webhook reports is spent or reserved. Any share of 0 is 0: there, the first micro-unit
+ * reaches it.
+ */
 const IS_SOFT = `
     b.soft_percent is not null and ${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)} > 0 and
     (${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)}) * 100.0 >= b.amount_micros * b.soft_percent::numeric

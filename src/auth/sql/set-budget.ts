@@ -2,7 +2,10 @@ import type { EntityManager } from 'typeorm';
 import { reservedBy, rolledTo, TODAY } from '../budgets/budget-columns.ts';
 import type { Budget } from '../budgets/budget.ts';
 
-/** Raw SQL because the row is rolled to the present day in the statement that changes it. A changed budget is reported again. */
+/**
+ * Raw SQL because the row is rolled to the present day in the statement that changes it. A changed budget is reported
+ * again.
+ */
 const SET = `
   insert into key_budgets as b (api_key_id, amount_micros, period, soft_percent, day)
   values ($1, $2, $3, $4, ${TODAY})

@@ -7,7 +7,7 @@ import { RequestImagesService } from '../../files/images/request-images.service.
 import { PrepareGenerations } from '../../generation/accept/prepare-generations.service.ts';
 import { MEDIA_KINDS } from '../../models/media-kind.ts';
 import { Config } from '../../platform/config.ts';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 import { currentRequestId } from '../../platform/logging/request-context.ts';
 import { DAY_MS } from '../../platform/time.ts';
 import { readIdempotencyKey, requestHash } from '../../tasks/idempotency.ts';
@@ -58,7 +58,8 @@ export class CreateBatches {
    * @param body in the field names of REST
    * @param header the Idempotency-Key, bare or quoted
    * @param gone aborts when the client has closed the connection
-   * @throws ApiError batch_invalid with the faults of the items, and everything that a creation throws; then nothing is stored
+   * @throws ApiError batch_invalid with the faults of the items, and everything that a creation throws; then nothing is
+   *   stored
    */
   async create(
     caller: Caller,
@@ -80,7 +81,7 @@ export class CreateBatches {
     };
     const created =
       settings.input_file_id === undefined ? await create() : await this.turns.take(caller.apiKeyId, gone, create);
-    // Without a task nothing else ends it but the sweep.
+    // A batch without tasks has no end of a task that would end it.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
   }
@@ -128,7 +129,7 @@ export class CreateBatches {
       errors: invalid.length > 0 ? invalid.slice(0, MAX_SHOWN_FAULTS) : null,
       request_id: currentRequestId.getStore() ?? null,
       created_at: new Date(createdMs),
-      kept_until: new Date(createdMs + this.config.taskRetentionDays * DAY_MS),
+      kept_until: new Date(createdMs + caller.limits.taskRetentionDays * DAY_MS),
     };
     const json = this.views.json(newBatch(row, valid.length));
     const { tasks, replayed } = await this.tasks.create(caller, {

@@ -13,17 +13,17 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { TaskBatches } from '../../tasks/task-batches.service.ts';
 import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
 import { BatchViews } from '../batch-views.ts';
-import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
+import { EndBatches, PURGE_BATCHES, hasItemsOfUnfinished } from '../sql/end-batches.ts';
 
-/** A batch is checked so often while its items end: the check costs as much as ending several tasks. */
+/** How often a batch is checked while its items end: a check costs as much as ending several tasks. */
 const CHECK_DEBOUNCE_MS = 100;
 /** Seconds between purges that found little. */
 const PURGE_EVERY_S = 60;
 
 /**
- * Ends batches. The process that ends an item checks its batch after the commit: of two processes that end the last two items at the
- * same time, the later one sees both ends, and one statement decides who ends the batch. So items share no row to write to.
- * The sweep finds the batches of processes that were killed between the two.
+ * Ends batches. The process that ends an item checks its batch after the commit: of two processes that end the last two
+ * items at the same time, the later one sees both ends, and one statement decides who ends the batch. So items share no
+ * row to write to. The sweep finds the batches of processes that were killed between the two.
  */
 @Injectable()
 export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
@@ -56,6 +56,7 @@ export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplic
       if (id !== null) this.checkSoon(id);
     });
     this.tasks.registerPurgeHook((tx, items) => this.rows.countPurged(tx, items));
+    this.tasks.registerPartitionGuard(hasItemsOfUnfinished);
   }
 
   onApplicationBootstrap(): void {

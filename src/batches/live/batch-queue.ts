@@ -2,8 +2,8 @@ import type { ShownBatch } from '../batch.entity.ts';
 import { isNewer } from './batch-version.ts';
 
 /**
- * What one subscriber still has to be sent: the latest state, so that a slow one costs nothing. Ends after the final state. A
- * hand-written iterator instead of an async generator, because `return()` must end a pending `next()`.
+ * What one subscriber still has to be sent: the latest state, so that a slow one costs nothing. Ends after the final
+ * state. A hand-written iterator instead of an async generator, because `return()` must end a pending `next()`.
  */
 export class BatchQueue implements AsyncIterableIterator<ShownBatch> {
   /** Not yet sent. */

@@ -102,7 +102,7 @@ export class BatchRows {
     return tx.query({ ...INSERT, values: [...values, request_id, row.created_at, row.kept_until] });
   }
 
-  /** Of whichever key. */
+  /** Of any API key. */
   async find(id: string): Promise<ShownBatch | null> {
     const [batch] = await this.sql.run<ShownBatch>(FIND, [id]);
     return batch ?? null;

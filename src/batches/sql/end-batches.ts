@@ -68,6 +68,10 @@ const COUNT_PURGED: Statement = {
     from counts c, held where b.id = c.batch_id and held.id = b.id`,
 };
 
+/** SQL: whether a partition of tasks has items that no batch has counted yet. */
+export const hasItemsOfUnfinished = (partition: string): string =>
+  `exists (select from batches b where b.ended_at is null and exists (select from ${partition} t where t.batch_id = b.id))`;
+
 /** Batches of one round of the purge. */
 export const PURGE_BATCHES = 500;
 
@@ -115,7 +119,10 @@ export class EndBatches {
     return afterCommit !== null;
   }
 
-  /** Batches whose last item ended in a process that was killed before it ended the batch; and those that are being cancelled. */
+  /**
+   * Batches whose last item ended in a process that was killed before it ended the batch; and those that are being
+   * cancelled.
+   */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);
   }

@@ -3,15 +3,16 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** A retry may join a call that is at most this old. */
 const JOINABLE = `interval '30 minutes'`;
-/** A process that dies stops to renew. */
+/** A process that dies stops renewing. */
 export const JOIN_LEASE_S = 30;
 /** Equal calls of one key that a retry chooses from. */
 const MAX_CANDIDATES = 100;
 
 /**
- * Gives one retry the call that it most likely repeats: one that was hung up, then one that no retry waits for, then the
- * oldest. A call that a retry waits for is given only to a retry with a higher number: the retry before it must have been cut
- * although its connection still looks alive. All candidates are locked in one order, so that two retries never get the same.
+ * Gives one retry the call that it most likely repeats: one that was hung up, then one that no retry waits for, then
+ * the oldest. A call that a retry waits for is given only to a retry with a higher number: the retry before it must
+ * have been cut although its connection still looks alive. All candidates are locked in one order, so that two retries
+ * never get the same.
  */
 const JOIN: Statement = {
   name: 'calls.join',
@@ -54,7 +55,7 @@ export class JoinCall {
   /**
    * @param fingerprint hex
    * @param retry the client's number of this retry, at least 1
-   * @returns null when no undelivered call is like this
+   * @returns null when no undelivered call equals this one
    */
   async join(apiKeyId: string, fingerprint: string, retry: number): Promise<JoinedCall | null> {
     const [call] = await this.sql.run<JoinedCall>(JOIN, [apiKeyId, fingerprint, retry]);

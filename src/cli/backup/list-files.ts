@@ -4,7 +4,7 @@ import type { Storage } from '../../platform/storage/storage.ts';
 import { contentTypeOf } from './content-type.ts';
 import { knownFiles } from './sql/known-files.ts';
 
-/** Keys of one look into the database. */
+/** Storage keys per query. */
 const KEYS_AT_ONCE = 1_000;
 
 /** A file that is to be copied. */
@@ -13,7 +13,7 @@ export interface ListedFile {
   content_type: string;
 }
 
-/** Gives the stored files that the snapshot of this connection knows. */
+/** Yields the stored files that the database refers to, in the snapshot of this connection. */
 export async function* listFiles(client: Client, storage: Storage): AsyncGenerator<ListedFile> {
   let keys: string[] = [];
   for await (const key of storage.list()) {

@@ -25,6 +25,8 @@ const MANIFEST = z.object({
   files: z.object({ count: COUNT, bytes: COUNT, sha256: HEX }).nullable(),
   /** Of the SECRET_KEY without which API keys and the secrets of webhooks are worthless. */
   secret_key_fingerprint: HEX,
+  /** Of further keys that were in SECRET_KEY: some of them may be needed too. */
+  older_secret_key_fingerprints: z.array(HEX).default([]),
   /** The text by which the storage is recognised; null before its first use. */
   storage_marker: z.string().nullable(),
 });

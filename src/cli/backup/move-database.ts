@@ -4,21 +4,24 @@ import { withBulkClient } from '../../platform/database/copy/bulk-client.ts';
 import { passRows, readRows } from '../../platform/database/copy/copy-rows.ts';
 import {
   assertEmpty,
-  type CopiedTable,
   lockTables,
   readMigrations,
   readTables,
+  type StoredTable,
   truncateTables,
 } from '../../platform/database/copy/tables.ts';
 import { withTransaction } from '../../platform/database/copy/transactions.ts';
 import { migrate, migrateTo } from '../../platform/database/migrate.ts';
 import { assertOwnSessions } from '../../platform/database/session-check.ts';
+import { makeRoom } from './sql/make-room.ts';
 import { assertNotAhead } from './not-ahead.ts';
 import { untilStopped } from './stopped-service.ts';
 
 export interface MoveOptions {
   /** Seconds to wait until the service has stopped. */
   waitS: number;
+  /** Of the new database. */
+  partitionDays: number;
   tell: (line: string) => void;
 }
 
@@ -33,7 +36,11 @@ export interface MovedTable {
  * Copies every table into an empty database and compares both. The old one stays as it is.
  * @throws Error for the operator; the new database then has no row
  */
-export async function moveDatabase(from: string, to: string, { waitS, tell }: MoveOptions): Promise<MovedTable[]> {
+export async function moveDatabase(
+  from: string,
+  to: string,
+  { waitS, partitionDays, tell }: MoveOptions,
+): Promise<MovedTable[]> {
   await assertOwnSessions(to, 'The address of --to');
   const moved = await withBulkClient(from, (source) =>
     withBulkClient(to, async (target) => {
@@ -43,7 +50,12 @@ export async function moveDatabase(from: string, to: string, { waitS, tell }: Mo
       assertNotAhead(await readMigrations(target), migrations);
       await untilStopped(source, waitS, tell);
       await migrateTo(to, migrations);
-      return withTransaction(source, () => withTransaction(target, () => copyTables(source, target)));
+      return withTransaction(source, () =>
+        withTransaction(target, async () => {
+          await makeRoom(target, partitionDays);
+          return copyTables(source, target);
+        }),
+      );
     }),
   );
   await migrate(to);
@@ -64,7 +76,7 @@ async function copyTables(source: Client, target: Client): Promise<MovedTable[]>
   return moved;
 }
 
-async function copyTable(source: Client, target: Client, table: CopiedTable): Promise<MovedTable> {
+async function copyTable(source: Client, target: Client, table: StoredTable): Promise<MovedTable> {
   const { name } = table;
   const sent = await passRows(source, target, table);
   const { rows, sha256 } = await readRows(target, table, discarding());

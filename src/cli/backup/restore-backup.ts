@@ -10,17 +10,19 @@ import { withTransaction } from '../../platform/database/copy/transactions.ts';
 import { createDataDir } from '../../platform/database/embedded/embedded-cluster.ts';
 import { migrate, migrateTo } from '../../platform/database/migrate.ts';
 import { MIGRATIONS } from '../../platform/database/migrations.ts';
-import { findSecretKey, Secrets } from '../../platform/secrets.ts';
+import { findSecretKeys, Secrets } from '../../platform/secrets.ts';
 import { openStorage } from '../../platform/storage/storage.module.ts';
 import { readStorageMarker, writeStorageMarker } from '../../platform/storage/storage-marker.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { assertWhole } from './digest.ts';
 import { type BackupTable, type Manifest, pathOfFileList, pathOfSecretKey, pathOfTable } from './manifest.ts';
+import { makeRoom } from './sql/make-room.ts';
 import { assertNotAhead } from './not-ahead.ts';
 import { putFiles } from './stored-files.ts';
 
 /**
- * Fills an empty database and the storage. The rows come last and in one transaction, so an interrupted restore can be repeated.
+ * Fills an empty database and the storage. The rows come last and in one transaction, so an interrupted restore can be
+ * repeated.
  * @throws Error for the operator
  */
 export async function restoreBackup(config: Config, url: string, folder: string, backup: Manifest): Promise<void> {
@@ -34,7 +36,12 @@ export async function restoreBackup(config: Config, url: string, folder: string,
     if (backup.storage_marker !== null) await writeStorageMarker(storage, backup.storage_marker);
   }
   await migrateTo(url, backup.migrations);
-  await withBulkClient(url, (client) => withTransaction(client, () => loadTables(client, folder, backup)));
+  await withBulkClient(url, (client) =>
+    withTransaction(client, async () => {
+      await makeRoom(client, config.taskPartitionDays);
+      await loadTables(client, folder, backup);
+    }),
+  );
   // Now, not before: a migration may change rows, and those of the backup are of its version.
   await migrate(url, { isBehindPooler: config.databaseDirectUrl !== null });
 }
@@ -44,23 +51,28 @@ export async function restoreBackup(config: Config, url: string, folder: string,
  * @throws Error for the operator
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {
-  let key = await findSecretKey(config);
-  if (!key && (await exists(pathOfSecretKey(folder)))) {
+  let keys = await findSecretKeys(config);
+  if (!keys && (await exists(pathOfSecretKey(folder)))) {
     createDataDir(config.dataDir);
     const file = join(config.dataDir, 'secret-key');
     await copyFile(pathOfSecretKey(folder), file);
     await chmod(file, 0o600); // the backup may have been kept where modes are lost
-    key = await findSecretKey(config);
+    keys = await findSecretKeys(config);
   }
-  if (!key) {
+  if (!keys) {
     throw new Error(
       `There is no secret key. Set SECRET_KEY, or put the file secret-key of the installation into ${config.dataDir}.`,
     );
   }
-  if (new Secrets(key).fingerprint() !== backup.secret_key_fingerprint) {
+  const given = new Secrets(keys).fingerprints();
+  if (!given.includes(backup.secret_key_fingerprint)) {
     throw new Error(
       'SECRET_KEY is not the one of the backup: its API keys and secrets of webhooks would be worthless.',
     );
+  }
+  const missing = backup.older_secret_key_fingerprints.filter((fingerprint) => !given.includes(fingerprint));
+  if (missing.length > 0) {
+    console.error(`SECRET_KEY lacks ${missing.length} older keys of the backup. What they made will not work.`);
   }
 }
 

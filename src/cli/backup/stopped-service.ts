@@ -5,7 +5,7 @@ import { type LiveProcess, liveProcesses, requestDrain } from './sql/live-proces
 const LOOK_EVERY_MS = 500;
 
 /**
- * Drains every process, and waits until each of them has stopped. What one would still write would be lost.
+ * Drains every process, and waits until each of them has stopped: the copy would lack what a process writes afterwards.
  * @param waitS seconds
  * @throws Error for the operator
  */

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { mapAtOnce } from './at-once.ts';
+import { mapConcurrently } from '../map-concurrently.ts';
 import { assertWhole, digestInto } from './digest.ts';
 import { type ListedFile, readLines, writeLines } from './list-files.ts';
 import { pathOfFile, pathOfFileList } from './manifest.ts';
@@ -22,16 +22,19 @@ export interface CopiedFiles {
   bytes: number;
 }
 
-/** Where the list stands until each file has been copied. */
+/** The list of files, until each of them has been copied. */
 export const pathOfDraft = (folder: string): string => `${pathOfFileList(folder)}.draft`;
 
-/** Copies the files of the draft. One that is gone was deleted after the snapshot, so a restored service would delete it too. */
+/**
+ * Copies the files of the draft. One that is gone was deleted after the snapshot, so a restored service would delete it
+ * too.
+ */
 export async function saveFiles(storage: Storage, folder: string): Promise<CopiedFiles> {
   const draft = pathOfDraft(folder);
   const copied: CopiedFiles = { count: 0, bytes: 0 };
   const save = (file: ListedFile) => saveFile(storage, folder, file);
   async function* saved(): AsyncGenerator<BackupFile> {
-    for await (const file of mapAtOnce(readLines<ListedFile>(draft), FILES_AT_ONCE, save)) {
+    for await (const file of mapConcurrently(readLines<ListedFile>(draft), FILES_AT_ONCE, save)) {
       if (!file) continue;
       copied.count += 1;
       copied.bytes += file.bytes;
@@ -63,7 +66,7 @@ async function saveFile(storage: Storage, folder: string, file: ListedFile): Pro
 export async function putFiles(storage: Storage, folder: string): Promise<CopiedFiles> {
   const copied: CopiedFiles = { count: 0, bytes: 0 };
   const put = (file: BackupFile) => putFile(storage, folder, file);
-  for await (const bytes of mapAtOnce(readLines<BackupFile>(pathOfFileList(folder)), FILES_AT_ONCE, put)) {
+  for await (const bytes of mapConcurrently(readLines<BackupFile>(pathOfFileList(folder)), FILES_AT_ONCE, put)) {
     copied.count += 1;
     copied.bytes += bytes;
   }

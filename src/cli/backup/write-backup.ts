@@ -7,7 +7,7 @@ import { withBulkClient } from '../../platform/database/copy/bulk-client.ts';
 import { readRows } from '../../platform/database/copy/copy-rows.ts';
 import { lockTables, readMigrations, readTables } from '../../platform/database/copy/tables.ts';
 import { withSnapshot } from '../../platform/database/copy/transactions.ts';
-import { loadSecretKey, Secrets } from '../../platform/secrets.ts';
+import { loadSecretKeys, Secrets } from '../../platform/secrets.ts';
 import { openStorage } from '../../platform/storage/storage.module.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { VERSION } from '../../platform/version.ts';
@@ -33,7 +33,8 @@ export async function writeBackup(
   if (withSecretKey && config.secretKey)
     throw new Error('--with-secret-key is for a key in DATA_DIR; yours is in SECRET_KEY.');
   await makeFolder(folder);
-  const secrets = new Secrets(await loadSecretKey(config));
+  const secrets = new Secrets(await loadSecretKeys(config));
+  const [newestKey, ...olderKeys] = secrets.fingerprints();
   const storage = files ? await openStorage(config) : null;
   const database = await withBulkClient(url, (client) =>
     withSnapshot(client, () => copyDatabase(client, folder, storage)),
@@ -42,7 +43,8 @@ export async function writeBackup(
     version: VERSION,
     ...database,
     files: storage && (await copyFiles(storage, folder)),
-    secret_key_fingerprint: secrets.fingerprint(),
+    secret_key_fingerprint: newestKey,
+    older_secret_key_fingerprints: olderKeys,
   };
   if (withSecretKey) await copyFile(join(config.dataDir, 'secret-key'), pathOfSecretKey(folder));
   await writeManifest(folder, manifest);
@@ -67,7 +69,8 @@ async function copyDatabase(client: Client, folder: string, storage: Storage | n
   const copied: Manifest['tables'] = [];
   for (const table of tables) {
     const file = createWriteStream(pathOfTable(folder, table.name), { flags: 'wx', mode: 0o600, flush: true });
-    copied.push({ ...table, ...(await readRows(client, table, file)) });
+    const { name, columns } = table;
+    copied.push({ name, columns, ...(await readRows(client, table, file)) });
   }
   if (storage) await writeLines(pathOfDraft(folder), listFiles(client, storage));
   return { ...moment, migrations, tables: copied, storage_marker: await readMarker(client) };

@@ -6,7 +6,7 @@ import { list, moment, number, orNone, wholeNumber } from '../options.ts';
 
 /** `darkroom keys …`: works on the database directly, so it needs the service's configuration and no API key. */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('Create, list, change, rotate and revoke API keys.');
+  const keys = new Command('keys').description('Create, list, change, rotate, revoke and export API keys.');
 
   keys
     .command('create')
@@ -25,6 +25,8 @@ export function keysCommand(): Command {
     .option('--max-queued <n>', '', wholeNumber)
     .option('--max-file-bytes <n>', '', wholeNumber)
     .option('--weight <n>', 'share of the starts while others wait too, 1 to 100 (default: 10)', wholeNumber)
+    .option('--task-retention-days <days>', 'how long its tasks are kept, at most TASK_RETENTION_DAYS', number)
+    .option('--file-retention-days <days>', 'how long their files are kept, at most FILE_RETENTION_DAYS', number)
     .option('--budget <amount/period>', 'what its tasks may cost, such as 25/month, 2.50/day or 100/total', budget)
     .option('--budget-soft-percent <n>', 'a webhook reports this share of the budget', wholeNumber)
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
@@ -66,6 +68,8 @@ export function keysCommand(): Command {
     .option('--max-queued <n>', '', orNone(wholeNumber))
     .option('--max-file-bytes <n>', '', orNone(wholeNumber))
     .option('--weight <n>', '1 to 100', orNone(wholeNumber))
+    .option('--task-retention-days <days>', 'of new tasks; none = the configured ones', orNone(number))
+    .option('--file-retention-days <days>', 'of their files; none = the configured ones', orNone(number))
     .option(
       '--budget <amount/period>',
       'such as 25/month, in place of the present one; none = no budget',
@@ -81,9 +85,20 @@ export function keysCommand(): Command {
     .description('Revoke a key and cancel its queued tasks. Running services refuse it within 5 s.')
     .argument('<id>', 'key_…')
     .option('--keep-tasks', 'let its queued tasks run')
+    .option('--erase', 'also erase everything that it has brought; running services do so in the background')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')
     .action(async (id: string, options) => (await import('../manage-keys.ts')).revokeKey(id, options));
+
+  keys
+    .command('export')
+    .description('Write everything that a key has to a new folder, as the API shows it. The service may run meanwhile.')
+    .argument('<id>', 'key_…, also of a revoked key')
+    .requiredOption('--out <dir>', 'a folder that is empty or does not exist')
+    .option('--files', 'also the bytes of uploads and outputs')
+    .option('--json', 'print the manifest as JSON')
+    .addHelpText('after', '\nExample: darkroom keys export key_01jd8e5t9kf3qs7m2v4xw6yzab --out export --files')
+    .action(async (id: string, options) => (await import('../export/export-key.ts')).exportKey(id, options));
 
   return keys;
 }

@@ -24,7 +24,7 @@ interface WaitOptions extends Connection {
 
 const MAX_PAGE = 100;
 
-/** `darkroom tasks …`: what was asked for, by whichever interface. */
+/** `darkroom tasks …`: the tasks of the key, from every interface. */
 export function tasksCommand(): Command {
   const tasks = new Command('tasks').description('List, read, cancel, wait for and repeat tasks.');
   addList(tasks);

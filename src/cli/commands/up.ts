@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { ROOT_FOLDER } from '../../platform/root-folder.ts';
 
-const MAIN = join(import.meta.dirname, '../../main.js');
+const MAIN = `${ROOT_FOLDER}dist/bundle/main.js`;
 
 /** `darkroom up`: the service itself, as `npm start` without building. */
 export function upCommand(): Command {

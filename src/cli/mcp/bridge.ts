@@ -13,8 +13,8 @@ interface Parts {
 }
 
 /**
- * Passes the messages of one MCP client between stdio and a service. The tools are those of the service; only image arguments
- * and links of outputs gain a meaning that needs this machine.
+ * Passes the messages of one MCP client between stdio and a service. The tools are those of the service; only image
+ * arguments and links of outputs gain a meaning that needs this machine.
  */
 export class Bridge {
   private readonly open = new Map<RpcMessage['id'], AbortController>();

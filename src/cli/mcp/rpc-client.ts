@@ -5,7 +5,7 @@ import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
 const META = 'io.modelcontextprotocol/protocolVersion';
 /** What a header may contain as it is; anything else goes as base64. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Of a connection that says nothing: longer than a tool waits, 300 s. */
+/** A connection without a byte for this time is cut. Longer than the 300 s for which a tool may wait. */
 const SILENCE_MS = 330_000;
 
 /** Sends messages to the MCP server of a service over HTTP. */
@@ -80,7 +80,7 @@ async function* answersOf(response: Response, request: RpcMessage): AsyncGenerat
   else yield refusal(request, response.status, body);
 }
 
-/** An error of the service that is none of the protocol: a missing key, too many requests. */
+/** An error of the service outside of the protocol: a missing key, too many requests. */
 function refusal({ id }: RpcMessage, status: number, body: Record<string, unknown> | null): RpcMessage {
   const error = body?.error as { code?: string; message?: string } | undefined;
   if (error?.message === undefined) return rpcError(id, `The service answered ${status}.`);

@@ -9,7 +9,7 @@ export interface OutputTexts {
 /** Gives the newest link of an output whose link has expired; null if there is none. */
 type Renew = (index: number) => Promise<string | null>;
 
-/** The pictures or films of a task. A link that has died is replaced once. */
+/** The images or videos of a task. An expired link is replaced once. */
 export function outputsOf(task: SucceededTask, texts: OutputTexts, renew: Renew): HTMLElement {
   const { outputs } = task.result;
   const list = make('div', 'outputs');

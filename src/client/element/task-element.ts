@@ -6,7 +6,7 @@ import { Screen, type Shown } from './screen.ts';
 
 export type { TaskLabels } from './labels.ts';
 
-/** One read waits so long for the end of the task. */
+/** How long one read waits for the end of the task. */
 const READ_WAIT_S = 5;
 const READ_TIMEOUT_MS = 20_000;
 
@@ -16,15 +16,16 @@ const isFinal = ({ status }: Task): boolean => status === 'succeeded' || status 
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
 /**
- * `<darkroom-task src="/pictures/task_…">`: the progress of a task, then its pictures or films, or its failure.
+ * `<darkroom-task src="/pictures/task_…">`: the progress of a task, then its images or videos, or its failure.
  *
- * `src` answers as `GET /v1/tasks/{task_id}` does, and `src` + `/events` as its stream of events, by the rights of the visitor. The
- * page's own server passes both on with its API key, which no page may hold.
+ * `src` answers as `GET /v1/tasks/{task_id}` does, and `src` + `/events` as its stream of events, by the rights of the
+ * visitor. The page's own server passes both on with its API key, which no page may hold.
  *
- * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is written.
- * Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one, `darkroom-error` if it cannot be read.
- * Styles: `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`, `--darkroom-accent`,
- * `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
+ * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is
+ * written. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one,
+ * `darkroom-error` if it cannot be read. Styles:
+ * `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`,
+ * `--darkroom-accent`, `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
  */
 export class DarkroomTask extends Base {
   static readonly observedAttributes = ['src', 'alt', 'poll'];

@@ -1,6 +1,6 @@
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** Who is asked to wait longer gets the error instead, and decides. */
+/** When the service asks for a longer wait, the caller gets the error and decides. */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Whether the same request may get another answer, or is answered now that it was cut off. */

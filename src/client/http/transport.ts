@@ -28,7 +28,7 @@ export interface Call extends CallOptions {
   /** Sent as JSON, unless it is a form. */
   body?: object | undefined;
   headers?: Record<string, string>;
-  /** A second arrival does no harm. Other requests are sent again only if the service refused them for its load. */
+  /** Sending it twice does no harm. Other requests are sent again only if the service refused them for its load. */
   isRepeatable?: boolean;
 }
 

@@ -12,7 +12,7 @@ export function decodeDataUrl(url: string, param: string): Buffer {
   const head = HEAD.exec(url.slice(0, 500))?.[0];
   const text = head === undefined ? '' : url.slice(head.length);
   const bytes = Buffer.from(text, 'base64');
-  // A lenient decoder skips what is not base64, so the length tells.
+  // The decoder skips what is not base64, so only the length shows it.
   const isBase64 = bytes.length > 0 && bytes.length === Math.floor((withoutPadding(text).length * 3) / 4);
   if (isBase64) return bytes;
   throw new ApiError('invalid_url', {

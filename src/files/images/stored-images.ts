@@ -14,7 +14,10 @@ export interface StoredImage {
   bytes: number;
 }
 
-/** Reads the images of a task that are files of ours from storage. Whether the task may use them, its creation has checked. */
+/**
+ * Reads the images of a task that are files of ours from storage. The creation of the task has checked that it may use
+ * them.
+ */
 @Injectable()
 export class StoredImages {
   constructor(
@@ -32,7 +35,10 @@ export class StoredImages {
     return link && this.links.verify(link.fileId, link.expires, link.signature, 0) ? link.fileId : null;
   }
 
-  /** Also finds deleted and expired uploads, whose bytes stay while a task needs them. @returns null when there are no bytes */
+  /**
+   * Also finds deleted and expired uploads, whose bytes stay while a task needs them.
+   * @returns null when there are no bytes
+   */
   async find(fileId: string): Promise<StoredImage | null> {
     if (isUploadId(fileId)) {
       const [upload] = await this.files.findAny([fileId]);

@@ -1,7 +1,7 @@
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import type { PreviewWidth } from '../../tasks/files/preview-key.ts';
 
-/** The file that a preview is made from: the picture itself, or the still of a film. undefined: a film without a still. */
+/** The file that a preview is made from: the image itself, or the still of a video. undefined: a video without a still. */
 export const sourceKeyOf = ({ type, storage_key, thumbnail_key }: StoredOutput): string | undefined =>
   type === 'image' ? storage_key : thumbnail_key;
 

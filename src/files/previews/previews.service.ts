@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { ApiError } from '../../errors/api-error.ts';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { type PreviewWidth, previewKeyOf } from '../../tasks/files/preview-key.ts';
 import type { OutputFile } from '../../tasks/files/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
-/** Made at a time in this process: a picture of 4K takes some 30 MB and a second of one core. */
+/** Rendered at the same time in this process: a 4K image takes some 30 MB and a second of one core. */
 const AT_ONCE = 2;
 /** Waiting in this process. A gallery asks for some dozens at a time. */
 const MAX_WAITING = 200;
@@ -27,7 +27,7 @@ export class Previews {
 
   /**
    * @param file present
-   * @throws ApiError variant_not_available: a film without a still; file_expired; service_unavailable: too many are made
+   * @throws ApiError variant_not_available: a video without a still; file_expired; service_unavailable: too many are made
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
     const key = previewKeyOf(file.task.id, file.output.index, width);
@@ -39,7 +39,7 @@ export class Previews {
     }
   }
 
-  /** Requests for the same preview share one making. Two processes may both make it: they store the same bytes. */
+  /** Requests for the same preview share one rendering. Two processes may both render it: they store the same bytes. */
   private makeOnce(key: string, file: OutputFile, width: PreviewWidth): Promise<Buffer> {
     let making = this.making.get(key);
     if (!making) {

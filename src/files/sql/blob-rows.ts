@@ -36,7 +36,7 @@ export async function useBlob(tx: Tx, apiKeyId: string, sha256: string): Promise
   return (rows[0] as { id: string } | undefined)?.id ?? null;
 }
 
-/** @returns false when it took so long to write the bytes that the purge has taken them */
+/** @returns false when writing the bytes took too long, and the purge has taken them */
 export async function activateBlob(tx: Tx, id: string): Promise<boolean> {
   const { rows } = await tx.query({ ...ACTIVATE_BLOB, values: [id] });
   return rows.length === 1;

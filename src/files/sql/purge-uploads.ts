@@ -62,8 +62,8 @@ const COMMITTED = `interval '1 minute'`;
 const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${SETTLED}`;
 
 /**
- * Bytes that no upload uses any more. Both times are compared again if another transaction wrote the row while this statement
- * waited for it: what that transaction did to uploads is not in this statement's snapshot.
+ * Bytes that no upload uses any more. Both times are compared again if another transaction wrote the row while this
+ * statement waited for it: what that transaction did to uploads is not in this statement's snapshot.
  */
 const DOOM: Statement = {
   name: 'files.doom_released',
@@ -116,7 +116,7 @@ export class PurgeUploads {
     return rounds.reduce((sum, rows) => sum + rows.length, 0);
   }
 
-  /** @returns how many of the bytes that an upload has left were looked at */
+  /** @returns how many blobs that an upload has left were checked */
   async doomReleased(): Promise<number> {
     return (await this.sql.run(DOOM)).length;
   }

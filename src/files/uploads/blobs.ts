@@ -7,7 +7,7 @@ import { activateBlob, ANNOUNCE_BLOB, DOOM_BLOB, useBlob } from '../sql/blob-row
 /** Longer than the slowest write to storage, which gives up after minutes. */
 const WRITE_S = 3_600;
 const UNIQUE_VIOLATION = '23505';
-/** The same bytes may be uploaded, deleted and purged at the same time; each round needs a new rival. */
+/** Attempts. One fails when the same bytes are uploaded, deleted or purged at the same moment. */
 const ROUNDS = 5;
 
 interface Bytes {

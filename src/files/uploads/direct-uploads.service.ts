@@ -23,7 +23,7 @@ import type { Upload } from './upload.entity.ts';
 const LINK_S = HOUR_S;
 /** An upload may have begun just before its link expired. */
 const LATE_S = HOUR_S;
-/** An upload that is never completed counts for the quota so long. */
+/** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
 
 /** Uploads whose bytes go straight to storage. They count only once they are read back and judged. */

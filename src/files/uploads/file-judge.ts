@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
 import { inspectStillImage, NotAStillImage } from '../../platform/images/still-image.ts';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 import type { Purpose } from './upload.entity.ts';
 
 /** 20 MB, as for images that are fetched. */

@@ -10,7 +10,7 @@ export class UploadBlob {
   @Column('text', { nullable: true }) sha256: string | null;
   /** The last time that an upload began to use it. */
   @Column('timestamptz') used_at: Date;
-  /** An upload stopped using it then: the purge looks whether others still do. */
+  /** When an upload stopped using it: the purge checks whether others still use it. */
   @Column('timestamptz', { nullable: true }) released_at: Date | null;
   /** Deleted after this time. Also set, to a time in the future, while its bytes are being written. */
   @Column('timestamptz', { nullable: true }) doomed_at: Date | null;

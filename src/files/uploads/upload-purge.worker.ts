@@ -2,18 +2,17 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Config } from '../../platform/config.ts';
 import { purgeInterval } from '../../platform/purge-interval.ts';
 import { removeAbandonedScratch } from '../../platform/scratch.ts';
+import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/time.ts';
 import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 
 /** Seconds between purges that found little. Requests enforce expiry to the second; the purge only frees the space. */
 const PURGE_EVERY_S = 60;
-/** A store far away needs 50 ms for each. */
-const DELETES_AT_ONCE = 32;
 
 /**
- * Frees what expired and deleted uploads leave. Rows first: bytes go once nothing refers to them, and their own row goes after
- * them, so that a crash in between leaves a row to retry and no orphaned bytes.
+ * Frees what expired and deleted uploads leave. Rows first: bytes go once nothing refers to them, and their own row
+ * goes after them, so that a crash in between leaves a row to retry and no orphaned bytes.
  */
 @Injectable()
 export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -56,20 +55,16 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
   }
 
   private async deleteBytes(keys: string[]): Promise<string[]> {
-    const waiting = [...keys];
     const deleted: string[] = [];
     const failures: { key: string; err: unknown }[] = [];
-    const deleteNext = async (): Promise<void> => {
-      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-        try {
-          await this.storage.delete(key);
-          deleted.push(key);
-        } catch (err) {
-          failures.push({ key, err });
-        }
+    await deleteEach(keys, async (key) => {
+      try {
+        await this.storage.delete(key);
+        deleted.push(key);
+      } catch (err) {
+        failures.push({ key, err });
       }
-    };
-    await Promise.all(Array.from({ length: DELETES_AT_ONCE }, deleteNext));
+    });
     const [first] = failures;
     if (first)
       this.logger.warn({ event: 'upload_purge.bytes_failed', files: failures.length, key: first.key, err: first.err });

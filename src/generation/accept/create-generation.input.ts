@@ -2,8 +2,8 @@ import { InputType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 
 /**
- * The body of POST /v1/generations for GraphQL. GraphQL needs every field by name, so these are the fields of all models. The
- * schema of the model decides which fields and values are allowed, as for REST.
+ * The body of POST /v1/generations for GraphQL. GraphQL needs every field by name, so these are the fields of all
+ * models. The schema of the model decides which fields and values are allowed, as for REST.
  */
 @InputType({ description: 'What to make. `Model.parameters` defines which fields a model takes.' })
 export class CreateGenerationInput {

@@ -1,4 +1,4 @@
-/** Why a creation can be refused, by whichever route: the faults of its model, its bounds and its images. */
+/** Why a creation can be refused, over any interface: the faults of its model, its bounds and its images. */
 export const CREATION_FAULTS = [
   'model_not_found',
   'unsupported_parameter',

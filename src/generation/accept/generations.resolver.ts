@@ -9,7 +9,10 @@ import { GenerationsService } from './generations.service.ts';
 export class GenerationsResolver {
   constructor(private readonly generations: GenerationsService) {}
 
-  /** @param input the given fields only, in the names of REST, so that an Idempotency-Key means the same request on both edges */
+  /**
+   * @param input the given fields only, in the names of REST, so that an Idempotency-Key means the same request on both
+   *   edges
+   */
   @Mutation(() => TaskView, {
     description: 'Creates a task. A repeated idempotency key returns the first answer again.',
   })

@@ -33,7 +33,7 @@ interface AcceptOptions {
   waitS?: number;
   /** Aborts when the client has closed the connection. */
   gone?: AbortSignal | undefined;
-  /** Runs the wait, and takes its time. */
+  /** Runs the wait, and measures it. */
   waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -105,7 +105,10 @@ export class GenerationsService {
     return this.whenFinal({ caller, model, task, header, options });
   }
 
-  /** The task for GraphQL, which has fields that need the stored task. The first answer is without it when that was deleted. */
+  /**
+   * The task for GraphQL, which has fields that need the stored task. The first answer is without it when that was
+   * deleted.
+   */
   async viewOf({ apiKeyId }: Caller, accepted: Acceptance): Promise<TaskView> {
     const view = accepted.view();
     if (!accepted.replayed) return view;

@@ -1,8 +1,8 @@
 import { MAX_WAIT_S } from '../../tasks/live/until-final.ts';
 
 /**
- * Reads the `wait` preference (RFC 7240). A preference may be ignored but never fails a request, so an invalid one counts as 0
- * and a longer one as the maximum.
+ * Reads the `wait` preference (RFC 7240). A preference may be ignored but never fails a request, so an invalid one
+ * counts as 0 and a longer one as the maximum.
  * @returns seconds, 0 to 60
  */
 export function readPreferredWait(prefer: string | undefined): number {

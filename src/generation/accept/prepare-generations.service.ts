@@ -11,7 +11,7 @@ import type { TaskRequest } from '../../tasks/new-tasks.ts';
 import type { TaskOrigin } from '../../tasks/task-origin.ts';
 import type { Approximation, ShownTask } from '../../tasks/task.entity.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
-import { waitOf } from '../../tasks/wait-of-task.ts';
+import { deadlinesOf } from '../../tasks/task-deadlines.ts';
 import { TasksService } from '../../tasks/tasks.service.ts';
 import { Costs } from '../estimate/costs.ts';
 import { type ParsedGeneration, parseGeneration } from './parse-generation.ts';
@@ -59,14 +59,14 @@ export class PrepareGenerations {
     });
   }
 
-  /** Why no task of the model is created at present; null: nothing speaks against it. */
+  /** Why creations for this model are refused at present; null: they are accepted. */
   refusalOf({ id }: Model): ApiError | null {
     return this.pauses.refusalOf(id);
   }
 
   /** Seconds for which a task may need the files of its request. */
   needS(task: Pick<ShownTask, 'kind' | 'low' | 'source'>): number {
-    return waitOf(task, this.config).deadline_s + deadlineS(task.kind, this.config) + SLACK_S;
+    return deadlinesOf(task, this.config).deadline_s + deadlineS(task.kind, this.config) + SLACK_S;
   }
 
   /** @throws ApiError invalid_value unless the parent is a task of the caller */

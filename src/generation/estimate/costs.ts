@@ -23,7 +23,10 @@ export class Costs {
     private readonly terms: UsageTerms,
   ) {}
 
-  /** At the dearest binding that can serve it. `unpriced`, and nothing, where no binding has a price that is known before the call. */
+  /**
+   * At the dearest binding that can serve it. `unpriced`, and nothing, where no binding has a price that is known
+   * before the call.
+   */
   of(model: Model, input: ResolvedInput): Cost {
     const amounts = this.providers.bindingsOf(model.id).flatMap((binding) => this.at(binding, model, input) ?? []);
     return {
@@ -51,8 +54,8 @@ export class Costs {
 }
 
 /**
- * What the provider will make instead of what is wanted, which may have another price. Without its images, which are fetched later, a request is
- * not always the same to a provider: then a refusal says nothing, and the wanted values count.
+ * What the provider will make instead of what is requested, which may have another price. Images are fetched later, and
+ * a provider may refuse a request that lacks them: such a refusal is ignored, and the requested values count.
  * @returns null when the provider cannot express the request
  */
 function approximationsAt(

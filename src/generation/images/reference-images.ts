@@ -10,7 +10,7 @@ import { Outbound } from '../../platform/outbound/outbound.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError, type InputImage } from '../../providers/provider.ts';
 import { NotAStillImage, readStillImage } from '../../platform/images/still-image.ts';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
@@ -34,8 +34,9 @@ interface Fetch {
 }
 
 /**
- * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are images. They
- * are written to files as they arrive: a request may have 320 MB of them. Only the one image in this process that is being checked is in memory.
+ * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are
+ * images. They are written to files as they arrive: a request may have 320 MB of them. Only the one image in this
+ * process that is being checked is in memory.
  */
 @Injectable()
 export class ReferenceImages {
@@ -46,7 +47,10 @@ export class ReferenceImages {
     private readonly stored: StoredImages,
   ) {}
 
-  /** Bytes that the images of these fields may need on disk. A large file of ours is there together with its smaller copy. */
+  /**
+   * Bytes that the images of these fields may need on disk. A large file of ours is there together with its smaller
+   * copy.
+   */
   async mostBytesOf(fields: readonly ImageUrl[]): Promise<number> {
     const most = await Promise.all(
       urlsOf(fields).map(async (url) => {
@@ -61,8 +65,9 @@ export class ReferenceImages {
   /**
    * Fetches a repeated URL once. The first failure aborts the other downloads.
    * @returns the images in the order of the fields
-   * @throws ProviderError reference_image_fetch_failed or reference_image_invalid, with the `param` of the URL's first field. A
-   *   failed fetch has one message for every cause, so that it reveals nothing about the network around this service.
+   * @throws ProviderError reference_image_fetch_failed or reference_image_invalid, with the `param` of the URL's first
+   *   field. A failed fetch has one message for every cause, so that it reveals nothing about the network around this
+   *   service.
    * @throws the signal's reason
    */
   async fetchAll(fields: readonly ImageUrl[], { apiKeyId, folder, signal }: Fetch): Promise<InputImage[]> {
@@ -142,8 +147,8 @@ async function check(path: string): Promise<InputImage> {
 }
 
 /**
- * Our own outputs may be larger than what providers accept from elsewhere. They are handed on as JPEG, on white where they are transparent. 26 MB of PNG at 16
- * megapixels become some 10 MB.
+ * Our own outputs may be larger than what providers accept from elsewhere. They are handed on as JPEG, on white where
+ * they are transparent. 26 MB of PNG at 16 megapixels become some 10 MB.
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;

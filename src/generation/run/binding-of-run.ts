@@ -1,11 +1,11 @@
-import type { PreparedRequest, ProviderRequest } from '../../providers/provider.ts';
+import type { PreparedRequest, ProviderRequest, Upstream } from '../../providers/provider.ts';
 import type { ProviderRegistry, ReadyBinding } from '../../providers/registry.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 import type { Place, Submission } from '../../tasks/queue/submission.ts';
 
 /**
- * The binding that was called before the crash, with the upstream model recorded then: a binding of the same address may name
- * another model now.
+ * The binding that was called before the crash, with the upstream model recorded then: a binding of the same address
+ * may name another model now.
  */
 export function bindingCalled(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding | undefined {
   const atSameAddress = bindings.filter(
@@ -14,8 +14,12 @@ export function bindingCalled(bindings: ReadyBinding[], task: ClaimedTask): Read
   );
   const binding = atSameAddress.find(({ upstream }) => upstream.model === task.provider_model) ?? atSameAddress[0];
   if (!binding || task.provider_model === null) return binding;
-  return { ...binding, upstream: { ...binding.upstream, model: task.provider_model } };
+  return { ...binding, upstream: withModel(binding.upstream, task.provider_model) };
 }
+
+/** The key stays that of the binding: a SIGHUP replaces it there. */
+const withModel = (upstream: Upstream, model: string): Upstream =>
+  Object.create(upstream, { model: { value: model, enumerable: true } });
 
 export const placeAt = ({ name, credential, concurrency, upstream }: ReadyBinding): Place => ({
   provider: name,

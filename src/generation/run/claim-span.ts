@@ -4,8 +4,8 @@ import { traces } from '../../platform/traces/traces.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
 
 /**
- * Runs a claim in a span of the trace that created the task. The id of the span follows from the claim, so that the next claim links
- * it although another process, which may be dead, has made it.
+ * Runs a claim in a span of the trace that created the task. The id of the span follows from the claim, so that the
+ * next claim links it although another process, which may be dead, has made it.
  */
 export function inClaimSpan(task: ClaimedTask, work: () => Promise<void>): Promise<void> {
   const created = traces.isOn ? parseTraceparent(task.trace_parent) : null;

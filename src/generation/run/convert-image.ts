@@ -21,8 +21,9 @@ export const needsConversion = ({ contentType }: Media, { format, quality }: Wan
   contentType !== `image/${format}` || (format !== 'png' && quality < 100);
 
 /**
- * Encodes an image again, in memory or, if it is a file, in its place. XMP and EXIF of the provider stay, because they may say
- * who made the image. Decoding streams line by line, so an image of 4K takes some 30 MB; call it for one image at a time.
+ * Encodes an image again, in memory or, if it is a file, in its place. XMP and EXIF of the provider stay, because they
+ * may say who made the image. Decoding streams line by line, so an image of 4K takes some 30 MB; call it for one image
+ * at a time.
  * @throws ProviderError internal_error when the image cannot be decoded
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {

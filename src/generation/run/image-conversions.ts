@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ProviderOutput, ResolvedInput } from '../../providers/provider.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 import { convertImage, needsConversion, type WantedFormat } from './convert-image.ts';
 import { probe } from './probe.ts';
 
 /** The file format that a task asks for. */
 export interface Conversion {
-  /** Whose turn it takes. */
+  /** The API key whose turn it takes. */
   apiKeyId: string;
   /** null: as the provider made it. */
   wanted: WantedFormat | null;

@@ -36,7 +36,10 @@ export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefi
   return new MustWait(Math.min(Math.max(retryAfterMs / 1000, MIN_WAIT_S), MAX_RETRY_AFTER_S));
 }
 
-/** Grows with the time since the task's first start, so that a long line of waiting tasks costs little; with jitter of 20 %. */
+/**
+ * Grows with the time since the task's first start, so that a long line of waiting tasks costs little; with jitter of
+ * 20 %.
+ */
 function pauseOf({ started_at: startedAt }: ClaimedTask, maxS: number): number {
   const ageS = startedAt ? (Date.now() - startedAt.getTime()) / 1000 : 0;
   const seconds = Math.min(Math.max(ageS / 10, MIN_WAIT_S), maxS);

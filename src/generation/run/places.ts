@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 
 /**
- * One place in five is reserved for API keys that run nothing in this process, and one polled run in five for keys that do not
- * have all others, so that no key takes them all. There is one transfer at a time for five places.
+ * One place in five is reserved for API keys that run nothing in this process, and one polled run in five for keys that
+ * do not have all others, so that no key takes them all. There is one transfer at a time for five places.
  */
 export const RESERVED_PART = 5;
 
 /** What one run occupies in this process. It has a place from its claim to its end, except while it only polls. */
 export interface Place {
   /**
-   * Runs `work`, which only waits for the upstream, without a place. Afterwards the run has one of the places for transfers: it
-   * will download and store. The run keeps its place if too many runs poll already.
+   * Runs `work`, which only waits for the upstream, without a place. Afterwards the run has one of the places for
+   * transfers: it will download and store. The run keeps its place if too many runs poll already.
    * @throws the signal's reason when it aborts before a transfer is possible; otherwise the error of `work`
    */
   polling<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
@@ -21,9 +21,9 @@ export interface Place {
 }
 
 /**
- * The places of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. A run that only
- * polls a job has none: up to WORKER_POLLED_RUNS of them wait beside the others. When its job has ended, it downloads and stores
- * in a place for transfers, which no hanging call can take.
+ * The places of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. A run
+ * that only polls a job has none: up to WORKER_POLLED_RUNS of them wait beside the others. When its job has ended, it
+ * downloads and stores in a place for transfers, which no hanging call can take.
  */
 @Injectable()
 export class Places {

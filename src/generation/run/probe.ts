@@ -1,4 +1,3 @@
-import { ALL_FORMATS, BufferSource, FilePathSource, Input } from 'mediabunny';
 import { open } from 'node:fs/promises';
 import sharp from 'sharp';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
@@ -38,6 +37,8 @@ async function probeImage(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeVideo(output: ProviderOutput): Promise<Media> {
+  // Loaded by the first video: its 2 MB would make the start of every service slower.
+  const { ALL_FORMATS, BufferSource, FilePathSource, Input } = await import('mediabunny');
   const source = Buffer.isBuffer(output) ? new BufferSource(output) : new FilePathSource(output.path);
   using input = new Input({ formats: ALL_FORMATS, source });
   const track = await input.getPrimaryVideoTrack();

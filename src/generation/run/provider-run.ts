@@ -15,7 +15,7 @@ import type { PartialImages } from './partial-images.ts';
 import type { ImageSource } from './run-images.ts';
 import { RunStages } from './run-stages.ts';
 
-/** A run waits so long for its partial images to be stored. */
+/** How long a run waits for its partial images to be stored. */
 const STORING_MS = 5_000;
 /** Throttles progress writes to four a second and task. */
 const PROGRESS_MS = 250;

@@ -6,7 +6,10 @@ import type { Submission } from '../../tasks/queue/submission.ts';
 import { type Stage, stageEnded } from '../../tasks/task-metrics.ts';
 import { StageSpans } from './stage-spans.ts';
 
-/** Measures and traces one run at its provider: `submit` until a job is accepted, `upstream` until it is done, then `download`. */
+/**
+ * Measures and traces one run at its provider: `submit` until a job is accepted, `upstream` until it is done, then
+ * `download`.
+ */
 export class RunStages {
   private sinceMs = performance.now();
   private isDone = false;

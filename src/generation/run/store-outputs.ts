@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { free } from '../../platform/owned-bytes.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { Provenance } from '../../provenance/provenance.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
@@ -50,6 +51,7 @@ export class StoreOutputs {
     const storing = { ...lease, signal: AbortSignal.any([lease.signal, failed.signal]) };
     const store = async (made: ProviderOutput, index: number) => {
       const body = await this.conversions.convert(made, conversion, storing.signal);
+      if (body !== made) free(made);
       return this.storeOne(storing, { body, model }, index);
     };
     try {
@@ -68,10 +70,11 @@ export class StoreOutputs {
   ): Promise<StoredOutput> {
     const media = await probe(body);
     const output = await this.provenance.mark({ body, model, taskId: lease.id, contentType: media.contentType });
+    if (output !== body) free(body);
     const key = `${lease.id}/${lease.attempt}-${index}.${media.extension}`;
     await this.put(lease, key, () => this.storage.put(key, output, media.contentType));
     const thumbnail = media.type === 'video' ? await this.storeThumbnail(body, `${key}.webp`) : null;
-    return {
+    const stored: StoredOutput = {
       id: fileIdOf(lease.id, index),
       index,
       type: media.type,
@@ -84,6 +87,8 @@ export class StoreOutputs {
       ...(media.duration === undefined ? {} : { duration: media.duration }),
       sha256: await sha256(output),
     };
+    free(output);
+    return stored;
   }
 
   /** Tried once: a video without a thumbnail is better than a video too late. */

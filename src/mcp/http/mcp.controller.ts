@@ -46,7 +46,7 @@ export class McpController {
     const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
     const response = await handler.fetch(webRequest, { parsedBody: body });
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
-    response.headers.delete('connection'); // Node's decision
+    response.headers.delete('connection'); // Node sets it
     void reply.send(response);
   }
 

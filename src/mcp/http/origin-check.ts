@@ -22,7 +22,7 @@ const REFUSED = -32_000;
 @Injectable()
 export class OriginCheck {
   private readonly origins: ReadonlySet<string>;
-  /** null: the service does not listen on a loopback address, where names are checked by nobody else. */
+  /** The names that `Host` may have. null: not checked, because the service does not listen on a loopback address. */
   private readonly hosts: ReadonlySet<string> | null;
 
   /** In the constructor, because lifecycle hooks run after routes were added. */

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 
-/** Bytes of files in memory at once, for all answers of this process. A file takes about three times as much: base64 and JSON. */
+/**
+ * Bytes of files in memory at once, for all answers of this process. A file takes about three times as much: base64 and
+ * JSON.
+ */
 const MAX_BYTES = 200_000_000;
 /** The largest resource fits twice. Five keys are needed to use up the memory. */
 const MAX_BYTES_PER_KEY = 40_000_000;

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
 import sharp from 'sharp';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
 import { isPresent } from '../../tasks/task.view.ts';
@@ -38,7 +38,7 @@ export class Previews {
 
   /**
    * One for each output that has a picture: an image, or a video with a thumbnail.
-   * @param signal aborts when nobody wants them any more
+   * @param signal aborts when no client waits for them any more
    */
   async of(task: ShownTask, signal: AbortSignal): Promise<Preview[]> {
     const outputs = (task.result ?? []).filter((output) => isPresent(task, output) && pictureOf(output) !== null);

@@ -12,7 +12,7 @@ interface ShowOptions {
   preview: PreviewChoice;
   /** A failed task is the failure of this call. */
   isCause: boolean;
-  /** Aborts when nobody waits for the result. */
+  /** Aborts when no client waits for the result any more. */
   gone: AbortSignal;
 }
 

@@ -13,8 +13,8 @@ interface StartedTask {
 }
 
 /**
- * A closed stream is the protocol's cancellation. A task that no worker has claimed by then is cancelled; one that runs goes on,
- * because it is paid for. What a process has noted is lost when it stops: the task then runs.
+ * A closed stream is the protocol's cancellation. A task that no worker has claimed by then is cancelled; one that runs
+ * goes on, because it is paid for. What a process has noted is lost when it stops: the task then runs.
  */
 @Injectable()
 export class AbandonedTasks implements OnApplicationShutdown {

@@ -1,20 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { Turns } from '../../platform/images/turns.ts';
+import { Turns } from '../../platform/turns.ts';
 import type { Exchange } from '../tools/tool.ts';
 
-/** A quarter of the connections of the pool. The others are left to requests that are no batches. */
+/** A quarter of the connections of the pool. The others are left to other requests. */
 const AT_ONCE = 5;
 
 /**
- * Statements of messages that nothing gathers into one. A batch has up to 50 of them, and whoever waits 2 s for a connection of
- * the pool gets service_unavailable: on a slow database a batch would refuse its own messages, and those of others.
+ * Bounds the look-ups of a batch of messages, up to 50, each of which is a statement of its own. A request that waits 2
+ * s for a connection gets service_unavailable, so on a slow database a batch would fail its own messages and other
+ * requests.
  */
 @Injectable()
 export class Lookups {
   private readonly turns = new Turns(AT_ONCE);
 
-  /** @throws the reason of `gone` when the client hangs up before the turn; otherwise the error of `look` */
-  take<Found>({ caller, gone }: Exchange, look: () => Promise<Found>): Promise<Found> {
-    return this.turns.take(caller.apiKeyId, gone, look);
+  /** @throws the reason of `gone` when the client hangs up before the turn; otherwise the error of `lookUp` */
+  take<Found>({ caller, gone }: Exchange, lookUp: () => Promise<Found>): Promise<Found> {
+    return this.turns.take(caller.apiKeyId, gone, lookUp);
   }
 }

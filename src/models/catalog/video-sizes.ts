@@ -1,8 +1,8 @@
 import { sizeTable, type SizeTable } from '../sizes.ts';
 
 /**
- * Pixels of the video models. 720p and 1080p are the sizes of Ark's Seedance 2.0. In 4K the longest side is 3840. All sides are
- * even, as H.264 4:2:0 requires.
+ * Pixels of the video models. 720p and 1080p are the sizes of Ark's Seedance 2.0. In 4K the longest side is 3840. All
+ * sides are even, as H.264 4:2:0 requires.
  * @param resolutions how the model spells 720p, 1080p and 4K; fewer when it ends below 4K
  */
 export const videoSizes = (...resolutions: string[]): SizeTable =>

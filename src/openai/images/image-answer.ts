@@ -52,8 +52,8 @@ export interface StreamedAnswer {
 }
 
 /**
- * The answer with the pictures themselves, encoded while they are read from storage: ten 4K pictures never stand in memory.
- * Its length is known, so a client notices an answer that breaks off.
+ * The answer with the pictures themselves, encoded while they are read from storage, so that ten 4K images are never in
+ * memory at once. Its length is known, so a client notices an answer that breaks off.
  * @throws ApiError file_expired; StoredFileMissing for the first file, while the HTTP status can still be chosen
  */
 export async function answerWithBytes(

@@ -30,6 +30,6 @@ export function imageUsageOf({ usage, input }: Pick<ShownTask, 'usage' | 'input'
   };
 }
 
-/** How the tokens of text and images divide is not known: zeros stand for that. */
+/** The shares of text and images in the tokens are unknown; zeros mean that. */
 const detailsOf = ({ input }: Tokens, hasImages: boolean) =>
   hasImages ? NO_USAGE.input_tokens_details : { image_tokens: 0, text_tokens: input };

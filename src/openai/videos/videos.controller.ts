@@ -27,7 +27,7 @@ const VIDEOS = '/v1/videos';
 const REMIX = '/v1/videos/{id}/remix';
 /** An input_reference may be a data: URL. */
 const JSON_BYTES = 30 * 1024 * 1024;
-/** OpenAI's Python client polls so often. */
+/** The interval at which OpenAI's Python client polls. */
 const POLL_AFTER_MS = 5_000;
 
 const Id = ApiParam({ name: 'id', schema: { type: 'string' } });

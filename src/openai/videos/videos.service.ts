@@ -24,7 +24,7 @@ export interface CreatedVideo {
   call: StartedCall;
 }
 
-/** Videos are tasks of the kind `video`, by whichever interface they were created. */
+/** Videos are tasks of the kind `video`, from every interface. */
 @Injectable()
 export class VideosService {
   constructor(
@@ -54,7 +54,7 @@ export class VideosService {
     }
   }
 
-  /** Another video from the input of this one, with another prompt. The film itself is given to no model. */
+  /** Another video from the input of this one, with another prompt. The first video itself is given to no model. */
   remixOf(task: ShownTask, prompt: unknown): VideoRequest {
     const { prompt: _first, ...input } = task.input;
     return {

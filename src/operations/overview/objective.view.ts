@@ -8,7 +8,7 @@ type ObjectiveState = (typeof OBJECTIVE_STATES)[number];
 
 /** As in the alerts: fewer events say nothing. */
 const LEAST_EVENTS = 30;
-/** So fast the budget of 30 days is used up in two. */
+/** At this burn rate, the budget of 30 days is used up in two. */
 const FAST = 14.4;
 
 const NameChoice = defineChoice(

@@ -16,7 +16,7 @@ import { toObjectiveView } from './objective.view.ts';
 import type { OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
 
 const RATES_S = 300;
-/** It counts all unfinished tasks, so many operators share one. */
+/** A sample counts all unfinished tasks, so operators share one. */
 const SAMPLE_MS = 1_000;
 
 /** What operators see first. */

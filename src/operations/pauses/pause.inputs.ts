@@ -1,14 +1,10 @@
 import { InputType } from '@nestjs/graphql';
-import { ApiField } from '../../platform/schema/api-field.ts';
+import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
+import { MAX_UNIX_S } from '../../platform/time.ts';
 
 const MAX_REASON = 500;
 const MAX_PAGE = 100;
-/** The year 9999. */
-const MAX_UNIX_S = 253_402_300_799;
-
-/** Null, which GraphQL clients send, means that the field was not given. */
-const OMITTABLE = { optional: true, nullIsOmitted: true };
 
 @InputType('CreatePauseInput', { description: 'What to pause: exactly one of model, provider and place.' })
 export class CreatePauseInput {

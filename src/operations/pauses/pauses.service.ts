@@ -14,12 +14,15 @@ import { modelsOf } from './models-of.ts';
 import type { CreatePauseInput } from './pause.inputs.ts';
 import { type PauseView, snapshotOf, toPauseView } from './pause.view.ts';
 
-/** Every creation, claim and renewal looks at the open pauses. */
+/** Bounded, because every creation, claim and renewal reads the open pauses. */
 const MAX_OPEN = 100;
 
 const isPauseId = typeIdTest('pause');
 
-/** How operators keep tasks from a model, a provider or a place. Each change is in force for every claim after its commit. */
+/**
+ * How operators keep tasks from a model, a provider or a place. Each change is in force for every claim after its
+ * commit.
+ */
 @Injectable()
 export class PausesService {
   constructor(

@@ -2,12 +2,15 @@
 export const PROCESS_STATES = ['live', 'late', 'draining', 'drained', 'lost'] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
-/** Of the bus. The body is the id of the process whose row an operator has changed, or this one. */
+/** A topic of the bus. The body is the id of the process whose row an operator has changed, or ALL_PROCESSES. */
 export const PROCESS_TOPIC = 'process';
 export const ALL_PROCESSES = '*';
 
-/** Seconds between two renewals of the row of a process. Each reads what operators ask for, so no request takes longer than 5 s. */
-export const BEAT_S = 4;
+/**
+ * Seconds between two renewals of the row of a process. Each reads what operators ask for, so no request takes longer
+ * than 5 s.
+ */
+export const HEARTBEAT_S = 4;
 /** Three renewals are missing. */
 export const LATE_AFTER_S = 12;
 export const LOST_AFTER_S = 30;

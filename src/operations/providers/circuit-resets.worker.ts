@@ -8,7 +8,7 @@ const TOPIC = 'circuit-reset';
 /** So that a process without the bus knows it within 5 s. */
 const EVERY_S = 4;
 
-/** In every process: closes the circuits that an operator has closed since the last look. */
+/** In every process: closes the circuits that an operator has closed since the last run. */
 @Injectable()
 export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');

@@ -6,7 +6,10 @@ import type { ProcessActivity } from '../activity/activity.ts';
 import type { ProcessRow } from '../processes/process.entity.ts';
 import { FORGOTTEN_AFTER_S, LATE_AFTER_S, LOST_AFTER_S, type ProcessState } from '../processes/process-state.ts';
 
-/** SQL: the state of a row of `processes`, by the clock of the database. A draining process is drained when its last task has ended. */
+/**
+ * SQL: the state of a row of `processes`, by the clock of the database. A draining process is drained when its last
+ * task has ended.
+ */
 export const STATE = `case
       when last_seen_at < now() - interval '${LOST_AFTER_S} seconds' then 'lost'
       when draining and busy = 0 then 'drained'
@@ -15,10 +18,10 @@ export const STATE = `case
       else 'live' end`;
 
 /**
- * A process whose row was deleted while it was frozen comes back with the drain request that it knew. Also reads what operators ask of
- * all processes, so that none needs a statement more.
+ * A process whose row was deleted while it was frozen comes back with the drain request that it knew. Also reads what
+ * operators ask of all processes, so that no process needs another statement.
  */
-const BEAT: Statement = {
+const RENEW: Statement = {
   name: 'operations.beat',
   text: `
     insert into processes (id, role, version, host, started_at, last_seen_at, slots, busy, drain_requested, draining,
@@ -74,12 +77,12 @@ export type SeenProcess = ProcessRow & { state: ProcessState };
 export class ProcessRows {
   constructor(private readonly sql: Sql) {}
 
-  async beat(report: ProcessReport): Promise<Asked> {
+  async renew(report: ProcessReport): Promise<Asked> {
     const { id, role, version, host, uptime_s, slots, busy, drain_requested, draining, lease_margin_s } = report;
     const who = [id, role, version, host, uptime_s];
     const does = [slots, busy, drain_requested, draining, lease_margin_s, JSON.stringify(report.circuits)];
     const activity = report.activity && JSON.stringify(report.activity);
-    const [row] = await this.sql.run<Asked>(BEAT, [...who, ...does, activity]);
+    const [row] = await this.sql.run<Asked>(RENEW, [...who, ...does, activity]);
     return row!;
   }
 

@@ -1,5 +1,5 @@
 import { InputType, ObjectType } from '@nestjs/graphql';
-import { ApiField } from '../../platform/schema/api-field.ts';
+import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { TASK_ID } from '../../tasks/task-id.ts';
@@ -7,8 +7,6 @@ import { TaskErrorCodeChoice } from '../../tasks/task.view.ts';
 import { WATCHED_STATES, type WatchedState } from '../../tasks/operate/watched-task.ts';
 
 const MAX_PAGE = 100;
-/** Null, which GraphQL clients send, means that the field was not given. */
-const OMITTABLE = { optional: true, nullIsOmitted: true };
 const TEXT = { ...OMITTABLE, min: 1, max: 300 };
 
 export const WatchedStateChoice = defineChoice(

@@ -33,7 +33,7 @@ export class OperatorTasks {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Unfinished tasks, oldest first; as stuck also those whose webhook nobody delivers. */
+  /** Unfinished tasks, oldest first; in the state `stuck` also those whose webhook is not delivered. */
   async list(
     selection: TaskSelection,
     { limit, after = null }: { limit: number; after?: string | null },

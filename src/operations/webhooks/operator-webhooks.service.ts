@@ -5,7 +5,7 @@ import { RecentActivity } from '../activity/recent-activity.service.ts';
 import { type OperatorWebhooksView, toTroubledEndpointView } from './operator-webhooks.view.ts';
 
 const MAX_TROUBLED = 100;
-/** It counts up to 10,000 events for each of 100 endpoints, so many operators share one. */
+/** A sample counts up to 10,000 events for each of 100 endpoints, so operators share one. */
 const SAMPLE_MS = 1_000;
 
 /** The webhooks of all keys. */

@@ -1,8 +1,8 @@
 import { InputType, ObjectType } from '@nestjs/graphql';
-import { ApiField } from '../../platform/schema/api-field.ts';
+import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { MAX_UNIX_S, unixSeconds } from '../../platform/time.ts';
 import {
   REPLAY_STATUSES,
   type ReplayStatus,
@@ -10,14 +10,9 @@ import {
 } from '../../webhooks/replays/webhook-replay.entity.ts';
 
 const MAX_PAGE = 100;
-/** The year 9999. */
-const MAX_UNIX_S = 253_402_300_799;
 
 const StatusChoice = defineChoice('WebhookReplayStatus', REPLAY_STATUSES, 'How far a webhook replay is.');
 const WhichChoice = defineChoice('WebhookReplayEvents', ['failed', 'all'], 'Which events a replay sends again.');
-
-/** Null, which GraphQL clients send, means that the field was not given. */
-const OMITTABLE = { optional: true, nullIsOmitted: true };
 
 @InputType('ReplayWebhooksInput', { description: 'Which webhook events to send again.' })
 export class ReplayWebhooksInput {

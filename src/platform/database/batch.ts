@@ -49,7 +49,10 @@ export class Batch<Item, Outcome> {
   private readonly splitInHalf: boolean;
   private readonly load: BatchLoad | null;
 
-  /** @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. It throws only when no item took effect. */
+  /**
+   * @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. It throws only
+   *   when no item took effect.
+   */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
     { name, maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false }: BatchOptions = {},
@@ -134,7 +137,10 @@ export class Batch<Item, Outcome> {
   }
 }
 
-/** SQLSTATE classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. A row caused them, not the server. */
+/**
+ * SQLSTATE classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. A row caused them, not the
+ * server.
+ */
 function isDataError(error: unknown): boolean {
   const { code } = error as { code?: string };
   return typeof code === 'string' && /^(21|22|23|54)/.test(code);

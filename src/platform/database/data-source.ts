@@ -7,11 +7,18 @@ import { hostsOf } from './servers/hosts.ts';
 
 /**
  * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives, so
- * a plan made while a table was small would still read the whole table when it is large. The settings hold for TypeORM's
- * queries too. With seqscan off, cost estimates of small tables would trigger JIT. See
+ * a plan made while a table was small would still read the whole table when it is large. It is made at once: otherwise
+ * PostgreSQL may plan a statement again at each execution, which takes milliseconds with many partitions. The settings hold
+ * for TypeORM's queries too. With seqscan off, cost estimates of small tables would trigger JIT. See
  * docs/decisions/0016-planner-settings.md.
  */
-export const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
+export const PLANNER = [
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'jit=off',
+  'plan_cache_mode=force_generic_plan',
+];
 
 /** Sent to PostgreSQL at the start of every connection. Times are milliseconds. */
 export const SESSION_SETTINGS = {
@@ -50,7 +57,8 @@ export const poolOf = ({ databasePooler, databasePoolMax }: Config): WatchdogPoo
 
 /**
  * Makes a data source for the service, the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
- * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module above it.
+ * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module
+ * above it.
  * @param pool overrides the pool's settings
  */
 export function createDataSource(url: string, pool: WatchdogPoolConfig = {}): DataSource {

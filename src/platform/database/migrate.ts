@@ -11,13 +11,15 @@ import { Servers } from './servers/servers.ts';
 const LOCK = 0x6461726b;
 
 /**
- * A migration that waits for a table keeps every later statement on it waiting too, so one long query in front of it would stop the
- * service. It gives up, lets the others pass, and tries again.
+ * A migration that waits for a table keeps every later statement on it waiting too, so one long query in front of it
+ * would stop the service. It gives up, lets the others pass, and tries again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const TRIES = 10;
 const PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
+/** Milliseconds between two tries to become the process that migrates. */
+const POLL_MS = 250;
 
 const ignore = (): void => undefined;
 
@@ -55,11 +57,17 @@ async function withMigrationLock(url: string, work: (holder: Client) => Promise<
   // A session lock ends with its connection, so a killed migration leaves no lock behind.
   const holder = await new Servers(url).connect({ application_name: 'darkroom:migrate', keepAlive: true });
   try {
-    await holder.query('select pg_advisory_lock($1)', [LOCK]);
+    while (!(await takeLock(holder))) await sleep(POLL_MS);
     await work(holder);
   } finally {
     await holder.end();
   }
+}
+
+/** Asks again instead of waiting in a statement: an index that is built concurrently would wait for that statement, and so both for ever. */
+async function takeLock(holder: Client): Promise<boolean> {
+  const { rows } = await holder.query<{ is_mine: boolean }>('select pg_try_advisory_lock($1) as is_mine', [LOCK]);
+  return rows[0]!.is_mine;
 }
 
 async function runMigrations(url: string, names?: readonly string[]): Promise<void> {

@@ -28,6 +28,12 @@ import { Sessions1700000000028 } from './migrations/0028-sessions.ts';
 import { Dashboard1700000000029 } from './migrations/0029-dashboard.ts';
 import { Restorations1700000000032 } from './migrations/0032-restorations.ts';
 import { OldestProgram1700000000033 } from './migrations/0033-oldest-program.ts';
+import { TaskPartitions1700000000034 } from './migrations/0034-task-partitions.ts';
+import { Erasures1700000000036 } from './migrations/0036-erasures.ts';
+import { FileRetention1700000000037 } from './migrations/0037-file-retention.ts';
+import { SecretKeys1700000000038 } from './migrations/0038-secret-keys.ts';
+import { WebhookKeys1700000000039 } from './migrations/0039-webhook-keys.ts';
+import { WebhookPartitions1700000000040 } from './migrations/0040-webhook-partitions.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -69,4 +75,10 @@ export const MIGRATIONS: (new () => Migration)[] = [
   Dashboard1700000000029,
   Restorations1700000000032,
   OldestProgram1700000000033,
+  TaskPartitions1700000000034,
+  Erasures1700000000036,
+  FileRetention1700000000037,
+  SecretKeys1700000000038,
+  WebhookKeys1700000000039,
+  WebhookPartitions1700000000040,
 ];

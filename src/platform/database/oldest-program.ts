@@ -5,7 +5,7 @@ import { MIGRATIONS } from './migrations.ts';
 /** PostgreSQL's codes for a table and a column that do not exist. */
 const UNDEFINED = ['42P01', '42703'];
 
-/** Those that every program can bear name none. */
+/** A migration that any program may run on names no version. */
 const NAMED = MIGRATIONS.flatMap((migration) => {
   const { oldestProgram } = new migration();
   return oldestProgram === undefined ? [] : [{ name: migration.name, oldest: oldestProgram }];
@@ -16,12 +16,12 @@ const NOTE = `
   from json_to_recordset($1::json) as n(name text, oldest text)
   where m.name = n.name and m.oldest_program is distinct from n.oldest`;
 
-/** Tells older programs, which do not know the migrations, that they must not run. */
+/** Records, for older programs that lack these migrations, that they must not run. */
 export async function noteOldestPrograms(client: Pick<Client, 'query'>, named = NAMED): Promise<void> {
   if (named.length > 0) await client.query(NOTE, [JSON.stringify(named)]);
 }
 
-/** @throws Error for the operator if a migration cannot bear this program */
+/** @throws Error for the operator if this program is too old for a migration */
 export async function assertNotTooOld(client: Pick<Client, 'query'>): Promise<void> {
   const { rows } = await client
     .query<{ name: string; oldest: string }>(

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { missingSettings } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
-/** Each client runs the statement so often, in turn with the other: on connections of the pooler that differ by chance. */
+/** How often each of two clients runs the statement, in turns, on connections of the pooler that differ by chance. */
 const ROUNDS = 5;
 const PREPARED = { name: 'darkroom.pooler_check', text: 'select 1' };
 /** PostgreSQL's codes for a prepared statement that is there already, and for one that is not. */

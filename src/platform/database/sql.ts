@@ -15,7 +15,10 @@ export type Tx = Pick<PoolClient, 'query'>;
 
 const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
-/** A newer version has changed a table under a prepared `select *`. The statement had no effect; the connection is dropped. */
+/**
+ * A newer version has changed a table under a prepared `select *`. The statement had no effect; the connection is
+ * dropped.
+ */
 const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
 /** More than a pool has connections, each of which may hold a stale plan. */
 const MAX_STALE_PLANS = 50;

@@ -9,7 +9,10 @@ const seconds = histogram(
   ['db_operation_name', 'error_type'],
 );
 
-/** Classes of SQLSTATE that a statement of ours can meet: refused data, conflicts, resources, an operator, a broken server. */
+/**
+ * Classes of SQLSTATE that a statement of ours can meet: refused data, conflicts, resources, an operator, a broken
+ * server.
+ */
 const CLASSES = ['08', '0A', '21', '22', '23', '25', '26', '28', '40', '42', '53', '54', '55', '57', '58', 'XX'];
 const classOf = closedLabel(CLASSES);
 

@@ -13,9 +13,9 @@ const CHECK_INTERVAL_MS = 250;
 const PROBE_TIMEOUT_MS = 1_250;
 
 export interface WatchdogPoolConfig extends PoolConfig {
-  /** May name several servers, which pg cannot read: it stands for `connectionString`. */
+  /** In place of `connectionString`: it may name several servers, which pg cannot read. */
   databaseUrl?: string;
-  /** A pooler answers although its server does not: only the answer to a statement tells. */
+  /** A pooler answers although its server does not: only an answer to a statement shows that the server works. */
   isBehindPooler?: boolean;
 }
 
@@ -94,6 +94,11 @@ export class WatchdogPool extends Pool {
     process.nextTick(callback, error, undefined, () => undefined);
   }
 
+  /** See `Servers.changeLogin`. */
+  changeLogin(url: string): void {
+    this.servers.changeLogin(url);
+  }
+
   override end(): Promise<void>;
   override end(callback: () => void): void;
   override end(callback?: () => void): Promise<void> | void {
@@ -125,7 +130,7 @@ export class WatchdogPool extends Pool {
   private async check(): Promise<void> {
     const suspectSince = performance.now() - SUSPECT_AFTER_MS;
     const isSuspect = [...this.inUseSince.values()].some((since) => since < suspectSince);
-    void this.primary.look(isSuspect || this.isSilent);
+    void this.primary.check(isSuspect || this.isSilent);
     if (this.isProbing || !(this.isSilent || isSuspect)) return;
     this.isProbing = true;
     const wasSilent = this.isSilent;
@@ -163,7 +168,7 @@ export class WatchdogPool extends Pool {
     await nextTurn(); // after a stall of this process, timers run before the bytes that arrived meanwhile
     await nextTurn();
     socket.destroy();
-    // Behind a pooler the login of a new connection tells nothing.
+    // Behind a pooler the login of a new connection proves nothing.
     const before = (open: Socket): number => bytesBefore.get(open) || (this.config.isBehindPooler ? Infinity : 0);
     return !answered && [...this.sockets].every((open) => open.bytesRead <= before(open));
   }

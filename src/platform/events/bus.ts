@@ -8,7 +8,8 @@ export interface Bus {
   /** @returns a function that ends the subscription */
   subscribe(topic: string, listener: (bodies: string[]) => void): () => void;
   /**
-   * Calls the listener when events may have been missed: after this process reconnected, or when another one had to drop some.
+   * Calls the listener when events may have been missed: after this process reconnected, or when another one had to
+   * drop some.
    * @param listener gets the upper bound of how many seconds ago the first missed event was published
    */
   onReconnect(listener: (missedS: number) => void): void;

@@ -7,7 +7,7 @@ const ECHO_TICKS = 4;
 /** Silence of 2 s is deafness: then an echo has had a second or more to come back. */
 const DEAF_TICKS = 8;
 /** Ticks between two attempts with new connections double up to 8 s, because each of them costs the server. */
-const MAX_PATIENCE_TICKS = 32;
+const MAX_BACKOFF_TICKS = 32;
 /** An echo that takes longer is measured as lost. */
 const GIVEN_UP_MS = TICK_MS * DEAF_TICKS;
 
@@ -33,7 +33,7 @@ export class Echo {
   private timer: NodeJS.Timeout | undefined;
   private ticks = 0;
   private silentTicks = 0;
-  private patienceTicks = DEAF_TICKS;
+  private backoffTicks = DEAF_TICKS;
   private isHearing = false;
   private isReported = { disconnected: false, deaf: false };
   private lastError: Error | undefined;
@@ -92,7 +92,7 @@ export class Echo {
 
   private recovered(): void {
     this.isHearing = true;
-    this.patienceTicks = DEAF_TICKS;
+    this.backoffTicks = DEAF_TICKS;
     const wasReported = this.isReported.disconnected || this.isReported.deaf;
     this.isReported = { disconnected: false, deaf: false };
     this.lastError = undefined;
@@ -119,7 +119,7 @@ export class Echo {
     if (this.ticks % ECHO_TICKS === 0) this.send();
     this.giveUp();
     this.silentTicks += 1;
-    if (this.silentTicks >= this.patienceTicks) this.deaf();
+    if (this.silentTicks >= this.backoffTicks) this.deaf();
   }
 
   /** An outage is measured too, without filling the outbox. */
@@ -144,7 +144,7 @@ export class Echo {
     }
     if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // the connection is new
     this.silentTicks = 0;
-    this.patienceTicks = Math.min(this.patienceTicks * 2, MAX_PATIENCE_TICKS);
+    this.backoffTicks = Math.min(this.backoffTicks * 2, MAX_BACKOFF_TICKS);
     this.transport.renew();
   }
 }

@@ -3,10 +3,11 @@ import { DataSource } from 'typeorm';
 import { Config } from '../config.ts';
 import { Metrics } from '../metrics.ts';
 import { Readiness } from '../readiness.ts';
+import { Reloads } from '../reloads.ts';
 import { Secrets } from '../secrets.ts';
 import { registerBusMetrics } from './bus-metrics.ts';
 import { BUS, type Bus } from './bus.ts';
-import { channelOf } from './channel.ts';
+import { channelsOf } from './channel.ts';
 import { PostgresBus } from './postgres.bus.ts';
 
 /** Provides the bus of this process: Redis if EVENTS_URL is set, otherwise PostgreSQL. */
@@ -15,20 +16,24 @@ import { PostgresBus } from './postgres.bus.ts';
   providers: [
     {
       provide: BUS,
-      inject: [Config, Secrets, DataSource],
+      inject: [Config, Secrets, DataSource, Reloads],
       useFactory: async (
         { eventsUrl, databaseUrl, databaseDirectUrl }: Config,
         secrets: Secrets,
         dataSource: DataSource,
+        reloads: Reloads,
       ): Promise<Bus> => {
-        const channel = channelOf(secrets);
+        const [channel, ...olderChannels] = channelsOf(secrets);
         if (eventsUrl === null) {
           // A pooler passes no notifications on.
           const url = databaseDirectUrl ?? databaseUrl ?? (dataSource.options as { url: string }).url;
-          return new PostgresBus(url, channel);
+          const bus = new PostgresBus(url, channel, olderChannels);
+          const variable = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+          if (databaseUrl !== null) reloads.register(variable, url, (changed) => bus.changeLogin(changed));
+          return bus;
         }
         const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
-        return new RedisBus(eventsUrl, channel);
+        return new RedisBus(eventsUrl, channel, olderChannels);
       },
     },
   ],

@@ -15,7 +15,10 @@ const MAX_DROPPED_S = 1e9;
 /** Upper bound for a payload without events. */
 const FRAME_BYTES = 40;
 
-/** Outgoing events, batched into few messages. Events of a failed send return to the front, so a broken connection loses none. */
+/**
+ * Outgoing events, batched into few messages. Events of a failed send return to the front, so a broken connection loses
+ * none.
+ */
 export class Outbox {
   private readonly senderId = randomUUID().slice(0, 8);
   /** As JSON. */

@@ -43,12 +43,21 @@ export class PostgresBus implements Bus {
   private sending = false;
   private stopped = false;
 
-  /** @param channel letters, digits and `_` only */
+  /**
+   * @param channel letters, digits and `_` only
+   * @param olderChannels only listened to
+   */
   constructor(
     databaseUrl: string,
     private readonly channel: string,
+    private readonly olderChannels: readonly string[] = [],
   ) {
     this.servers = new Servers(databaseUrl);
+  }
+
+  /** See `Servers.changeLogin`. */
+  changeLogin(url: string): void {
+    this.servers.changeLogin(url);
   }
 
   get isConnected(): boolean {
@@ -107,7 +116,7 @@ export class PostgresBus implements Bus {
     client.on('error', (error) => this.disconnected(client, error));
     client.on('end', () => this.disconnected(client));
     try {
-      await client.query(`listen ${this.channel}`);
+      for (const channel of [this.channel, ...this.olderChannels]) await client.query(`listen ${channel}`);
     } catch (error) {
       client.end().catch(() => undefined);
       throw error;

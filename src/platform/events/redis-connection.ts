@@ -18,8 +18,8 @@ interface Listener {
 }
 
 /**
- * A connection to Redis that is replaced whenever it ends. The library could reconnect by itself, but not to another node, and
- * it gives up when all sentinels are away.
+ * A connection to Redis that is replaced whenever it ends. The library could reconnect by itself, but not to another
+ * node, and it gives up when all sentinels are away.
  */
 export class RedisConnection {
   private current: Redis | null = null;

@@ -72,8 +72,8 @@ async function connected<Answer>(
 }
 
 /**
- * A sentinel answers PING and accepts SUBSCRIBE, but refuses PUBLISH. Servers that are no cluster pass nothing on to each other.
- * With both the bus would look connected, and news would be lost.
+ * A sentinel answers PING and accepts SUBSCRIBE, but refuses PUBLISH. Servers that are no cluster pass nothing on to
+ * each other. With both the bus would look connected, and events would be lost.
  */
 async function assertIsWhatItShouldBe(redis: Redis, { kind, masterName }: RedisAddress): Promise<void> {
   const info = await redis.info('server').catch(() => '');

@@ -16,8 +16,8 @@ const THROTTLE_MS = 5;
 const START_TIMEOUT_MS = 5_000;
 
 /**
- * PUBLISH/SUBSCRIBE of Redis, on one connection each; in a cluster to different nodes, so that the echo shows that news passes
- * between nodes. A process does not receive its own events.
+ * PUBLISH/SUBSCRIBE of Redis, on one connection each; in a cluster to different nodes, so that the echo shows that
+ * events pass between nodes. A process does not receive its own events.
  */
 export class RedisBus implements Bus {
   private readonly subscribers = new Subscribers();
@@ -35,9 +35,11 @@ export class RedisBus implements Bus {
   private sending = false;
   private stopped = false;
 
+  /** @param olderChannels only subscribed to */
   constructor(
     url: string,
     private readonly channel: string,
+    private readonly olderChannels: readonly string[] = [],
   ) {
     const address = readRedisAddress(url);
     const firstHost = Math.floor(Math.random() * address.hosts.length); // so that processes spread over the nodes
@@ -96,7 +98,7 @@ export class RedisBus implements Bus {
   private async listen(redis: Redis): Promise<void> {
     redis.on('message', (_channel, message) => this.inbox.receive(message));
     try {
-      await redis.subscribe(this.channel);
+      await redis.subscribe(this.channel, ...this.olderChannels);
     } catch (error) {
       this.subscriber.renew(error as Error);
       return;

@@ -4,8 +4,8 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 import { snakeCase } from '../schema/snake-case.ts';
 
 /**
- * Maps messages of graphql-js 16, which has no error codes, to our codes. `param` is the field's REST name, as in every other
- * error about that field.
+ * Maps messages of graphql-js 16, which has no error codes, to our codes. `param` is the field's REST name, as in every
+ * other error about that field.
  */
 const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/holds a NUL character/, 'invalid_unicode'],

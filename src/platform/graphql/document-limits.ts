@@ -18,7 +18,10 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
 
-/** Limits of one document. GraphiQL's introspection query has 240 tokens; the deepest useful query of this API has 6 levels. */
+/**
+ * Limits of one document. GraphiQL's introspection query has 240 tokens; the deepest useful query of this API has 6
+ * levels.
+ */
 export const DOCUMENT_LIMITS = Object.freeze({
   tokens: 1000,
   depth: 10,

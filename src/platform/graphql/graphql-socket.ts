@@ -4,7 +4,10 @@ import { currentRequestId } from '../logging/request-context.ts';
 import { parseStrictJson } from '../http/json/strict-json.ts';
 import type { SocketState } from './socket-operations.ts';
 
-/** Messages of one socket in flight at once. Well above MAX_OPERATIONS, because an operation counts for as long as it runs. */
+/**
+ * Messages of one socket in flight at once. Well above MAX_OPERATIONS, because an operation counts for as long as it
+ * runs.
+ */
 const MAX_IN_FLIGHT = 100;
 /** Unread bytes of a client at which the server stops reading from it. */
 const MAX_UNSENT_BYTES = 1024 * 1024;

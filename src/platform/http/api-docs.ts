@@ -66,7 +66,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves `/openapi.json` for programs, `/docs` for people and `/llms.txt` for language models. Call it before the application listens. */
+/**
+ * Serves `/openapi.json` for programs, `/docs` for people and `/llms.txt` for language models. Call it before the
+ * application listens.
+ */
 export function serveApiDocs(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   let openApi: string | undefined;

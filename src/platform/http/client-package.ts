@@ -1,14 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ApiError } from '../../errors/api-error.ts';
+import { ROOT_FOLDER } from '../root-folder.ts';
 
 /** `npm run build` puts it beside the built program. */
-const PACKAGE = join(import.meta.dirname, '../../client.tgz');
+const PACKAGE = `${ROOT_FOLDER}dist/client.tgz`;
 const PATH = '/client.tgz';
 
-/** Serves the TypeScript client to anybody: `npm install https://…/client.tgz` always fits the service. Call it before the application listens. */
+/**
+ * Serves the TypeScript client to anybody: `npm install https://…/client.tgz` always fits the service. Call it before
+ * the application listens.
+ */
 export function serveClientPackage(app: INestApplication, file: string = PACKAGE): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   fastify.get(PATH, async (_request, reply) => {

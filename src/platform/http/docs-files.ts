@@ -4,9 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ApiError } from '../../errors/api-error.ts';
+import { ROOT_FOLDER } from '../root-folder.ts';
 
-/** What `npm run build` writes. The path is the same from the sources and from the built files. */
-const FOLDER = new URL('../../../dist/reference/', import.meta.url).pathname;
+/** What `npm run build` writes. */
+const FOLDER = `${ROOT_FOLDER}dist/reference/`;
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',

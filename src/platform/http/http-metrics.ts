@@ -35,7 +35,7 @@ const waits = new WeakMap<FastifyRequest, number>();
 /** When answers became streams; milliseconds of the monotonic clock. */
 const streams = new WeakMap<FastifyRequest, number>();
 
-/** Runs `wait`, whose time is no time that the service took. */
+/** Runs `wait`, whose time does not count as processing time. */
 export async function waitingOnPurpose<Result>(
   request: FastifyRequest,
   kind: WaitKind,
@@ -56,12 +56,15 @@ export function becomesStream(request: FastifyRequest): void {
   streams.set(request, performance.now());
 }
 
-/** A WebSocket was open for so long. */
+/** A WebSocket was open for this time. */
 export function socketClosedAfter(seconds: number): void {
   waitSeconds.observe({ kind: 'socket' satisfies WaitKind }, seconds);
 }
 
-/** Each is 17 lines of the scrape. A process that has answered more kinds of requests shows the later ones without their route. */
+/**
+ * Each is 17 lines of the scrape. A process that has answered more kinds of requests shows the later ones without their
+ * route.
+ */
 const MOST_SERIES = 120;
 type Labels = Partial<Record<(typeof LABELS)[number], string>>;
 const series = new Map<string, Labels>();

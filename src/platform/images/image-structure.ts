@@ -27,7 +27,10 @@ function hasAnimationChunk(png: Buffer): boolean {
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 
-/** The number of scans, each of which costs a decoder one pass (ISO 10918-1, B.2). Thumbnails and bytes after the end do not count. */
+/**
+ * The number of scans, each of which costs a decoder one pass (ISO 10918-1, B.2). Thumbnails and bytes after the end do
+ * not count.
+ */
 export function countJpegScans(jpeg: Buffer): number {
   let scans = 0;
   let at = 2;

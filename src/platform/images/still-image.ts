@@ -5,15 +5,15 @@ import { countJpegScans, imageFormat, isAnimated } from './image-structure.ts';
 const MAX_PIXELS = 33_500_000;
 
 /**
- * The memory a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced PNG (all pixels) come
- * near it. The bound refuses 33 megapixels of CMYK in several scans (276 MB measured)
- * and 33 megapixels of interlaced 16-bit RGBA (284 MB).
+ * The memory a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced PNG (all
+ * pixels) come near it. The bound refuses 33 megapixels of CMYK in several scans (276 MB measured) and 33 megapixels of
+ * interlaced 16-bit RGBA (284 MB).
  */
 const MAX_DECODER_BYTES = 210_000_000;
 
 /**
- * Encoders write about 10 scans. Each costs a pass over the whole picture, 16 ms at 33 megapixels, and may be only 50 bytes long:
- * a file of 330 kB with 2,600 scans took 36 s.
+ * Encoders write about 10 scans. Each costs a pass over the whole picture, 16 ms at 33 megapixels, and may be only 50
+ * bytes long: a file of 330 kB with 2,600 scans took 36 s.
  */
 const MAX_JPEG_SCANS = 64;
 
@@ -31,8 +31,8 @@ export interface StillImage {
 export class NotAStillImage extends Error {}
 
 /**
- * Checks an image by its bytes; its declared type is ignored. Checks format, animation, dimensions and the cost of a decode, and
- * decodes nothing but the header.
+ * Checks an image by its bytes; its declared type is ignored. Checks format, animation, dimensions and the cost of a
+ * decode, and decodes nothing but the header.
  * @throws NotAStillImage
  */
 export async function inspectStillImage(bytes: Buffer): Promise<StillImage> {
@@ -51,8 +51,8 @@ export async function inspectStillImage(bytes: Buffer): Promise<StillImage> {
 }
 
 /**
- * Like `inspectStillImage`, and then decodes the image in full. The most expensive image that passes the checks (a progressive
- * JPEG) takes about 205 MB and 1.3 s, so call it for one image at a time.
+ * Like `inspectStillImage`, and then decodes the image in full. The most expensive image that passes the checks (a
+ * progressive JPEG) takes about 205 MB and 1.3 s, so call it for one image at a time.
  * @throws NotAStillImage
  */
 export async function readStillImage(bytes: Buffer): Promise<StillImage> {

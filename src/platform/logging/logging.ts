@@ -15,8 +15,8 @@ export interface LogIdentity {
 }
 
 /**
- * Creates the logger of the process: one JSON object per line on standard output, with the id of the current request and span. It writes
- * every line that it is given: `NestLogger` knows the levels.
+ * Creates the logger of the process: one JSON object per line on standard output, with the id of the current request
+ * and span. It writes every line that it is given: `NestLogger` knows the levels.
  * @param destination only tests pass another one
  */
 export function createLogger(

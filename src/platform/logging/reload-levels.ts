@@ -2,15 +2,18 @@ import { Logger } from '@nestjs/common';
 import { ConfigError, loadLogLevels } from '../config.ts';
 import { logLevels, type OperatorLevels } from './log-levels.ts';
 
-/** Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. */
-export function reloadLogLevels(env: NodeJS.ProcessEnv): void {
+/**
+ * Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. Never throws: it serves a signal.
+ * @param readEnvironment may throw, when the file `.env` cannot be read
+ */
+export function reloadLogLevels(readEnvironment: () => NodeJS.ProcessEnv): void {
   const logger = new Logger('process');
   try {
-    logLevels.change(loadLogLevels(env));
+    logLevels.change(loadLogLevels(readEnvironment()));
     logCurrent(logger);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    logger.warn({ event: 'log_levels.refused', faults: error.faults });
+    const faults = error instanceof ConfigError ? error.faults : [(error as Error).message];
+    logger.warn({ event: 'log_levels.refused', faults });
   }
 }
 

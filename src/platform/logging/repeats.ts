@@ -25,8 +25,9 @@ interface Repeated {
 }
 
 /**
- * Writes the same line once in ten seconds. When a database is away, every loop of the process logs its failure again and again.
- * The first line is written at once. If others follow within ten seconds, one line with their number follows them.
+ * Writes the same line once in ten seconds. When a database is away, every loop of the process logs its failure again
+ * and again. The first line is written at once. If others follow within ten seconds, one line with their number follows
+ * them.
  */
 export class Repeats {
   private readonly lines = new Map<string, Repeated>();
@@ -78,7 +79,8 @@ export class Repeats {
 }
 
 /**
- * Two lines with one identity say the same: only the request, or the stack of an error whose message is the same, may differ.
+ * Two lines with one identity say the same: only the request, or the stack of an error whose message is the same, may
+ * differ.
  * @returns null for what JSON cannot hold
  */
 function identityOf(level: LineLevel, fields: Fields): string | null {

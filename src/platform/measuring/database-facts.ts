@@ -4,7 +4,7 @@ import { Sql } from '../database/sql.ts';
 import { Metrics, type SetSeries } from '../metrics.ts';
 import { collectErrors } from './collect-errors.ts';
 
-/** How long a reading serves, however many scrape. */
+/** How long a reading is reused, however often it is scraped. */
 const EVERY_MS = 10_000;
 const TIMEOUT_MS = 1_000;
 const STATEMENT_TIMEOUT = `set local statement_timeout = ${TIMEOUT_MS}`;
@@ -14,7 +14,10 @@ type Facts = Record<string, object | null>;
 /** What a room reads about all processes. */
 export interface Fact<Row extends object> {
   name: string;
-  /** A `select` of one row. It must stay fast however much is stored: its cost may rise with the API keys and endpoints, not with the tasks. */
+  /**
+   * A `select` of one row. It must stay fast however much is stored: its cost may rise with the API keys and endpoints,
+   * not with the tasks.
+   */
   text: string;
   /** Never called; carries the type of the row. */
   row?: Row;
@@ -23,8 +26,9 @@ export interface Fact<Row extends object> {
 type Reader<Label extends string> = (facts: Facts, set: SetSeries<Label>) => void;
 
 /**
- * Facts of the database: one statement for all of them, sent by a scrape and at most every ten seconds. Only processes that run
- * tasks have them. When the statement fails or takes too long, they are absent, because an old value would look like a new one.
+ * Facts of the database: one statement for all of them, sent by a scrape and at most every ten seconds. Only processes
+ * that run tasks have them. When the statement fails or takes too long, they are absent, because an old value would
+ * look like a new one.
  */
 @Injectable()
 export class DatabaseFacts {

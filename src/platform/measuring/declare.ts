@@ -3,8 +3,8 @@ import { Counter, Histogram, type Metric } from 'prom-client';
 const declared: Metric[] = [];
 
 /**
- * The counters and histograms of this process. They are constants of their files and not injected: most of what they count happens
- * in functions that Nest does not build. `Metrics` serves them.
+ * The counters and histograms of this process. They are constants of their files and not injected: most of what they
+ * count happens in functions that Nest does not build. `Metrics` serves them.
  */
 export const declaredMetrics: readonly Metric[] = declared;
 
@@ -23,7 +23,8 @@ export function counter<const Labels extends readonly string[] = []>(
 }
 
 /**
- * A counter on the path of every request: an `inc` of prom-client takes 0.4 us, this a tenth of it. The sums are moved at the scrape.
+ * A counter on the path of every request: an `inc` of prom-client takes 0.4 us, this a tenth of it. The sums are moved
+ * at the scrape.
  */
 export class Tally {
   private readonly counts = new Map<string, number>();

@@ -23,7 +23,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "status": "enabled",
       "disabled_reason": null,
       "failing_since": null,
-      "secret_hint": "…S9Bn",
+      "secret_hint": "…L2ms",
       "old_secret_until": null,
       "created_at": 1790000000,
       "secret": "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
@@ -46,7 +46,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "status": "enabled",
           "disabled_reason": null,
           "failing_since": null,
-          "secret_hint": "…S9Bn",
+          "secret_hint": "…L2ms",
           "old_secret_until": null,
           "created_at": 1790000000
         }
@@ -72,7 +72,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "status": "enabled",
       "disabled_reason": null,
       "failing_since": null,
-      "secret_hint": "…S9Bn",
+      "secret_hint": "…L2ms",
       "old_secret_until": null,
       "created_at": 1790000000
     }
@@ -135,7 +135,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     "parameters": {
       "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya01"
     },
-    "response": ": open\n\nid: 2\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"running\",\"progress\":0,\"created_at\":1790000000,\"completed_at\":0,\"input\":{\"prompt\":\"A lighthouse at dusk\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null}\n\nid: 3\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000000,\"completed_at\":1790000000,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya01_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":233944,\"width\":1536,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya01_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790003600}],\"expires_at\":1790604800},\"input\":{\"prompt\":\"A lighthouse at dusk\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null,\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}\n\n"
+    "response": ": open\n\nid: 2\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"running\",\"progress\":0,\"created_at\":1790000000,\"completed_at\":0,\"input\":{\"prompt\":\"A lighthouse at dusk\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null}\n\nid: 3\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000000,\"completed_at\":1790000000,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya01_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":293506,\"width\":1536,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya01_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790003860}],\"expires_at\":1790604800},\"input\":{\"prompt\":\"A lighthouse at dusk\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null,\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}\n\n"
   },
   "GET /v1/tasks/{task_id}": {
     "parameters": {
@@ -157,12 +157,12 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "index": 0,
             "type": "image",
             "content_type": "image/png",
-            "size_bytes": 233944,
+            "size_bytes": 293506,
             "width": 1536,
             "height": 1024,
             "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
             "url": "http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya01_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-            "url_expires_at": 1790003600
+            "url_expires_at": 1790003860
           }
         ],
         "expires_at": 1790604800
@@ -208,14 +208,14 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "object": "list",
       "data": [
         {
-          "at_ms": 1795402291081,
+          "at_ms": 1795433140338,
           "type": "queued",
           "attempt": 0,
           "provider": null,
           "detail": null
         },
         {
-          "at_ms": 1795402291098,
+          "at_ms": 1795433140357,
           "type": "started",
           "attempt": 1,
           "provider": null,
@@ -246,12 +246,12 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
                 "index": 0,
                 "type": "image",
                 "content_type": "image/png",
-                "size_bytes": 233944,
+                "size_bytes": 293506,
                 "width": 1536,
                 "height": 1024,
                 "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
                 "url": "http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya01_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-                "url_expires_at": 1790003600
+                "url_expires_at": 1790003860
               }
             ],
             "expires_at": 1790604800
@@ -375,7 +375,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   },
   "GET /v1/events": {
     "parameters": {},
-    "response": ": open\n\nid: mwso62f1\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya02\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"running\",\"progress\":0,\"created_at\":1790000000,\"completed_at\":0,\"input\":{\"prompt\":\"A lighthouse in fog\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"relation\":\"variation\",\"batch\":null}\n\nid: mwso62f1\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya03\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"running\",\"progress\":0,\"created_at\":1790000000,\"completed_at\":0,\"input\":{\"prompt\":\"A slow river #hang\",\"aspect_ratio\":\"auto\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null}\n\n"
+    "response": ": open\n\nid: mwt6j9st\ndata: {\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya03\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"running\",\"progress\":0,\"created_at\":1790000000,\"completed_at\":0,\"input\":{\"prompt\":\"A slow river #hang\",\"aspect_ratio\":\"auto\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null}\n\n"
   },
   "POST /v1/tasks/{task_id}/cancel": {
     "parameters": {
@@ -459,7 +459,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "object": "model",
           "owned_by": "openai",
           "kind": "image",
-          "created": 1789730509,
+          "created": 1789699660,
           "description": "General-purpose image model; the first recommendation.",
           "parameters": {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -622,7 +622,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "running": 0,
             "median_run_s": null,
             "success_rate": null,
-            "sampled_at": 1790000000
+            "sampled_at": 1790000001
           },
           "typical": null,
           "pricing": null
@@ -632,7 +632,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "object": "model",
           "owned_by": "google",
           "kind": "image",
-          "created": 1789730509,
+          "created": 1789699660,
           "description": "Fast image model.",
           "parameters": {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -781,7 +781,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "running": 0,
             "median_run_s": null,
             "success_rate": null,
-            "sampled_at": 1790000000
+            "sampled_at": 1790000001
           },
           "typical": null,
           "pricing": null
@@ -798,7 +798,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "object": "model",
       "owned_by": "openai",
       "kind": "image",
-      "created": 1789730509,
+      "created": 1789699660,
       "description": "General-purpose image model; the first recommendation.",
       "parameters": {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -961,7 +961,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "running": 0,
         "median_run_s": null,
         "success_rate": null,
-        "sampled_at": 1790000000
+        "sampled_at": 1790000001
       },
       "typical": null,
       "pricing": null
@@ -972,18 +972,18 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     "response": {
       "object": "page",
       "currency": "USD",
-      "as_of": 1790000000,
+      "as_of": 1790000001,
       "data": [
         {
           "object": "bucket",
-          "start_time": 1789913600,
-          "end_time": 1789989709,
+          "start_time": 1789913601,
+          "end_time": 1789958860,
           "results": []
         },
         {
           "object": "bucket",
-          "start_time": 1789989709,
-          "end_time": 1790000000,
+          "start_time": 1789958860,
+          "end_time": 1790000001,
           "results": [
             {
               "object": "usage.result",
@@ -1030,7 +1030,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     "response": {
       "object": "about",
       "version": "0.1.0",
-      "server_time": 1790000000,
+      "server_time": 1790000001,
       "public_url": "http://localhost:3000",
       "task_retention_days": 30,
       "file_retention_days": 7,
@@ -1077,8 +1077,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "id": "file_01jd8e5t9kf3qs7m2v4xw6ya04",
       "object": "file",
       "bytes": 70,
-      "created_at": 1790000000,
-      "expires_at": 1790086400,
+      "created_at": 1790000001,
+      "expires_at": 1790086401,
       "filename": "lighthouse.png",
       "purpose": "vision",
       "status": "pending",
@@ -1093,7 +1093,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "content-type": "image/png",
           "content-length": "70"
         },
-        "expires_at": 1790003600
+        "expires_at": 1790003601
       }
     }
   },
@@ -1105,8 +1105,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "id": "file_01jd8e5t9kf3qs7m2v4xw6ya04",
       "object": "file",
       "bytes": 70,
-      "created_at": 1790000000,
-      "expires_at": 1792592000,
+      "created_at": 1790000001,
+      "expires_at": 1792592001,
       "filename": "lighthouse.png",
       "purpose": "vision",
       "status": "processed",
@@ -1115,7 +1115,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "height": 1,
       "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
       "url": "http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya04/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-      "url_expires_at": 1790003600
+      "url_expires_at": 1790003860
     }
   },
   "GET /v1/files/{id}": {
@@ -1126,8 +1126,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "id": "file_01jd8e5t9kf3qs7m2v4xw6ya04",
       "object": "file",
       "bytes": 70,
-      "created_at": 1790000000,
-      "expires_at": 1792592000,
+      "created_at": 1790000001,
+      "expires_at": 1792592001,
       "filename": "lighthouse.png",
       "purpose": "vision",
       "status": "processed",
@@ -1136,7 +1136,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "height": 1,
       "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
       "url": "http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya04/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-      "url_expires_at": 1790003600
+      "url_expires_at": 1790003860
     }
   },
   "GET /v1/files": {
@@ -1148,8 +1148,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "id": "file_01jd8e5t9kf3qs7m2v4xw6ya04",
           "object": "file",
           "bytes": 70,
-          "created_at": 1790000000,
-          "expires_at": 1792592000,
+          "created_at": 1790000001,
+          "expires_at": 1792592001,
           "filename": "lighthouse.png",
           "purpose": "vision",
           "status": "processed",
@@ -1158,7 +1158,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "height": 1,
           "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
           "url": "http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya04/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-          "url_expires_at": 1790003600
+          "url_expires_at": 1790003860
         }
       ],
       "has_more": false,
@@ -1239,7 +1239,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     "parameters": {
       "id": "batch_01jd8e5t9kf3qs7m2v4xw6ya05"
     },
-    "response": ": open\n\nid: in_progress-2-0-0-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"in_progress\",\"progress\":0,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":null,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":null,\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":0,\"failed\":0},\"counts\":{\"queued\":2,\"running\":0,\"succeeded\":0,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"metadata\":{\"campaign\":\"spring\"}}\n\nid: in_progress-0-2-0-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"in_progress\",\"progress\":0,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":null,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":null,\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":0,\"failed\":0},\"counts\":{\"queued\":0,\"running\":2,\"succeeded\":0,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"metadata\":{\"campaign\":\"spring\"}}\n\nid: in_progress-0-1-1-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"in_progress\",\"progress\":50,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":null,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":null,\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":1,\"failed\":0},\"counts\":{\"queued\":0,\"running\":1,\"succeeded\":1,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"metadata\":{\"campaign\":\"spring\"}}\n\nid: completed-0-0-2-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"completed\",\"progress\":100,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":1790000001,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya05_output\",\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":2,\"failed\":0},\"counts\":{\"queued\":0,\"running\":0,\"succeeded\":2,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"usage\":{\"images\":2,\"video_seconds\":0,\"submits\":0,\"cost_micros\":0,\"assumed_micros\":0,\"unpriced_tasks\":2,\"currency\":\"USD\"},\"metadata\":{\"campaign\":\"spring\"}}\n\n"
+    "response": ": open\n\nid: in_progress-0-2-0-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"in_progress\",\"progress\":0,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":null,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":null,\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":0,\"failed\":0},\"counts\":{\"queued\":0,\"running\":2,\"succeeded\":0,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"metadata\":{\"campaign\":\"spring\"}}\n\nid: in_progress-0-1-1-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"in_progress\",\"progress\":50,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":null,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":null,\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":1,\"failed\":0},\"counts\":{\"queued\":0,\"running\":1,\"succeeded\":1,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"metadata\":{\"campaign\":\"spring\"}}\n\nid: completed-0-0-2-0-0\ndata: {\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"object\":\"batch\",\"endpoint\":\"/v1/generations\",\"status\":\"completed\",\"progress\":100,\"created_at\":1790000001,\"in_progress_at\":1790000001,\"completed_at\":1790000001,\"cancelling_at\":null,\"cancelled_at\":null,\"expires_at\":1790086401,\"input_file_id\":null,\"output_file_id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya05_output\",\"error_file_id\":null,\"completion_window\":\"24h\",\"request_counts\":{\"total\":2,\"completed\":2,\"failed\":0},\"counts\":{\"queued\":0,\"running\":0,\"succeeded\":2,\"failed\":0,\"cancelled\":0,\"invalid\":0},\"usage\":{\"images\":2,\"video_seconds\":0,\"submits\":0,\"cost_micros\":0,\"assumed_micros\":0,\"unpriced_tasks\":2,\"currency\":\"USD\"},\"metadata\":{\"campaign\":\"spring\"}}\n\n"
   },
   "GET /v1/batches/{id}": {
     "parameters": {
@@ -1292,7 +1292,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     "parameters": {
       "id": "batch_01jd8e5t9kf3qs7m2v4xw6ya05"
     },
-    "response": "{\"id\":\"batch_req_01jd8e5t9kf3qs7m2v4xw6ya05_0\",\"custom_id\":\"red\",\"index\":0,\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya06\",\"response\":{\"status_code\":200,\"request_id\":\"req_01jd8e5t9kf3qs7m2v4xw6yzab\",\"body\":{\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya06\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000001,\"completed_at\":1790000001,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya06_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":99318,\"width\":1024,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya06_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790003601}],\"expires_at\":1790604801},\"input\":{\"prompt\":\"A red bicycle\",\"aspect_ratio\":\"auto\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{},\"started_at\":1790000001,\"expires_at\":1792592001,\"source\":\"batch\",\"priority\":\"low\",\"parent_task_id\":null,\"relation\":null,\"batch\":{\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"index\":0,\"custom_id\":\"red\"},\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}},\"error\":null}\n{\"id\":\"batch_req_01jd8e5t9kf3qs7m2v4xw6ya05_1\",\"custom_id\":\"blue\",\"index\":1,\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya07\",\"response\":{\"status_code\":200,\"request_id\":\"req_01jd8e5t9kf3qs7m2v4xw6yzab\",\"body\":{\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya07\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000001,\"completed_at\":1790000001,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya07_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":84841,\"width\":1024,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya07_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790003601}],\"expires_at\":1790604801},\"input\":{\"prompt\":\"A blue bicycle\",\"aspect_ratio\":\"auto\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{},\"started_at\":1790000001,\"expires_at\":1792592001,\"source\":\"batch\",\"priority\":\"low\",\"parent_task_id\":null,\"relation\":null,\"batch\":{\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"index\":1,\"custom_id\":\"blue\"},\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}},\"error\":null}\n"
+    "response": "{\"id\":\"batch_req_01jd8e5t9kf3qs7m2v4xw6ya05_0\",\"custom_id\":\"red\",\"index\":0,\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya06\",\"response\":{\"status_code\":200,\"request_id\":\"req_01jd8e5t9kf3qs7m2v4xw6yzab\",\"body\":{\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya06\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000001,\"completed_at\":1790000001,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya06_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":115369,\"width\":1024,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya06_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790003860}],\"expires_at\":1790604801},\"input\":{\"prompt\":\"A red bicycle\",\"aspect_ratio\":\"auto\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{},\"started_at\":1790000001,\"expires_at\":1792592001,\"source\":\"batch\",\"priority\":\"low\",\"parent_task_id\":null,\"relation\":null,\"batch\":{\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"index\":0,\"custom_id\":\"red\"},\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}},\"error\":null}\n{\"id\":\"batch_req_01jd8e5t9kf3qs7m2v4xw6ya05_1\",\"custom_id\":\"blue\",\"index\":1,\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya07\",\"response\":{\"status_code\":200,\"request_id\":\"req_01jd8e5t9kf3qs7m2v4xw6yzab\",\"body\":{\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya07\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000001,\"completed_at\":1790000001,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya07_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":100219,\"width\":1024,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya07_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790003860}],\"expires_at\":1790604801},\"input\":{\"prompt\":\"A blue bicycle\",\"aspect_ratio\":\"auto\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{},\"started_at\":1790000001,\"expires_at\":1792592001,\"source\":\"batch\",\"priority\":\"low\",\"parent_task_id\":null,\"relation\":null,\"batch\":{\"id\":\"batch_01jd8e5t9kf3qs7m2v4xw6ya05\",\"index\":1,\"custom_id\":\"blue\"},\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}},\"error\":null}\n"
   },
   "GET /v1/batches": {
     "parameters": {},
@@ -1449,8 +1449,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "status": "completed",
       "progress": 100,
       "created_at": 1790000001,
-      "completed_at": 1790000005,
-      "expires_at": 1790604805,
+      "completed_at": 1790000003,
+      "expires_at": 1790604803,
       "prompt": "A wave",
       "seconds": "4",
       "size": "1280x720",
@@ -1470,8 +1470,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "status": "completed",
           "progress": 100,
           "created_at": 1790000001,
-          "completed_at": 1790000005,
-          "expires_at": 1790604805,
+          "completed_at": 1790000003,
+          "expires_at": 1790604803,
           "prompt": "A wave",
           "seconds": "4",
           "size": "1280x720",
@@ -1497,7 +1497,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "model": "sora-2",
       "status": "queued",
       "progress": 0,
-      "created_at": 1790000005,
+      "created_at": 1790000003,
       "completed_at": null,
       "expires_at": null,
       "prompt": "A wave at night",
@@ -1527,7 +1527,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   "POST /v1/images/edits": {
     "parameters": {},
     "response": {
-      "created": 1790000005,
+      "created": 1790000003,
       "data": [
         {
           "url": "http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya0c_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -1559,12 +1559,12 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "user-agent": "Darkroom/0.1.0 (+webhooks)",
             "webhook-id": "evt_01jd8e5t9kf3qs7m2v4xw6ya0e",
             "content-type": "application/json",
-            "webhook-timestamp": "1795402291"
+            "webhook-timestamp": "1795433140"
           },
           "attempt": 1,
           "trigger": "scheduled",
           "attempted_at": 1790000000,
-          "duration_ms": 25,
+          "duration_ms": 21,
           "status_code": 204,
           "error": null,
           "next_attempt_at": null,
@@ -1586,7 +1586,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "type": "task.completed",
       "created_at": 1790000000,
       "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya01",
-      "body": "{\"id\":\"evt_01jd8e5t9kf3qs7m2v4xw6ya0e\",\"object\":\"event\",\"type\":\"task.completed\",\"created_at\":1790000000,\"timestamp\":\"2026-09-21T14:13:20.000Z\",\"data\":{\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000000,\"completed_at\":1790000000,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya01_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":233944,\"width\":1536,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya01_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790604800}],\"expires_at\":1790604800},\"input\":{\"prompt\":\"A lighthouse at dusk\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null,\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}}",
+      "body": "{\"id\":\"evt_01jd8e5t9kf3qs7m2v4xw6ya0e\",\"object\":\"event\",\"type\":\"task.completed\",\"created_at\":1790000000,\"timestamp\":\"2026-09-21T14:13:20.000Z\",\"data\":{\"task_id\":\"task_01jd8e5t9kf3qs7m2v4xw6ya01\",\"object\":\"task\",\"kind\":\"image\",\"model\":\"gpt-image-2\",\"status\":\"succeeded\",\"progress\":100,\"created_at\":1790000000,\"completed_at\":1790000000,\"result\":{\"outputs\":[{\"id\":\"file_01jd8e5t9kf3qs7m2v4xw6ya01_0\",\"index\":0,\"type\":\"image\",\"content_type\":\"image/png\",\"size_bytes\":293506,\"width\":1536,\"height\":1024,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\",\"url\":\"http://localhost:3000/v1/files/file_01jd8e5t9kf3qs7m2v4xw6ya01_0/content?expires=1790003600&signature=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"url_expires_at\":1790604800}],\"expires_at\":1790604800},\"input\":{\"prompt\":\"A lighthouse at dusk\",\"aspect_ratio\":\"3:2\",\"resolution\":\"1K\",\"n\":1,\"quality\":\"auto\"},\"metadata\":{\"order\":\"1042\"},\"started_at\":1790000000,\"expires_at\":1792592000,\"source\":\"api\",\"priority\":\"normal\",\"parent_task_id\":null,\"relation\":null,\"batch\":null,\"usage\":{\"images\":1,\"video_seconds\":0,\"resolution\":\"1K\",\"quality\":\"auto\",\"provider\":\"sandbox\",\"submits\":0,\"tokens\":null,\"cost\":{\"amount_micros\":0,\"currency\":\"USD\",\"basis\":\"unpriced\"}}}}",
       "deliveries": [
         {
           "id": "dlv_01jd8e5t9kf3qs7m2v4xw6ya0d",
@@ -1600,12 +1600,12 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "user-agent": "Darkroom/0.1.0 (+webhooks)",
             "webhook-id": "evt_01jd8e5t9kf3qs7m2v4xw6ya0e",
             "content-type": "application/json",
-            "webhook-timestamp": "1795402291"
+            "webhook-timestamp": "1795433140"
           },
           "attempt": 1,
           "trigger": "scheduled",
           "attempted_at": 1790000000,
-          "duration_ms": 25,
+          "duration_ms": 21,
           "status_code": 204,
           "error": null,
           "next_attempt_at": null,
@@ -1642,9 +1642,9 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "delivered": 9,
       "waiting": 0,
       "failed": 0,
-      "p50_ms": 6,
+      "p50_ms": 5,
       "last_status_code": 204,
-      "last_attempted_at": 1790000005
+      "last_attempted_at": 1790000004
     }
   },
   "POST /v1/webhook_endpoints/{id}/recover": {
@@ -1652,7 +1652,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "id": "we_01jd8e5t9kf3qs7m2v4xw6ya00"
     },
     "request": {
-      "since": 1789996405
+      "since": 1789996404
     },
     "response": {
       "events": 0
@@ -1661,21 +1661,21 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   "POST /v1/operations/webhooks/replay": {
     "parameters": {},
     "request": {
-      "since": 1789996405,
+      "since": 1789996404,
       "endpoint_id": "we_01jd8e5t9kf3qs7m2v4xw6ya00"
     },
     "response": {
       "id": "replay_01jd8e5t9kf3qs7m2v4xw6ya0g",
       "object": "webhook_replay",
       "status": "running",
-      "since": 1789996405,
-      "until": 1790000006,
+      "since": 1789996404,
+      "until": 1790000005,
       "endpoint_id": "we_01jd8e5t9kf3qs7m2v4xw6ya00",
       "api_key_id": null,
       "events": "failed",
       "total": 0,
       "queued": 0,
-      "created_at": 1790000005,
+      "created_at": 1790000004,
       "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "ended_at": null
     }
@@ -1688,14 +1688,14 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "id": "replay_01jd8e5t9kf3qs7m2v4xw6ya0g",
       "object": "webhook_replay",
       "status": "running",
-      "since": 1789996405,
-      "until": 1790000006,
+      "since": 1789996404,
+      "until": 1790000005,
       "endpoint_id": "we_01jd8e5t9kf3qs7m2v4xw6ya00",
       "api_key_id": null,
       "events": "failed",
       "total": 0,
       "queued": 0,
-      "created_at": 1790000005,
+      "created_at": 1790000004,
       "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "ended_at": null
     }
@@ -1709,14 +1709,14 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "id": "replay_01jd8e5t9kf3qs7m2v4xw6ya0g",
           "object": "webhook_replay",
           "status": "running",
-          "since": 1789996405,
-          "until": 1790000006,
+          "since": 1789996404,
+          "until": 1790000005,
           "endpoint_id": "we_01jd8e5t9kf3qs7m2v4xw6ya00",
           "api_key_id": null,
           "events": "failed",
           "total": 0,
           "queued": 0,
-          "created_at": 1790000005,
+          "created_at": 1790000004,
           "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
           "ended_at": null
         }
@@ -1734,16 +1734,16 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "id": "replay_01jd8e5t9kf3qs7m2v4xw6ya0g",
       "object": "webhook_replay",
       "status": "cancelled",
-      "since": 1789996405,
-      "until": 1790000006,
+      "since": 1789996404,
+      "until": 1790000005,
       "endpoint_id": "we_01jd8e5t9kf3qs7m2v4xw6ya00",
       "api_key_id": null,
       "events": "failed",
       "total": 0,
       "queued": 0,
-      "created_at": 1790000005,
+      "created_at": 1790000004,
       "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
-      "ended_at": 1790000005
+      "ended_at": 1790000004
     }
   },
   "GET /v1/operations/webhooks": {
@@ -1785,7 +1785,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "status": "enabled",
       "disabled_reason": null,
       "failing_since": null,
-      "secret_hint": "…S9Bn",
+      "secret_hint": "…L2ms",
       "old_secret_until": null,
       "created_at": 1790000000
     }
@@ -1808,8 +1808,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "status": "enabled",
       "disabled_reason": null,
       "failing_since": null,
-      "secret_hint": "…DrhC",
-      "old_secret_until": 1790086405,
+      "secret_hint": "…O176",
+      "old_secret_until": 1790086404,
       "created_at": 1790000000,
       "secret": "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
     }
@@ -1844,11 +1844,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "max_queued": 5000,
         "max_file_bytes": 5368709120,
         "weight": 10,
+        "task_retention_days": 30,
+        "file_retention_days": 7,
         "budget": null
       },
       "budget_status": null,
-      "hint": "dr_7T…IFSn",
-      "created_at": 1790000005,
+      "hint": "dr_BK…grv6",
+      "created_at": 1790000004,
       "expires_at": null,
       "last_used_at": null,
       "key": "dr_0000000000000000000000000000000000000000000000"
@@ -1874,11 +1876,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "max_queued": 5000,
             "max_file_bytes": 5368709120,
             "weight": 10,
+            "task_retention_days": 30,
+            "file_retention_days": 7,
             "budget": null
           },
           "budget_status": null,
-          "hint": "dr_7T…IFSn",
-          "created_at": 1790000005,
+          "hint": "dr_BK…grv6",
+          "created_at": 1790000004,
           "expires_at": null,
           "last_used_at": null
         },
@@ -1902,11 +1906,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
             "max_queued": 5000,
             "max_file_bytes": 5368709120,
             "weight": 10,
+            "task_retention_days": 30,
+            "file_retention_days": 7,
             "budget": null
           },
           "budget_status": null,
-          "hint": "dr_ad…Hf8d",
-          "created_at": 1789999999,
+          "hint": "dr_VH…XdcI",
+          "created_at": 1790000000,
           "expires_at": null,
           "last_used_at": 1790000001
         }
@@ -1935,11 +1941,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "max_queued": 5000,
         "max_file_bytes": 5368709120,
         "weight": 10,
+        "task_retention_days": 30,
+        "file_retention_days": 7,
         "budget": null
       },
       "budget_status": null,
-      "hint": "dr_7T…IFSn",
-      "created_at": 1790000005,
+      "hint": "dr_BK…grv6",
+      "created_at": 1790000004,
       "expires_at": null,
       "last_used_at": null
     }
@@ -1966,11 +1974,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "max_queued": 5000,
         "max_file_bytes": 5368709120,
         "weight": 10,
+        "task_retention_days": 30,
+        "file_retention_days": 7,
         "budget": null
       },
       "budget_status": null,
-      "hint": "dr_7T…IFSn",
-      "created_at": 1790000005,
+      "hint": "dr_BK…grv6",
+      "created_at": 1790000004,
       "expires_at": null,
       "last_used_at": null
     }
@@ -1997,11 +2007,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "max_queued": 5000,
         "max_file_bytes": 5368709120,
         "weight": 10,
+        "task_retention_days": 30,
+        "file_retention_days": 7,
         "budget": null
       },
       "budget_status": null,
-      "hint": "dr_EK…wTTh",
-      "created_at": 1790000005,
+      "hint": "dr_2k…HaBa",
+      "created_at": 1790000004,
       "expires_at": null,
       "last_used_at": null,
       "key": "dr_0000000000000000000000000000000000000000000000"
@@ -2013,15 +2025,111 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     },
     "response": ""
   },
+  "GET /v1/erasures/{id}": {
+    "parameters": {
+      "id": "erasure_01jd8e5t9kf3qs7m2v4xw6ya0k"
+    },
+    "response": {
+      "id": "erasure_01jd8e5t9kf3qs7m2v4xw6ya0k",
+      "object": "erasure",
+      "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0j",
+      "status": "completed",
+      "counts": {
+        "tasks": 0,
+        "files": 0,
+        "uploads": 0,
+        "idempotency_keys": 0,
+        "calls": 0,
+        "batches": 0,
+        "webhook_endpoints": 0,
+        "webhook_events": 0,
+        "webhook_deliveries": 0,
+        "usage_records": 0,
+        "sessions": 0,
+        "audit_events": 5
+      },
+      "out_of_reach": [
+        "providers",
+        "webhook_receivers",
+        "backups",
+        "bucket_versions",
+        "logs",
+        "database_space"
+      ],
+      "created_at": 1790000004,
+      "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
+      "finished_at": 1790000066
+    }
+  },
+  "GET /v1/erasures": {
+    "parameters": {},
+    "response": {
+      "object": "list",
+      "data": [
+        {
+          "id": "erasure_01jd8e5t9kf3qs7m2v4xw6ya0k",
+          "object": "erasure",
+          "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0j",
+          "status": "completed",
+          "counts": {
+            "tasks": 0,
+            "files": 0,
+            "uploads": 0,
+            "idempotency_keys": 0,
+            "calls": 0,
+            "batches": 0,
+            "webhook_endpoints": 0,
+            "webhook_events": 0,
+            "webhook_deliveries": 0,
+            "usage_records": 0,
+            "sessions": 0,
+            "audit_events": 5
+          },
+          "out_of_reach": [
+            "providers",
+            "webhook_receivers",
+            "backups",
+            "bucket_versions",
+            "logs",
+            "database_space"
+          ],
+          "created_at": 1790000004,
+          "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
+          "finished_at": 1790000066
+        }
+      ],
+      "has_more": false,
+      "first_id": "erasure_01jd8e5t9kf3qs7m2v4xw6ya0k",
+      "last_id": "erasure_01jd8e5t9kf3qs7m2v4xw6ya0k"
+    }
+  },
   "GET /v1/operations/audit_events": {
     "parameters": {},
     "response": {
       "object": "list",
       "data": [
         {
-          "id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0k",
+          "id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0m",
           "object": "audit_event",
-          "created_at": 1790000005,
+          "created_at": 1790000004,
+          "action": "api_key.erased",
+          "actor_type": "api_key",
+          "actor_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
+          "target_type": "api_key",
+          "target_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0j",
+          "ip": "127.0.0.1",
+          "request_id": "req_01jd8e5t9kf3qs7m2v4xw6yzab",
+          "session_id": null,
+          "user_agent": null,
+          "before": null,
+          "after": {
+            "erasure_id": "erasure_01jd8e5t9kf3qs7m2v4xw6ya0k"
+          }
+        },
+        {
+          "id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0n",
+          "object": "audit_event",
+          "created_at": 1790000004,
           "action": "api_key.revoked",
           "actor_type": "api_key",
           "actor_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
@@ -2032,8 +2140,6 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "session_id": null,
           "user_agent": null,
           "before": {
-            "hint": "dr_EK…wTTh",
-            "name": "the new shop",
             "limits": {},
             "scopes": [
               "generations:write",
@@ -2044,40 +2150,19 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "after": {
             "keep_tasks": false
           }
-        },
-        {
-          "id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0m",
-          "object": "audit_event",
-          "created_at": 1790000005,
-          "action": "api_key.rotated",
-          "actor_type": "api_key",
-          "actor_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
-          "target_type": "api_key",
-          "target_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0j",
-          "ip": "127.0.0.1",
-          "request_id": "req_01jd8e5t9kf3qs7m2v4xw6yzab",
-          "session_id": null,
-          "user_agent": null,
-          "before": {
-            "hint": "dr_7T…IFSn"
-          },
-          "after": {
-            "hint": "dr_EK…wTTh",
-            "overlap_hours": 24
-          }
         }
       ],
       "has_more": true,
-      "first_id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0k",
-      "last_id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0m"
+      "first_id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0m",
+      "last_id": "aud_01jd8e5t9kf3qs7m2v4xw6ya0n"
     }
   },
   "GET /v1/session": {
     "parameters": {},
     "response": {
-      "id": "sess_01jd8e5t9kf3qs7m2v4xw6ya0n",
+      "id": "sess_01jd8e5t9kf3qs7m2v4xw6ya0p",
       "object": "session",
-      "expires_at": 1790043205,
+      "expires_at": 1790043266,
       "api_key": {
         "id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
         "object": "api_key",
@@ -2098,13 +2183,15 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "max_queued": 5000,
           "max_file_bytes": 5368709120,
           "weight": 10,
+          "task_retention_days": 30,
+          "file_retention_days": 7,
           "budget": null
         },
         "budget_status": null,
-        "hint": "dr_ad…Hf8d",
-        "created_at": 1789999999,
+        "hint": "dr_VH…XdcI",
+        "created_at": 1790000000,
         "expires_at": null,
-        "last_used_at": 1790000001
+        "last_used_at": 1790000064
       }
     }
   },
@@ -2115,9 +2202,9 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "remember": false
     },
     "response": {
-      "id": "sess_01jd8e5t9kf3qs7m2v4xw6ya0p",
+      "id": "sess_01jd8e5t9kf3qs7m2v4xw6ya0q",
       "object": "session",
-      "expires_at": 1790043205,
+      "expires_at": 1790043266,
       "api_key": {
         "id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
         "object": "api_key",
@@ -2138,13 +2225,15 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "max_queued": 5000,
           "max_file_bytes": 5368709120,
           "weight": 10,
+          "task_retention_days": 30,
+          "file_retention_days": 7,
           "budget": null
         },
         "budget_status": null,
-        "hint": "dr_ad…Hf8d",
-        "created_at": 1789999999,
+        "hint": "dr_VH…XdcI",
+        "created_at": 1790000000,
         "expires_at": null,
-        "last_used_at": 1790000001
+        "last_used_at": 1790000064
       }
     }
   },
@@ -2153,8 +2242,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
     "response": {
       "object": "operations",
       "version": "0.1.0",
-      "migration": "Dashboard1700000000029",
-      "known_migration": "Dashboard1700000000029",
+      "migration": "SecretKeys1700000000038",
+      "known_migration": "SecretKeys1700000000038",
       "checks": {
         "database": "ok",
         "storage": "ok",
@@ -2168,44 +2257,33 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "drained": 0,
         "lost": 0
       },
-      "queue": [
-        {
-          "model": "sora-2",
-          "waiting": 0,
-          "parked": 0,
-          "paused": 0,
-          "running": 1,
-          "oldest_waiting_s": null,
-          "succeeded_last_hour": 0,
-          "failed_last_hour": 0
-        }
-      ],
+      "queue": [],
       "rates": {
-        "started": 8,
-        "succeeded": 5,
+        "started": 10,
+        "succeeded": 8,
         "failed": 0,
-        "created": 0,
-        "ended": 0
+        "created": 10,
+        "ended": 10
       },
       "places": {
         "total": 50,
-        "busy": 1
+        "busy": 0
       },
       "objectives": [
         {
           "name": "requests",
           "objective": 0.999,
-          "events": 0,
+          "events": 2059,
           "bad": 0,
-          "burn_rate": null,
-          "state": "quiet"
+          "burn_rate": 0,
+          "state": "met"
         },
         {
           "name": "creates",
           "objective": 0.99,
-          "events": 0,
+          "events": 2,
           "bad": 0,
-          "burn_rate": null,
+          "burn_rate": 0,
           "state": "quiet"
         }
       ],
@@ -2216,8 +2294,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "outbox": 0
       },
       "database_connections": {
-        "used": 9,
-        "idle": 0,
+        "used": 0,
+        "idle": 2,
         "waiting": 0,
         "max": 20
       },
@@ -2229,30 +2307,14 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         "changed_at": null,
         "changed_by": null
       },
-      "sampled_at": 1790000005
+      "sampled_at": 1790000066
     }
   },
   "GET /v1/operations/keys": {
     "parameters": {},
     "response": {
       "object": "list",
-      "data": [
-        {
-          "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
-          "queued": 0,
-          "running": 1,
-          "oldest_waiting_s": null,
-          "name": "BOOTSTRAP_API_KEY",
-          "max_running": 50,
-          "max_queued": 5000,
-          "creates_per_minute": 0,
-          "reads_per_minute": 0,
-          "weight": 10,
-          "last_used_at": 1790000001,
-          "refused_last_hour": 0,
-          "failed_last_hour": 0
-        }
-      ],
+      "data": [],
       "has_more": false
     }
   },
@@ -2280,7 +2342,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "log_levels": {
         "tasks": "debug"
       },
-      "changed_at": 1790000005,
+      "changed_at": 1790000066,
       "changed_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h"
     }
   },
@@ -2290,35 +2352,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "object": "list",
       "data": [
         {
-          "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0b",
-          "object": "operator_task",
-          "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
-          "model": "sora-2",
-          "kind": "video",
-          "status": "running",
-          "waiting_for": null,
-          "pause_id": null,
-          "stuck": null,
-          "low_priority": false,
-          "attempt": 1,
-          "losses": 0,
-          "worker_id": "host-1-12",
-          "lease_until": 1790000035,
-          "created_at": 1790000005,
-          "started_at": 1790000005,
-          "completed_at": null,
-          "deadline_at": 1790003605,
-          "provider": null,
-          "provider_host": null,
-          "provider_model": null,
-          "credential": null,
-          "submitted_at": null,
-          "upstream_id": null,
-          "request_id": "req_01jd8e5t9kf3qs7m2v4xw6yzab",
-          "error_code": null
-        },
-        {
-          "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q",
+          "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r",
           "object": "operator_task",
           "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
           "model": "gpt-image-2",
@@ -2331,11 +2365,11 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "attempt": 1,
           "losses": 0,
           "worker_id": "host-1-12",
-          "lease_until": 1790000035,
-          "created_at": 1790000005,
-          "started_at": 1790000005,
+          "lease_until": 1790000096,
+          "created_at": 1790000066,
+          "started_at": 1790000066,
           "completed_at": null,
-          "deadline_at": 1790000605,
+          "deadline_at": 1790000666,
           "provider": null,
           "provider_host": null,
           "provider_model": null,
@@ -2347,16 +2381,16 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
         }
       ],
       "has_more": false,
-      "first_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0b",
-      "last_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q"
+      "first_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r",
+      "last_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r"
     }
   },
   "GET /v1/operations/tasks/{task_id}": {
     "parameters": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q"
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r"
     },
     "response": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q",
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r",
       "object": "operator_task",
       "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "model": "gpt-image-2",
@@ -2369,11 +2403,11 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "attempt": 1,
       "losses": 0,
       "worker_id": "host-1-12",
-      "lease_until": 1790000035,
-      "created_at": 1790000005,
-      "started_at": 1790000005,
+      "lease_until": 1790000096,
+      "created_at": 1790000066,
+      "started_at": 1790000066,
       "completed_at": null,
-      "deadline_at": 1790000605,
+      "deadline_at": 1790000666,
       "provider": null,
       "provider_host": null,
       "provider_model": null,
@@ -2386,20 +2420,20 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   },
   "GET /v1/operations/tasks/{task_id}/timeline": {
     "parameters": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q"
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r"
     },
     "response": {
       "object": "list",
       "data": [
         {
-          "at_ms": 1795402296662,
+          "at_ms": 1795433206178,
           "type": "queued",
           "attempt": 0,
           "provider": null,
           "detail": null
         },
         {
-          "at_ms": 1795402296665,
+          "at_ms": 1795433206180,
           "type": "started",
           "attempt": 1,
           "provider": null,
@@ -2411,10 +2445,10 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   },
   "POST /v1/operations/tasks/{task_id}/cancel": {
     "parameters": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q"
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r"
     },
     "response": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0q",
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r",
       "object": "operator_task",
       "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "model": "gpt-image-2",
@@ -2428,10 +2462,10 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "losses": 0,
       "worker_id": "host-1-12",
       "lease_until": null,
-      "created_at": 1790000005,
-      "started_at": 1790000005,
-      "completed_at": 1790000005,
-      "deadline_at": 1790000605,
+      "created_at": 1790000066,
+      "started_at": 1790000066,
+      "completed_at": 1790000066,
+      "deadline_at": 1790000666,
       "provider": null,
       "provider_host": null,
       "provider_model": null,
@@ -2457,10 +2491,10 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   },
   "POST /v1/operations/tasks/{task_id}/release": {
     "parameters": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r"
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0s"
     },
     "response": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0r",
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0s",
       "object": "operator_task",
       "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "model": "gpt-image-2",
@@ -2474,10 +2508,10 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "losses": 0,
       "worker_id": null,
       "lease_until": 0,
-      "created_at": 1790000005,
-      "started_at": 1790000005,
+      "created_at": 1790000066,
+      "started_at": 1790000066,
       "completed_at": null,
-      "deadline_at": 1790000605,
+      "deadline_at": 1790000666,
       "provider": null,
       "provider_host": null,
       "provider_model": null,
@@ -2503,13 +2537,13 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
   },
   "POST /v1/operations/tasks/{task_id}/fail": {
     "parameters": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0s"
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0t"
     },
     "request": {
       "code": "provider_unavailable"
     },
     "response": {
-      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0s",
+      "task_id": "task_01jd8e5t9kf3qs7m2v4xw6ya0t",
       "object": "operator_task",
       "api_key_id": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "model": "gpt-image-2",
@@ -2523,10 +2557,10 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "losses": 0,
       "worker_id": "host-1-12",
       "lease_until": null,
-      "created_at": 1790000005,
-      "started_at": 1790000005,
-      "completed_at": 1790000005,
-      "deadline_at": 1790000605,
+      "created_at": 1790000066,
+      "started_at": 1790000066,
+      "completed_at": 1790000066,
+      "deadline_at": 1790000666,
       "provider": null,
       "provider_host": null,
       "provider_model": null,
@@ -2568,7 +2602,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
               "model": "gpt-image-2",
               "position": 1,
               "upstream_model": "gpt-image-2",
-              "succeeded_last_hour": 0,
+              "succeeded_last_hour": 6,
               "failed_last_hour": 0,
               "last_error_code": null,
               "last_error_at": null
@@ -2587,7 +2621,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "in_flight": 0,
           "users": [],
           "circuit_open_in": [],
-          "error_share": null,
+          "error_share": 0,
           "passed_over": [],
           "pauses": []
         }
@@ -2611,7 +2645,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "model": "gpt-image-2",
           "position": 1,
           "upstream_model": "gpt-image-2",
-          "succeeded_last_hour": 0,
+          "succeeded_last_hour": 6,
           "failed_last_hour": 0,
           "last_error_code": null,
           "last_error_at": null
@@ -2630,7 +2664,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "in_flight": 0,
       "users": [],
       "circuit_open_in": [],
-      "error_share": null,
+      "error_share": 0,
       "passed_over": [],
       "pauses": []
     }
@@ -2642,7 +2676,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "reason": "The provider is under maintenance"
     },
     "response": {
-      "id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0t",
+      "id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0v",
       "object": "pause",
       "kind": "model",
       "model": "sora-2",
@@ -2655,7 +2689,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       ],
       "tasks": 0,
       "until": null,
-      "created_at": 1790000005,
+      "created_at": 1790000066,
       "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
       "ended_at": null
     }
@@ -2666,7 +2700,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "object": "list",
       "data": [
         {
-          "id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0t",
+          "id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0v",
           "object": "pause",
           "kind": "model",
           "model": "sora-2",
@@ -2679,19 +2713,19 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           ],
           "tasks": 0,
           "until": null,
-          "created_at": 1790000005,
+          "created_at": 1790000066,
           "created_by": "key_01jd8e5t9kf3qs7m2v4xw6ya0h",
           "ended_at": null
         }
       ],
       "has_more": false,
-      "first_id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0t",
-      "last_id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0t"
+      "first_id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0v",
+      "last_id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0v"
     }
   },
   "DELETE /v1/operations/pauses/{id}": {
     "parameters": {
-      "id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0t"
+      "id": "pause_01jd8e5t9kf3qs7m2v4xw6ya0v"
     },
     "response": ""
   },
@@ -2708,9 +2742,9 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           "host": "host-1",
           "state": "live",
           "started_at": 1789999993,
-          "last_seen_at": 1790000005,
+          "last_seen_at": 1790000066,
           "slots": 50,
-          "busy": 1,
+          "busy": 0,
           "drain_requested": false,
           "lease_margin_s": null,
           "circuits": [
@@ -2723,8 +2757,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
           ],
           "database_connections": {
             "max": 20,
-            "idle": 0,
-            "used": 9,
+            "idle": 2,
+            "used": 0,
             "waiting": 0
           },
           "bus_connected": true,
@@ -2747,9 +2781,9 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "host": "host-1",
       "state": "live",
       "started_at": 1789999993,
-      "last_seen_at": 1790000005,
+      "last_seen_at": 1790000066,
       "slots": 50,
-      "busy": 1,
+      "busy": 0,
       "drain_requested": false,
       "lease_margin_s": null,
       "circuits": [
@@ -2762,8 +2796,8 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       ],
       "database_connections": {
         "max": 20,
-        "idle": 0,
-        "used": 9,
+        "idle": 2,
+        "used": 0,
         "waiting": 0
       },
       "bus_connected": true,
@@ -2783,9 +2817,9 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "host": "host-1",
       "state": "draining",
       "started_at": 1789999993,
-      "last_seen_at": 1790000005,
+      "last_seen_at": 1790000066,
       "slots": 50,
-      "busy": 1,
+      "busy": 0,
       "drain_requested": true,
       "lease_margin_s": null,
       "circuits": [
@@ -2798,13 +2832,15 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       ],
       "database_connections": {
         "max": 20,
-        "idle": 0,
-        "used": 9,
-        "waiting": 0
+        "idle": 9,
+        "used": 0,
+        "waiting": 1
       },
       "bus_connected": true,
-      "log_level": "silent",
-      "log_levels": {}
+      "log_level": "info",
+      "log_levels": {
+        "tasks": "debug"
+      }
     }
   },
   "POST /v1/operations/processes/{id}/resume": {
@@ -2817,11 +2853,11 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       "role": "all",
       "version": "0.1.0",
       "host": "host-1",
-      "state": "draining",
+      "state": "drained",
       "started_at": 1789999993,
-      "last_seen_at": 1790000005,
+      "last_seen_at": 1790000066,
       "slots": 50,
-      "busy": 1,
+      "busy": 0,
       "drain_requested": false,
       "lease_margin_s": null,
       "circuits": [
@@ -2834,7 +2870,7 @@ export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; 
       ],
       "database_connections": {
         "max": 20,
-        "idle": 10,
+        "idle": 9,
         "used": 0,
         "waiting": 1
       },

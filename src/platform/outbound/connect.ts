@@ -6,7 +6,10 @@ import { refusedAddress, type OutboundRules } from './url-rules.ts';
 /** Of a name with more addresses, only the first ones are tried. */
 const MAX_ADDRESSES = 8;
 
-/** After this time without a connection, the next address is tried in parallel. RFC 8305 says 250 ms; distant servers need more. */
+/**
+ * After this time without a connection, the next address is tried in parallel. RFC 8305 says 250 ms; distant servers
+ * need more.
+ */
 const NEXT_ADDRESS_MS = 500;
 
 /**

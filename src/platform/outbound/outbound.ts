@@ -45,7 +45,10 @@ export interface OutboundRequest {
 export interface OutboundAnswer extends Answer {
   /** The URL that answered, after redirects. */
   url: string;
-  /** It came from an address that only the operator's exceptions allow, perhaps a private one: show clients nothing of it. */
+  /**
+   * It came from an address that only the operator's exceptions allow, perhaps a private one: show clients nothing of
+   * it.
+   */
   isExcepted: boolean;
 }
 

@@ -14,10 +14,11 @@ const STORE_PORTS = new Set([3306, 5432, 6379, 9200, 11211, 27017]);
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
- * Checks a URL from a client without network access: form, scheme, literal address, port. The addresses of a name may change,
- * so they are checked at each attempt (`refusedAddress`).
+ * Checks a URL from a client without network access: form, scheme, literal address, port. The addresses of a name may
+ * change, so they are checked at each attempt (`refusedAddress`).
  * @param demands `https`: http only if the operator allows it; `param`: the field named in an error
- * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms are resolved)
+ * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms are
+ *   resolved)
  * @throws ApiError invalid_url, url_not_allowed; the message depends on the text and the rules, never on the server's answer
  */
 export function checkOutboundUrl(text: string, rules: OutboundRules, demands: { https: boolean; param?: string }): URL {

@@ -19,6 +19,10 @@ interface FieldOptions {
   default?: unknown;
   example?: unknown;
 }
+
+/** Options of a field that may be left out. GraphQL clients send null for that. */
+export const OMITTABLE = { optional: true, nullIsOmitted: true } satisfies FieldOptions;
+
 /** `min` and `max` bound a number, or the length of a text or a list. */
 type BoundedOptions = FieldOptions & Bounds;
 interface StringOptions extends BoundedOptions {

@@ -36,7 +36,10 @@ const oneOf = ({ values }: Choice): string => `$property must be one of: ${value
 const PLURALS = { character: 'characters', entry: 'entries' };
 const count = (n: number, noun: keyof typeof PLURALS): string => `${n} ${n === 1 ? noun : PLURALS[noun]}`;
 
-/** The class-validator rules of one kind of field. `platform/schema/input-fault.ts` turns a broken rule into an error code. */
+/**
+ * The class-validator rules of one kind of field. `platform/schema/input-fault.ts` turns a broken rule into an error
+ * code.
+ */
 export const checks = {
   /** The pattern comes before the length, so that an empty text gets the message of its pattern. */
   string: ({ min, max, pattern }: Bounds & { pattern?: { regex: RegExp; message: string } }) => [

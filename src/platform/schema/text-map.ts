@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { getMetadataStorage, IsObject, ValidateBy } from 'class-validator';
 import { ApiError } from '../../errors/api-error.ts';
+import { defineOwn } from './define-own.ts';
 
 const RULE = 'stringValues';
 const ENTRY = /^(\w+)\[(.+)\]$/s;
@@ -52,10 +53,10 @@ export function gatherTextMaps(query: Record<string, unknown>, maps: ReadonlySet
     if (maps.has(map)) {
       if (typeof value !== 'string') throw new ApiError('invalid_type', { param, message: `${param} is given twice.` });
       rejectBadText(param, key);
-      put((gathered[map] ??= {}) as object, key, value);
+      defineOwn((gathered[map] ??= {}) as object, key, value);
     } else if (maps.has(param)) {
       throw new ApiError('unknown_parameter', { param, message: `Write ${param}[key]=value.` });
-    } else put(gathered, param, value);
+    } else defineOwn(gathered, param, value);
   }
   return gathered;
 }
@@ -64,9 +65,4 @@ function rejectBadText(param: string, text: unknown): void {
   if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed())) {
     throw new ApiError('invalid_unicode', { param });
   }
-}
-
-/** Defines the property, because assigning to `__proto__` would not. */
-function put(holder: object, key: string, value: unknown): void {
-  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -17,8 +17,8 @@ export interface S3Bucket {
 export interface S3Limits {
   connectMs: number;
   /**
-   * A connection on which no byte moves for so long is cut, before the first byte as after it. The whole time is not limited,
-   * because a large video on a slow line takes longer.
+   * A connection on which no byte moves for this time is cut, before the first byte as after it. The whole time is not
+   * limited, because a large video on a slow line takes longer.
    */
   silenceMs: number;
 }

@@ -42,7 +42,10 @@ export interface ByteRange {
 export abstract class Storage {
   /** The bytes are durable when it resolves; no code may read the key earlier. A second put replaces the first. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
-  /** Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives them. */
+  /**
+   * Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives
+   * them.
+   */
   abstract signPut(key: string, terms: PutTerms): Promise<SignedPut | null>;
   /** A link with which anyone can read the file. null where files are on disk. It may name a file that is missing. */
   abstract signGet(key: string, terms: GetTerms): Promise<string | null>;

@@ -19,8 +19,8 @@ export interface SpanOptions {
   /** internal when absent. */
   kind?: 'server' | 'client' | 'consumer';
   /**
-   * Absent: the current span. A traceparent, as `link` returned it: that span, which may be of another process. null: it was not
-   * sampled, so neither is this one.
+   * Absent: the current span. A traceparent, as `link` returned it: that span, which may be of another process. null:
+   * it was not sampled, so neither is this one.
    */
   parent?: string | null;
   /** Begins a trace of its own, which the caller has decided to sample. */

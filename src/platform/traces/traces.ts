@@ -7,8 +7,8 @@ import { parseTraceparent, type SpanReference, toTraceparent } from './tracepare
 const CLOSE_MS = 2_000;
 
 /**
- * The spans of this process: own spans around what a task goes through. Without OTEL_EXPORTER_OTLP_ENDPOINT no span is made, and the
- * packages that make and send them are not loaded.
+ * The spans of this process: own spans around what a task goes through. Without OTEL_EXPORTER_OTLP_ENDPOINT no span is
+ * made, and the packages that make and send them are not loaded.
  */
 export class Traces {
   /** Spans by what became of them, since the process began. */
@@ -67,8 +67,8 @@ export class Traces {
   }
 
   /**
-   * The span of a request, and the one place that decides what is sampled. A client's trace is continued. Its flag decides only
-   * where the operator says so, and its trace id never: a client could choose one that is always sampled.
+   * The span of a request, and the one place that decides what is sampled. A client's trace is continued. Its flag
+   * decides only where the operator says so, and its trace id never: a client could choose one that is always sampled.
    * @param traceparent as the client sent it
    */
   accept(name: string, traceparent: unknown, attributes: Attributes): OpenSpan | null {

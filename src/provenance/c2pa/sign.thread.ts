@@ -1,6 +1,6 @@
 /**
- * The entry point of the signing thread. In development Node runs it by type stripping, so this file and everything it imports
- * must hold erasable TypeScript only.
+ * The entry point of the signing thread. In development Node runs it by type stripping, so this file and everything it
+ * imports must hold erasable TypeScript only.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

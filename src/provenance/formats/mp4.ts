@@ -5,7 +5,7 @@ import type { PacketOf } from './packet-of.ts';
 
 const XMP = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex');
 const C2PA = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex');
-/** A fragmented film has two boxes a fragment. */
+/** A fragmented MP4 has two boxes a fragment. */
 const MAX_BOXES = 100_000;
 
 interface Box {
@@ -21,8 +21,8 @@ interface Box {
 }
 
 /**
- * Appends the packet in a `uuid` box. Nothing that `moov` or `moof` points to moves, so no offset changes. An old packet becomes
- * free space where it is.
+ * Appends the packet in a `uuid` box. Nothing that `moov` or `moof` points to moves, so no offset changes. An old
+ * packet becomes free space where it is.
  */
 export async function mp4WithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const boxes = await readBoxes(file);

@@ -17,7 +17,10 @@ interface Chunk {
   length: number;
 }
 
-/** Puts the packet into an XMP chunk behind all others. A file of a single chunk becomes an extended one, which has a VP8X header. */
+/**
+ * Puts the packet into an XMP chunk behind all others. A file of a single chunk becomes an extended one, which has a
+ * VP8X header.
+ */
 export async function webpWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const chunks = await readChunks(file);
   if (chunks.some(({ type }) => type === 'C2PA')) throw new Unmarkable('signed', 'C2PA');

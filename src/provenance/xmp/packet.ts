@@ -35,8 +35,8 @@ ${description('rdf', '', { ...madeBy, withSourceType: true })} </rdf:RDF>
 }
 
 /**
- * Adds the mark to the packet of a file and keeps its other properties. A source type that already says that a model made the
- * file stays. Another source type goes, because it came from an image that the model was given.
+ * Adds the mark to the packet of a file and keeps its other properties. A source type that already says that a model
+ * made the file stays. Another source type goes, because it came from an image that the model was given.
  * @throws Unmarkable
  */
 export function extendPacket(existing: Buffer, madeBy: MadeBy): Buffer {
@@ -107,7 +107,8 @@ function prefixesOf(text: string, namespace: string): string[] {
   return [...prefixes];
 }
 
-// A simple property is an attribute of its description or an element. No pattern crosses a `<`, so each is linear in the text.
+// A simple property is an attribute of its description or an element. No pattern crosses a `<`, so each is linear in
+// the text.
 const attribute = (prefix: string, name: string): RegExp =>
   new RegExp(`\\s${prefix}:${name}\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'g');
 const element = (prefix: string, name: string): RegExp =>

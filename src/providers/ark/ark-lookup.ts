@@ -21,12 +21,13 @@ const SKEW_MS = 300_000;
 const LOOKUP_TIMEOUT_MS = 30_000;
 
 /**
- * Finds the task whose create call got no answer, by its seed. The seed derives from our task id and is the only value of ours
- * that Ark returns. Among the tasks created since, a wrong match has a chance of one in two thousand million per task.
+ * Finds the task whose create call got no answer, by its seed. The seed derives from our task id and is the only value
+ * of ours that Ark returns. Among the tasks created since, a wrong match has a chance of one in two thousand million
+ * per task.
  * @param sinceMs unix milliseconds; the task is not older
  * @returns null when the list was read to its end and the task is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot be read; the
- *   reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot
+ *   be read; the reason of the signal
  */
 export async function findTask(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null> {
   const seed = seedOf(request.taskId);

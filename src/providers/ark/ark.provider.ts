@@ -54,7 +54,10 @@ export const arkProvider = jobAdapter({
   find: findTask,
 });
 
-/** Ark answers alike when it deletes the record of a finished task. The record of one that was cancelled while it was queued stays. */
+/**
+ * Ark answers alike when it deletes the record of a finished task. The record of one that was cancelled while it was
+ * queued stays.
+ */
 async function neverRan(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const { json } = await callArk(request, pathOf(id), { signal });
   return parseReply(arkTask, json).status === 'cancelled';

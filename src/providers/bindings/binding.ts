@@ -50,8 +50,8 @@ const DEFAULTS: Record<ProviderName, ProviderDefaults> = {
 };
 
 /**
- * Default bindings of each model: those of the first provider whose credential is present. A row is a provider and its upstream
- * models, in order of preference.
+ * Default bindings of each model: those of the first provider whose credential is present. A row is a provider and its
+ * upstream models, in order of preference.
  */
 const BY_CREDENTIAL: Readonly<Record<string, readonly [ProviderName, ...string[]][]>> = {
   'gpt-image-2': [

@@ -103,7 +103,7 @@ interface Length {
   approximations: Approximation[];
 }
 
-/** A film of whole frames is exact if no other number of frames is closer to the requested duration. */
+/** A video of whole frames is exact if no other number of frames is closer to the requested duration. */
 function lengthOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): Length {
   const { frames_per_second: fps = 0, min_seconds = 0, max_seconds = Infinity } = template;
   const requested = input.duration ?? 5;
@@ -133,7 +133,7 @@ function lengthOf({ input, upstream }: ProviderRequest, template: Template, slot
 interface Frames {
   /** By the model: a multiple of `frame_step`, plus one. */
   made: number;
-  /** In the film. */
+  /** In the video. */
   kept: number;
 }
 

@@ -36,7 +36,10 @@ export class ComfyRun {
   private images: Promise<SlotValues> | null = null;
   /** How often the server lost the run of each index. */
   private readonly losses: number[] = [];
-  /** The counting of a lost attempt, by its number: a restart of the server, which loses all runs, costs the task one attempt. */
+  /**
+   * The counting of a lost attempt, by its number: a restart of the server, which loses all runs, costs the task one
+   * attempt.
+   */
   private readonly lostAttempts: Promise<void>[] = [];
 
   constructor(
@@ -148,7 +151,10 @@ export class ComfyRun {
     }
   }
 
-  /** A restarted server has lost its queue and history, and a user can clear them. Nothing is paid, so the run is made again. */
+  /**
+   * A restarted server has lost its queue and history, and a user can clear them. Nothing is paid, so the run is made
+   * again.
+   */
   private async resubmit(id: string, index: number, signal: AbortSignal): Promise<void> {
     const losses = (this.losses[index] ?? 0) + 1;
     this.losses[index] = losses;
@@ -170,7 +176,10 @@ export class ComfyRun {
     }
   }
 
-  /** A later claim of a film continues it without its images. @throws ProviderError, upon which the task starts from the beginning */
+  /**
+   * A later claim of a video continues it without its images.
+   * @throws ProviderError, upon which the task starts from the beginning
+   */
   private assertImages(): void {
     const { plan, request } = this;
     if (plan.roles.images.every(({ of }) => of(request.images))) return;

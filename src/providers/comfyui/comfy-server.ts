@@ -77,8 +77,8 @@ export async function isKnown(request: ProviderRequest, id: string, signal: Abor
 }
 
 /**
- * `isKnown` after a submission without an answer. True as well if the server cannot be read: the run is then polled like others,
- * and submitted again if the server turns out not to have it.
+ * `isKnown` after a submission without an answer. True as well if the server cannot be read: the run is then polled
+ * like others, and submitted again if the server turns out not to have it.
  */
 export async function isSubmitted(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   try {

@@ -6,7 +6,10 @@ import { cancelRun, isKnown } from './comfy-server.ts';
 import { loadTemplate } from './load-template.ts';
 import { promptId } from './prompt-id.ts';
 
-/** The operator's own ComfyUI server. We choose the ids of its runs, so a run whose submission got no answer can be looked up. */
+/**
+ * The operator's own ComfyUI server. We choose the ids of its runs, so a run whose submission got no answer can be
+ * looked up.
+ */
 export class ComfyuiProvider implements Provider {
   readonly name = 'comfyui';
   readonly takes = [

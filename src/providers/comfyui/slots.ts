@@ -60,8 +60,8 @@ export function slotsOf(workflow: Workflow, unknown: (text: string) => void = ()
 export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) => slots.has(slot));
 
 /**
- * A copy with the slots replaced. A string that consists of one slot becomes the value itself, so numbers stay numbers; in other
- * text the value is inserted. Values are not scanned for slots: a prompt may contain braces.
+ * A copy with the slots replaced. A string that consists of one slot becomes the value itself, so numbers stay numbers;
+ * in other text the value is inserted. Values are not scanned for slots: a prompt may contain braces.
  */
 export function fill(workflow: Workflow, given: SlotValues): Workflow {
   const values: Record<string, string | number | undefined> = { ...given, image: given.image_1 };

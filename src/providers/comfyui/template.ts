@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { type Slot, slotsOf } from './slots.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -37,7 +37,7 @@ const workflow = {
   },
 };
 
-const isTemplate = new Ajv().compile<Template>({
+const TEMPLATE = {
   type: 'object',
   required: ['workflows'],
   additionalProperties: false,
@@ -51,7 +51,11 @@ const isTemplate = new Ajv().compile<Template>({
     min_seconds: positive,
     max_seconds: positive,
   },
-});
+};
+
+let compiled: ValidateFunction<Template> | undefined;
+/** Compiled when it is first used: most processes read no such file. */
+const templateCheck = (): ValidateFunction<Template> => (compiled ??= new Ajv().compile<Template>(TEMPLATE));
 
 /**
  * @param json a template, or a single workflow as ComfyUI exports it for its API
@@ -62,6 +66,7 @@ export function parseTemplate(json: unknown): Template {
     throw new TemplateError('is a workflow as the editor saves it; use "Export (API)" instead');
   }
   const template = isWorkflow(json) ? { workflows: [json] } : json;
+  const isTemplate = templateCheck();
   if (!isTemplate(template)) {
     const [fault] = isTemplate.errors ?? [];
     throw new TemplateError(`${fault?.instancePath || 'the file'} ${fault?.message ?? 'is not a workflow'}`);

@@ -10,7 +10,10 @@ import { resultFailure, statusFailure, submitFailure } from './fal-errors.ts';
 import { falPlan } from './fal-input.ts';
 import { falResult, falStatus, falSubmitted } from './fal-wire.ts';
 
-/** fal keeps results for a week or more. The worker copies them at once; a day is enough even if another claim takes over. */
+/**
+ * fal keeps results for a week or more. The worker copies them at once; a day is enough even if another claim takes
+ * over.
+ */
 const RESULT_LIFETIME = JSON.stringify({ expiration_duration_seconds: 86_400 });
 const SUBMIT_HEADERS = { 'x-fal-queue-priority': 'normal', 'x-fal-object-lifecycle-preference': RESULT_LIFETIME };
 
@@ -68,7 +71,10 @@ async function readResult(request: ProviderRequest, id: string, options: PollOpt
   return reply;
 }
 
-/** The result of a failed request is the model's error under its own status. Without a detail it is an error of the gateway. */
+/**
+ * The result of a failed request is the model's error under its own status. Without a detail it is an error of the
+ * gateway.
+ */
 function isResult({ status, json }: UpstreamReply): boolean {
   if (typeof json !== 'object' || json === null) return false;
   if (status >= 200 && status < 300) return true;

@@ -11,10 +11,10 @@ export interface GptImageChoice {
 }
 
 /**
- * Pixels of a gpt-image-2 image, for providers that accept pixels. The model's own `auto` also chooses the size, so in 2K and
- * 4K the ratio is chosen here.
+ * Pixels of a gpt-image-2 image, for providers that accept pixels. The model's own `auto` also chooses the size, so in
+ * 2K and 4K the ratio is chosen here.
  * @param takes whether the provider accepts this size
- * @throws Unfit
+ * @throws UnsupportedRequest
  */
 export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
   const { aspect_ratio: requested, resolution } = request.input;

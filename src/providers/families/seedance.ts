@@ -66,7 +66,8 @@ function guidanceOf(
   if (!hasFirst && !hasReference) return { prompt, guidance: 'text', images: [] };
   if (!hasFirst) return { prompt, guidance: 'references', images: reference };
   if (hasReference) {
-    // The upstream refuses a first frame together with a reference. So both are sent as references, and the prompt names the first.
+    // The upstream refuses a first frame together with a reference. So both are sent as references, and the prompt
+    // names the first.
     approximations.push({ param: 'first_frame_image_url', requested: 'first_frame', used: 'reference_image' });
     const roles = `${tag(1)} is the opening frame of the video; ${tag(2)} is a reference to follow.`;
     return { prompt: `${prompt}\n\n${roles}`, guidance: 'references', images: [...first, ...reference] };

@@ -8,8 +8,8 @@ const DEFAULT_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Makes `count` pictures by as many parallel calls. A partial result is worthless, so once any call was billed, calls that the
- * upstream throttled without billing are retried. Any other failure aborts the rest.
+ * Makes `count` pictures by as many parallel calls. A partial result is worthless, so once any call was billed, calls
+ * that the upstream throttled without billing are retried. Any other failure aborts the rest.
  * @param makeOne makes one; respects its signal
  * @throws the failure; its billing is `none` only when no call was billed
  */

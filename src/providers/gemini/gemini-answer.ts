@@ -3,6 +3,7 @@ import type { Tokens } from '../../tasks/usage/task-usage.ts';
 import { ProviderError } from '../provider.ts';
 import { reportedTokens } from '../wire/reported-tokens.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import type { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { requestIdOf } from '../wire/without-answer.ts';
 
@@ -30,12 +31,15 @@ export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | n
 
 /** @throws NoPicture
  * @throws ProviderError when the prompt or the picture was refused */
-export function pictureOf(answer: GenerateContentResponse, watched: WatchedCall): Buffer {
+export function pictureOf(
+  answer: GenerateContentResponse,
+  { watched, pictures }: { watched: WatchedCall; pictures: EmbeddedPictures },
+): Buffer {
   const candidate = answer.candidates?.[0];
   for (const { thought, inlineData } of candidate?.content?.parts ?? []) {
     if (thought || !inlineData?.data || !inlineData.mimeType?.startsWith('image/')) continue; // thoughts hold drafts
-    const bytes = Buffer.from(inlineData.data, 'base64');
-    if (bytes.length > 0) return bytes;
+    const bytes = pictures.bytesOf(inlineData.data);
+    if (bytes?.length) return bytes;
   }
   const blocked = answer.promptFeedback?.blockReason;
   const reason: string = blocked ?? candidate?.finishReason ?? 'no candidate';

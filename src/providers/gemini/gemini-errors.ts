@@ -70,7 +70,10 @@ const envelopeSchema = z.object({
   error: z.object({ message: text, status: text, details: z.array(detailSchema).optional().catch(undefined) }),
 });
 
-/** @param body the whole reply, which the SDK gives as the message of its error; a front end may wrap the envelope in a list */
+/**
+ * @param body the whole reply, which the SDK gives as the message of its error; a front end may wrap the envelope in a
+ *   list
+ */
 function envelopeOf(body: string): Envelope {
   const json = parseJson(body);
   const { data } = envelopeSchema.safeParse(Array.isArray(json) ? json[0] : json);

@@ -1,4 +1,4 @@
-import { GoogleGenAI, type GenerateContentParameters } from '@google/genai';
+import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
 import { traces } from '../../platform/traces/traces.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
@@ -11,6 +11,7 @@ import {
   type ProviderRequest,
   type Run,
 } from '../provider.ts';
+import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { encodedBytes, InlineImage } from '../wire/inline-image.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
@@ -78,21 +79,22 @@ export class GeminiProvider implements Provider {
   }
 
   private async callOnce(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
+    const pictures = new EmbeddedPictures('data', 1);
     const watched = new WatchedCall({
       signal,
+      pictures,
       timeoutMs: this.callTimeoutMs,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       images: call.images,
     });
-    const answer = await clientFor(call, watched)
-      .models.generateContent(call.parameters)
-      .catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw geminiFailure(error, watched, call.apiKey);
-      });
+    const { models } = await clientFor(call, watched);
+    const answer = await models.generateContent(call.parameters).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw geminiFailure(error, watched, call.apiKey);
+    });
     const tokens = tokensOf(answer);
     if (tokens) run.tokens(tokens);
-    return pictureOf(answer, watched);
+    return pictureOf(answer, { watched, pictures });
   }
 }
 
@@ -114,11 +116,15 @@ function assertSupported({ kind, input, images }: ProviderRequest): void {
   }
 }
 
-/** Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once. */
-function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): GoogleGenAI {
+/**
+ * Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once. The SDK is loaded
+ * by the first call, so that a service without a binding to it starts faster.
+ */
+async function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): Promise<GoogleGenAI> {
+  const { GoogleGenAI: Client } = await import('@google/genai');
   const headers = { 'User-Agent': userAgent('generation'), ...traces.propagated };
   const httpOptions = { baseUrl, apiVersion: 'v1', headers, fetch: watched.fetch };
-  return new GoogleGenAI({ enterprise: false, apiKey, apiVersion: 'v1', httpOptions });
+  return new Client({ enterprise: false, apiKey, apiVersion: 'v1', httpOptions });
 }
 
 /** Contains the tokens of the images, so that the SDK encodes and copies little; the images are read as the body is sent. */

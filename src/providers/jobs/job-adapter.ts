@@ -42,7 +42,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   typicalMs: Record<MediaKind, number>;
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
-  /** Uploads or converts what the create calls need, from the files of the images. Free, so it runs before the intent to pay is recorded. */
+  /** Uploads or converts the images for the create calls. Free, so it runs before the intent to pay is recorded. */
   prepareBody(request: ProviderRequest, plan: Plan, signal: AbortSignal): Promise<Body>;
   /**
    * Creates the job of this index: one paid call, sent once and without a signal.
@@ -67,7 +67,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;
-  /** Whether the upstream confirms that the job, whose cancel it has accepted, never ran. Without it no job is known not to have run. */
+  /** Whether the upstream confirms that a job never ran whose cancel it has accepted. Absent: it never confirms that. */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
   tokens?(reply: UpstreamReply): Tokens | null;

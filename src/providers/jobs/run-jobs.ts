@@ -39,7 +39,10 @@ export const DOWNLOAD_TRIES = 3;
 const FIRST_COLLECT_PAUSE_MS = 1_000;
 const LAST_COLLECT_PAUSE_MS = 30_000;
 
-/** In a list of ids: the next job's paid call is about to be sent. If no id replaces it, the outcome of that call is unknown. */
+/**
+ * In a list of ids: the next job's paid call is about to be sent. If no id replaces it, the outcome of that call is
+ * unknown.
+ */
 const INTENT = '?';
 
 /** Whether the ids of a task's jobs are written just before one more is submitted. */
@@ -48,8 +51,8 @@ export const announcesJob = (upstreamId: string): boolean => upstreamId.endsWith
 const logger = new Logger('providers');
 
 /**
- * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas. Before
- * each further paid call an intent is recorded there, so that a crash never leads to a job that is bought twice.
+ * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas.
+ * Before each further paid call an intent is recorded there, so that a crash never leads to a job that is bought twice.
  * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
 export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<T[]> {

@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
 import { traces } from '../../platform/traces/traces.ts';
 import type { Upstream } from '../provider.ts';
@@ -7,9 +7,13 @@ import type { WatchedCall } from '../wire/watched-call.ts';
 /** The SDK's timeout covers only the reply's headers. The watched call limits the whole reply. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** An SDK client for one call, without retries. Passes every setting, because the SDK reads missing ones from the environment. */
-export function openaiClient({ baseUrl, apiKey }: Upstream, watched: WatchedCall): OpenAI {
-  return new OpenAI({
+/**
+ * An SDK client for one call, without retries. Passes every setting, because the SDK reads missing ones from the
+ * environment. The SDK is loaded by the first call: its 240 modules would make the start of every service slower.
+ */
+export async function openaiClient({ baseUrl, apiKey }: Upstream, watched: WatchedCall): Promise<OpenAI> {
+  const { default: Client } = await import('openai');
+  return new Client({
     baseURL: baseUrl,
     apiKey: apiKey ?? 'none', // the SDK requires one; the header is removed below
     adminAPIKey: null,

@@ -1,4 +1,4 @@
-import { APIError } from 'openai';
+import { APIError } from 'openai/error';
 import { ProviderError, type Upstream } from '../provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';

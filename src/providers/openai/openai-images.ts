@@ -16,6 +16,7 @@ import {
 import { leftToModel } from '../prepare-request.ts';
 import { requestedSize } from '../requested-size.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';
 import { reportedTokens } from '../wire/reported-tokens.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
@@ -90,13 +91,15 @@ export async function makePictures(
   const stream = partials > 0 ? new PictureStream((base64) => run.partialImage(decode(base64))) : null;
   const files = await Promise.all(images.references.map(asFile));
   await run.submitting();
+  const embedded = new EmbeddedPictures('b64_json', count);
   const watched = new WatchedCall({
     signal: run.signal,
     timeoutMs,
+    pictures: embedded,
     ...(stream && { onEventStream: stream.read }),
     maxAnswerBytes: Math.min(MAX_ANSWER_BYTES, (count + partials) * MAX_BYTES_PER_PICTURE + 2 ** 20),
   });
-  const api = openaiClient(upstream, watched).images;
+  const { images: api } = await openaiClient(upstream, watched);
   const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
       // Always a list, and thus the field `image[]`: some servers accept no other name.
@@ -115,7 +118,8 @@ export async function makePictures(
   const tokens = reportedTokens(usage?.input_tokens, usage?.output_tokens);
   if (tokens) run.tokens(tokens);
   const useless = (why: string) => uselessSuccess('openai', watched, upstream.apiKey, why);
-  const pictures = picturesOf(answer, count, useless);
+  const bytesOf = (base64: string) => embedded.bytesOf(base64) ?? decode(base64);
+  const pictures = picturesOf(answer, count, { bytesOf, useless });
   return Promise.all(pictures.map((picture, index) => toOutput(picture, index, upstream, run)));
 }
 
@@ -150,14 +154,19 @@ const textSchema = z.string().optional().catch(undefined);
 const pictureSchema = z.object({ b64_json: textSchema, url: textSchema });
 
 /** @returns bytes, or the URL of a picture */
-function picturesOf(reply: unknown, count: number, useless: (why: string) => ProviderError): (Buffer | string)[] {
+function picturesOf(
+  reply: unknown,
+  count: number,
+  { bytesOf, useless }: { bytesOf: (base64: string) => Buffer; useless: (why: string) => ProviderError },
+): (Buffer | string)[] {
   const { data } = replySchema.safeParse(reply).data ?? {};
   if (!data) throw useless('no list of pictures');
   if (data.length < count) throw useless(`${data.length} pictures instead of ${count}`);
   return data.slice(0, count).map((item) => {
     const { b64_json: base64, url } = pictureSchema.safeParse(item).data ?? {};
-    const picture = base64 ? decode(base64) : url;
-    if (!picture || picture.length === 0) throw useless('a picture without b64_json and url');
+    const bytes = base64 ? bytesOf(base64) : undefined;
+    const picture = bytes?.length ? bytes : url;
+    if (!picture) throw useless('a picture without b64_json and url');
     return picture;
   });
 }

@@ -77,11 +77,10 @@ async function createBody(
 
 async function create(upstream: Upstream, body: VideoCreateParams): Promise<Accepted> {
   const watched = new WatchedCall({ timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
-  const video: unknown = await openaiClient(upstream, watched)
-    .videos.create(body)
-    .catch((error: unknown) => {
-      throw openaiFailure(error, watched, upstream, true);
-    });
+  const { videos } = await openaiClient(upstream, watched);
+  const video: unknown = await videos.create(body).catch((error: unknown) => {
+    throw openaiFailure(error, watched, upstream, true);
+  });
   const { id } = parseReply(videoJob, video);
   if (!id) throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');
   return { id, requestId: requestIdOf(watched) ?? null };

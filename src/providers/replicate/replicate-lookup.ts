@@ -12,16 +12,19 @@ const MAX_PAGES = 10;
 /** Between our clock and Replicate's. */
 const SKEW_MS = 300_000;
 
-/** Of one lookup. While Replicate is away it is repeated, and between lookups after a crash the task has no place in a worker. */
+/**
+ * Of one lookup. While Replicate is away it is repeated, and between lookups after a crash the task has no place in a
+ * worker.
+ */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Finds the prediction whose create call got no answer, by its seed. The seed derives from our task id. Only Seedance's inputs
- * have one; predictions of other models cannot be distinguished.
+ * Finds the prediction whose create call got no answer, by its seed. The seed derives from our task id. Only Seedance's
+ * inputs have one; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction is not older
  * @returns null when the list was read back to that time and the prediction is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot be read; the
- *   reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot
+ *   be read; the reason of the signal
  */
 export async function findPrediction(
   request: ProviderRequest,

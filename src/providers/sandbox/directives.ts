@@ -18,8 +18,9 @@ const MAX_DELAY_SECONDS = 3600;
 const DIRECTIVE = /(?<!\S)#(?:fail:(?<code>[a-z_]+)|delay:(?<seconds>\d+(?:\.\d+)?)|(?<hang>hang))(?!\S)/g;
 
 /**
- * Reads `#fail:<task error code>`, `#delay:<seconds>` (fractions allowed, at most an hour) and `#hang` from a prompt. Only the
- * first of each kind counts. An unknown code fails the task with `internal_error`, so that a typo in a test is not a success.
+ * Reads `#fail:<task error code>`, `#delay:<seconds>` (fractions allowed, at most an hour) and `#hang` from a prompt.
+ * Only the first of each kind counts. An unknown code fails the task with `internal_error`, so that a typo in a test is
+ * not a success.
  */
 export function parseDirectives(prompt: string): Directives {
   const found = [...prompt.matchAll(DIRECTIVE)].map((match) => match.groups ?? {});

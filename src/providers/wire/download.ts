@@ -22,7 +22,10 @@ const IDLE_TIMEOUT_MS = 60_000;
 
 const MAX_REDIRECTS = 3;
 
-/** Eight tries, 5 s apart and doubling to 30 s, take some three minutes. The result is paid for, but it also occupies a worker. */
+/**
+ * Eight tries, 5 s apart and doubling to 30 s, take some three minutes. The result is paid for, but it also occupies a
+ * worker.
+ */
 const MAX_TRIES = 8;
 const MAX_RETRY_MS = 30_000;
 
@@ -65,10 +68,10 @@ class DeadLink extends Error {
 const names = new NameResolver();
 
 /**
- * Downloads a result, with bounded retries; a result is never generated again because of its download. The URL is text of the
- * upstream, so it is checked like a client's: http(s), and a public address unless it is the upstream's own.
- * @throws ProviderError provider_unavailable after the last try, result_storage_failed when our disk fails, internal_error for
- *   a dead link, a refused address or a file that is too large
+ * Downloads a result, with bounded retries; a result is never generated again because of its download. The URL is text
+ * of the upstream, so it is checked like a client's: http(s), and a public address unless it is the upstream's own.
+ * @throws ProviderError provider_unavailable after the last try, result_storage_failed when our disk fails,
+ *   internal_error for a dead link, a refused address or a file that is too large
  * @throws the reason of the signal
  */
 export async function download(options: Download): Promise<{ path: string }> {
@@ -185,7 +188,10 @@ async function connected(url: URL, rules: OutboundRules, signal: AbortSignal): P
   }
 }
 
-/** The upstream's own addresses, as networks of one address each. They are exempt from the rule that results must be public. */
+/**
+ * The upstream's own addresses, as networks of one address each. They are exempt from the rule that results must be
+ * public.
+ */
 async function ownAddresses(baseUrl: string): Promise<string[]> {
   const base = new URL(baseUrl);
   const addresses = knownAddresses(base) ?? (await names.resolve(base.hostname).catch(() => []));

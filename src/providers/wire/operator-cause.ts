@@ -11,6 +11,16 @@ export interface OperatorCause {
   message?: string;
 }
 
+/** Keys that a SIGHUP has replaced, and how many are kept: more than calls in flight can have. */
+const replaced = new Set<string>();
+const MAX_REPLACED = 100;
+
+/** From now on this key is removed from every cause, also when the call had another key. */
+export function redactAlso(secret: string): void {
+  replaced.add(secret);
+  if (replaced.size > MAX_REPLACED) replaced.delete(replaced.values().next().value!);
+}
+
 /** @param secret the API key of the call; an upstream may repeat it in its text */
 export function operatorCause(
   provider: string,
@@ -45,8 +55,9 @@ export function junkCause(provider: string, secret: string | null, reply: Upstre
 /** Removes secrets. The query string of a presigned URL is one, so every query string is removed. */
 function clean(value: unknown, secret: string | null): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? ''); // an upstream may send any type
-  const without = secret ? text.replaceAll(secret, '[key]') : text;
-  return without
+  const secrets = secret ? [secret, ...replaced] : [...replaced];
+  return secrets
+    .reduce((rest, each) => rest.replaceAll(each, '[key]'), text)
     .replaceAll(/(https?:\/\/[^\s"'?]+)\?[^\s"']*/g, '$1?…')
     .replaceAll(/data:[\w/+.-]+;base64,[\w+/=]+/g, 'data:…');
 }

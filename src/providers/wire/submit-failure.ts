@@ -4,8 +4,8 @@ import { retryAfterMs } from './retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';
 
 /**
- * What a create call without an answer means. If no connection was opened, nothing was billed. Otherwise a job may exist, and
- * its id is unknown.
+ * What a create call without an answer means. If no connection was opened, nothing was billed. Otherwise a job may
+ * exist, and its id is unknown.
  * @param error as thrown by `upstreamFetch`
  * @throws any error but an UpstreamFailure, unchanged
  */

@@ -3,6 +3,7 @@ import { clientOnFreshConnection } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { measuredCall } from './call-metrics.ts';
+import type { EmbeddedPictures } from './embedded-pictures.ts';
 import type { InlineImage } from './inline-image.ts';
 import { type StreamedBody, streamForm, streamText } from './stream-body.ts';
 
@@ -17,6 +18,8 @@ interface Limits {
   signal?: AbortSignal;
   /** Gets an answer of server-sent events while it arrives. The SDK then gets an empty body. */
   onEventStream?: (chunk: Buffer) => void;
+  /** Takes the pictures out of any other answer. The SDK gets a token for each. */
+  pictures?: EmbeddedPictures;
   /** Their tokens in the body are replaced by the images. */
   images?: readonly InlineImage[];
 }
@@ -89,18 +92,21 @@ export class WatchedCall {
     return null;
   }
 
-  private async read(body: AsyncIterable<Buffer>): Promise<Blob> {
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
+  private async read(body: AsyncIterable<Buffer>): Promise<Uint8Array<ArrayBuffer>> {
+    const chunks: Buffer[] = [];
     let bytes = 0;
     const isEventStream = this.headers['content-type']?.startsWith('text/event-stream');
     const onEventStream = isEventStream ? this.limits.onEventStream : undefined;
+    const { pictures } = this.limits;
+    const length = Number(this.headers['content-length']);
+    if (length <= this.limits.maxAnswerBytes) pictures?.expect(length);
+    const take = onEventStream ?? pictures?.read ?? ((chunk: Buffer) => void chunks.push(chunk));
     for await (const chunk of body) {
       bytes += chunk.length;
       this.tooLarge = bytes > this.limits.maxAnswerBytes;
       if (this.tooLarge) throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
-      if (onEventStream) onEventStream(chunk);
-      else chunks.push(chunk as Uint8Array<ArrayBuffer>);
+      take(chunk);
     }
-    return new Blob(chunks);
+    return Buffer.concat(pictures && !onEventStream ? pictures.end() : chunks);
   }
 }

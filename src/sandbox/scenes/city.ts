@@ -65,18 +65,25 @@ function row(setup: SceneSetup, depth: number): Layer {
   };
 }
 
+/** As a share of the frame from the top. */
+const lowestRoof = (depth: number) => 0.6 + 0.22 * depth;
+
 function planHouse({ frame, random }: SceneSetup, x: number, depth: number): House {
   const { height, unit } = frame;
   const width = unit * random.between(0.055, 0.12) * (0.75 + 0.6 * depth);
-  const low = height * (0.6 + 0.22 * depth);
+  const low = height * lowestRoof(depth);
   const top = low - height * random.next() ** 1.8 * (0.34 - 0.08 * depth);
   const columns = random.whole(3, 5);
   const pane = { width: (width / columns) * 0.46, height: (width / columns) * random.between(0.5, 0.9) };
   const windows: House['windows'] = [];
   const pitch = width / columns;
+  // The houses of the next row hide what is below their lowest roof, but for the gaps between them.
+  const hidden = depth < 1 ? height * lowestRoof(depth + 1 / (ROWS - 1)) : height;
   for (let y = top + pitch * 0.7; y < height; y += pane.height + pitch * 0.45) {
     for (let column = 0; column < columns; column++) {
-      if (random.chance(0.34)) windows.push({ x: x + pitch * (column + 0.27), y, alpha: random.between(0.25, 0.95) });
+      if (!random.chance(0.34)) continue;
+      const alpha = random.between(0.25, 0.95);
+      if (y < hidden) windows.push({ x: x + pitch * (column + 0.27), y, alpha });
     }
   }
   return {

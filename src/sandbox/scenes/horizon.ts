@@ -1,7 +1,7 @@
-import type { SKRSContext2D } from '@napi-rs/canvas';
+import { Path2D } from '@napi-rs/canvas';
 import { css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
-import { type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
+import { fillPath, type Layer, type Point, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
 
 const RIDGES = 6;
 const WOODED = anyOf(
@@ -75,7 +75,15 @@ function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer
       return y - octave.reach * (i === 0 ? swing : between(swing, 1 - 2 * Math.abs(swing), sharp));
     }, level * height);
   const step = Math.max(1, unit / 400);
-  const firs = wooded && depth > 0.15 ? plantFirs(setup, depth, crest) : [];
+  const points: Point[] = [];
+  for (let at = -margin; at <= width + margin + step; at += step) points.push({ x: at, y: crest(at) });
+  const outline = new Path2D();
+  outline.moveTo(-margin, height + margin);
+  for (const point of points) outline.lineTo(point.x, point.y);
+  outline.lineTo(width + margin, height + margin);
+  outline.closePath();
+  const trees = new Path2D();
+  if (wooded && depth > 0.15) for (const fir of plantFirs(setup, depth, crest)) addFir(trees, fir);
   const x = sway(margin * (0.15 + 0.75 * depth), 26, random.between(0, 6));
   return {
     paint(context) {
@@ -83,15 +91,11 @@ function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer
       gradient.addColorStop(0, css(lighter(tone, -0.02)));
       gradient.addColorStop(1, css(mix(tone, palette.skyLow, 0.42 * (1 - depth))));
       context.fillStyle = gradient;
-      context.beginPath();
-      context.moveTo(-margin, height + margin);
-      for (let at = -margin; at <= width + margin + step; at += step) context.lineTo(at, crest(at));
-      context.lineTo(width + margin, height + margin);
-      context.closePath();
-      context.fill();
-      for (const fir of firs) drawFir(context, fir);
+      fillPath(context, outline);
+      fillPath(context, trees);
     },
     pose: (seconds) => ({ x: x(seconds), y: depth * seconds * unit * 0.0012 - depth * margin * 0.1 }),
+    hidesBelow: points.reduce((lowest, point) => Math.max(lowest, point.y), 0),
   };
 }
 
@@ -111,18 +115,16 @@ function plantFirs({ frame, random }: SceneSetup, depth: number, crest: (x: numb
   return firs;
 }
 
-/** Draws three tiers of branches, each a little wider, in the colour of the ridge. */
-function drawFir(context: SKRSContext2D, { x, foot, height }: Fir): void {
-  context.beginPath();
+/** Adds three tiers of branches, each a little wider. */
+function addFir(path: Path2D, { x, foot, height }: Fir): void {
   for (let tier = 0; tier < 3; tier++) {
     const top = foot - height * (1 - tier * 0.26);
     const half = height * (0.1 + tier * 0.055);
-    context.moveTo(x, top);
-    context.lineTo(x + half, top + height * 0.48);
-    context.lineTo(x - half, top + height * 0.48);
-    context.closePath();
+    path.moveTo(x, top);
+    path.lineTo(x + half, top + height * 0.48);
+    path.lineTo(x - half, top + height * 0.48);
+    path.closePath();
   }
-  context.fill();
 }
 
 const between = (a: number, b: number, share: number) => a + (b - a) * share;

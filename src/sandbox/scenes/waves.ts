@@ -1,6 +1,7 @@
+import { Path2D } from '@napi-rs/canvas';
 import { css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
-import { type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
+import { fillPath, type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
 
 const SWELLS = 9;
 
@@ -48,6 +49,13 @@ function swell({ frame, palette, random }: SceneSetup, index: number, level: num
       level * height - Math.cos(angle) * reach - Math.sin(angle * 0.37) * reach * 0.6,
     ]);
   }
+  const crest = new Path2D();
+  for (const [px, py] of points) crest.lineTo(px, py);
+  const water = new Path2D();
+  water.moveTo(-margin, height + margin);
+  for (const [px, py] of points) water.lineTo(px, py);
+  water.lineTo(width + margin, height + margin);
+  water.closePath();
   const x = sway(margin * (0.35 + 0.6 * depth), 9 + 5 * (1 - depth), random.between(0, 6.28) + (index % 2) * Math.PI);
   const y = sway(reach * 0.45, 5 + depth * 2, phase);
   return {
@@ -56,19 +64,13 @@ function swell({ frame, palette, random }: SceneSetup, index: number, level: num
       gradient.addColorStop(0, css(lighter(tone, 0.07)));
       gradient.addColorStop(1, css(lighter(tone, -0.05)));
       context.fillStyle = gradient;
-      context.beginPath();
-      context.moveTo(-margin, height + margin);
-      for (const [px, py] of points) context.lineTo(px, py);
-      context.lineTo(width + margin, height + margin);
-      context.closePath();
-      context.fill();
+      fillPath(context, water);
       context.strokeStyle = css(foam, 0.35 + 0.4 * depth);
       context.lineWidth = unit * (0.0012 + 0.003 * depth);
       context.lineJoin = 'round';
-      context.beginPath();
-      for (const [px, py] of points) context.lineTo(px, py);
-      context.stroke();
+      context.stroke(crest);
     },
     pose: (seconds) => ({ x: x(seconds), y: y(seconds) }),
+    hidesBelow: points.reduce((lowest, [, py]) => Math.max(lowest, py), 0),
   };
 }

@@ -20,7 +20,7 @@ export class CancelTasks {
   ) {}
 
   /**
-   * Which tasks are meant is read once, before the first is cancelled: a task that is created meanwhile lives. If it fails
+   * Which tasks are meant is read once, before the first is cancelled: a task that is created meanwhile stays. If it fails
    * half-way, repeat it: tasks that are cancelled stay so.
    * @returns in the order of the ids, or oldest first
    * @throws ApiError service_unavailable
@@ -31,7 +31,7 @@ export class CancelTasks {
     return this.all(ids, (id) => this.end(apiKeyId, id));
   }
 
-  /** Throws only when all have settled, so that nothing goes on behind an answer. */
+  /** Throws only when all have settled, so that no cancel happens after the response. */
   private async all(ids: string[], cancel: (id: string) => Promise<CancelOutcome>): Promise<TaskCancelView[]> {
     const cancels = await Promise.allSettled(ids.map(async (id) => ({ task_id: id, outcome: await cancel(id) })));
     return cancels.map((each) => {

@@ -2,7 +2,7 @@ import { FileLinks } from './file-links.ts';
 
 const FILE = 'file_01jd0000000000000000000000_0';
 const NOW = 1_800_000_000_000;
-const links = new FileLinks(Buffer.alloc(32, 1), 'https://darkroom.example', 3600);
+const links = new FileLinks([Buffer.alloc(32, 1)], 'https://darkroom.example', 3600);
 
 function partsOf(url: string): [string, string, string] {
   const { pathname, searchParams } = new URL(url);
@@ -44,7 +44,7 @@ describe('a signed link', () => {
   });
 
   it.each([1, 2, 3, 7, 77])('rounds a lifetime of %i s to whole seconds, and never down', (ttlS) => {
-    const short = new FileLinks(Buffer.alloc(32, 1), 'https://darkroom.example', ttlS);
+    const short = new FileLinks([Buffer.alloc(32, 1)], 'https://darkroom.example', ttlS);
     for (let ms = 0; ms < 20_000; ms += 333) {
       const { expiresAt } = short.sign(FILE, Infinity, NOW + ms);
       expect(Number.isInteger(expiresAt)).toBe(true);
@@ -57,7 +57,7 @@ describe('a signed link', () => {
   it('is refused for another file, with another time, or signed with another secret', () => {
     expect(links.verify(FILE.replace('_0', '_1'), expires, signature, NOW)).toBe(false);
     expect(links.verify(FILE, String(expiresAt + 1), signature, NOW)).toBe(false);
-    const stranger = new FileLinks(Buffer.alloc(32, 2), 'https://darkroom.example', 3600);
+    const stranger = new FileLinks([Buffer.alloc(32, 2)], 'https://darkroom.example', 3600);
     expect(links.verify(...partsOf(stranger.sign(FILE, Infinity, NOW).url), NOW)).toBe(false);
   });
 

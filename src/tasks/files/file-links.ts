@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-
+import { each, type NewestFirst } from '../../platform/secrets.ts';
 import type { PreviewWidth } from './preview-key.ts';
 
 export interface FileLink {
@@ -18,29 +19,38 @@ export interface OwnLink {
 /** What a link permits. No two of them share a signature. */
 const READ = '';
 const WRITE = 'put ';
+/** The outputs of some pages of tasks, under 4 MB. */
+const REMEMBERED_LINKS = 10_000;
 const previewOf = (width: PreviewWidth): string => `preview ${width} `;
 
 /** Signs and verifies links to files. A link permits reading one file without an API key until the link expires. */
 export class FileLinks {
-  /** A KeyObject, because a signature with raw bytes imports the key each time (17 µs, not 3). */
-  private readonly secret: KeyObject;
+  /** KeyObjects, because a signature with raw bytes imports the key each time (17 µs, not 3). */
+  private readonly secrets: NewestFirst<KeyObject>;
+  /** By file. A link stays the same for a quarter of its lifetime, and its signature costs 4 us. */
+  private readonly remembered = new LRUCache<string, FileLink>({ max: REMEMBERED_LINKS });
 
   /**
-   * @param secret used for nothing else; changing it invalidates every link
+   * @param secrets used for nothing else. The newest signs, any verifies: without its own a link is invalid
    * @param publicUrl without a trailing slash
    * @param ttlS shortest lifetime of a link, seconds; a quarter more at most
    */
   constructor(
-    secret: Buffer,
+    secrets: NewestFirst<Buffer>,
     private readonly publicUrl: string,
     private readonly ttlS: number,
   ) {
-    this.secret = createSecretKey(secret);
+    this.secrets = each(secrets, (secret) => createSecretKey(secret));
   }
 
   /** @param notAfter unix seconds at which the file is deleted; the link expires no later */
   sign(fileId: string, notAfter = Infinity, nowMs: number = Date.now()): FileLink {
-    return this.link(READ, fileId, this.expiryOf(notAfter, nowMs));
+    const expiresAt = this.expiryOf(notAfter, nowMs);
+    const earlier = this.remembered.get(fileId);
+    if (earlier?.expiresAt === expiresAt) return earlier;
+    const link = this.link(READ, fileId, expiresAt);
+    this.remembered.set(fileId, link);
+    return link;
   }
 
   /** A link with which a client may write the bytes of a pending file. */
@@ -103,10 +113,10 @@ export class FileLinks {
     if (typeof expires !== 'string' || typeof signature !== 'string') return false;
     // Accept one spelling only: no padding, no leading zero, no characters that a lenient decoder would skip.
     if (!/^[1-9][0-9]{0,11}$/.test(expires) || !/^[\w-]{43}$/.test(signature)) return false;
-    const expected = this.signatureOf(right, fileId, expires);
     const given = Buffer.from(signature, 'base64url');
     if (given.toString('base64url') !== signature) return false;
-    return timingSafeEqual(given, expected) && Number(expires) * 1000 > nowMs;
+    const isSigned = this.secrets.some((secret) => timingSafeEqual(given, signatureOf(secret, right, fileId, expires)));
+    return isSigned && Number(expires) * 1000 > nowMs;
   }
 
   private link(right: string, fileId: string, expiresAt: number): FileLink {
@@ -115,11 +125,10 @@ export class FileLinks {
   }
 
   private signedQuery(right: string, fileId: string, expiresAt: number): string {
-    const signature = this.signatureOf(right, fileId, String(expiresAt)).toString('base64url');
+    const signature = signatureOf(this.secrets[0], right, fileId, String(expiresAt)).toString('base64url');
     return `expires=${expiresAt}&signature=${signature}`;
   }
-
-  private signatureOf(right: string, fileId: string, expires: string): Buffer {
-    return createHmac('sha256', this.secret).update(`${right}${fileId}\n${expires}`).digest();
-  }
 }
+
+const signatureOf = (secret: KeyObject, right: string, fileId: string, expires: string): Buffer =>
+  createHmac('sha256', secret).update(`${right}${fileId}\n${expires}`).digest();

@@ -2,7 +2,8 @@ import { InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
-import { ApiField } from '../../platform/schema/api-field.ts';
+import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
+import { MAX_UNIX_S } from '../../platform/time.ts';
 import type { TaskErrorCode } from '../task-error.ts';
 import type { TaskStatus } from '../task-status.ts';
 import type { TaskSource } from '../task-origin.ts';
@@ -10,13 +11,9 @@ import { TASK_ID } from '../task-id.ts';
 import { TaskErrorCodeChoice, TaskSourceChoice, TaskStatusChoice } from '../task.view.ts';
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_WORDS } from './search-words.ts';
 
-/** The year 9999, for both edges. */
-const MAX_UNIX_S = 253_402_300_799;
-
 /** How OpenAPI writes a map in a query string. Swagger spreads it from the property into the parameter. */
 const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 
-const OMITTABLE = { optional: true, nullIsOmitted: true };
 const SEARCH = new RegExp(String.raw`^\s*(?:\S+\s+){0,${MAX_SEARCH_WORDS - 1}}\S+\s*$`, 'u');
 const TIME = { ...OMITTABLE, fromQuery: true, min: 0, max: MAX_UNIX_S };
 

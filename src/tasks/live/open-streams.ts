@@ -18,7 +18,10 @@ export interface OpenQueue {
   whenClosed(callback: () => void): void;
 }
 
-/** The open event streams: limited per key and in all, closed when their key is revoked or loses `tasks:read`, and when the service stops. */
+/**
+ * The open event streams: limited per key and in all, closed when their key is revoked or loses `tasks:read`, and when
+ * the service stops.
+ */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<OpenQueue>();

@@ -1,7 +1,10 @@
 import { LONGEST_END_MS } from '../queue/ending.ts';
 import type { ShownTask } from '../task.entity.ts';
 
-/** Of the writes that follow in the transaction of an end, and of its commit: two waits for a lock of 1.2 s each and some more. */
+/**
+ * Of the writes that follow in the transaction of an end, and of its commit: two waits for a lock of 1.2 s each and
+ * some more.
+ */
 const LONGEST_COMMIT_MS = 5_000;
 /**
  * An end carries the time at which its transaction began, and becomes visible when that commits. Ends with later times may

@@ -12,13 +12,16 @@ import { type TaskErrorCode, taskError } from '../task-error.ts';
 import { type TaskMomentView, toTimeline } from '../timeline/timeline.view.ts';
 import type { Suspicion, TaskSelection, WatchedTask } from './watched-task.ts';
 
-/** A run is suspicious after so many times the usual time of its model, and never before so many seconds. */
+/** A run is suspicious after this multiple of the usual time of its model, and never before this number of seconds. */
 const SUSPICIOUS_TIMES = 2;
 const LEAST_SUSPICIOUS_S = 30;
 /** Tasks that are changed at the same time. */
 const AT_ONCE = 200;
 
-/** The tasks of all keys, for operators. Acts are guarded moves like any other: a task that ends at the same moment ends once. */
+/**
+ * The tasks of all keys, for operators. Acts are guarded moves like any other: a task that ends at the same moment ends
+ * once.
+ */
 @Injectable()
 export class OperateTasks {
   constructor(
@@ -61,7 +64,7 @@ export class OperateTasks {
       const ends = await Promise.allSettled(
         some.map(({ id, api_key_id }) => this.queue.end({ id, api_key_id, attempt: null, outcome })),
       );
-      // Only when all have settled, so that nothing goes on behind an answer.
+      // Only when all have settled, so that no change happens after the response.
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
       ended += ends.filter((end) => end.status === 'fulfilled' && end.value !== null).length;
     }

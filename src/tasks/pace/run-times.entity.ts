@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** How long the last 200 successful runs of one kind took, by whichever process. */
+/** How long the last 200 successful runs of one kind took, in all processes. */
 @Entity('run_times')
 export class RunTimes {
   @PrimaryColumn('text') model: string;

@@ -23,7 +23,7 @@ export class FollowPauses {
       if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
       this.followed = inForce;
     }
-    // Nobody may have done it in time: all workers were down, or the database was.
+    // It may be overdue, because all workers or the database were down.
     const nowMs = performance.now();
     const isLate = nowMs - this.wokenMs > (SETTLED_AFTER_S * 1000) / 2;
     if ((await untilDone(() => this.tasks.wake(isLate), isStopped)) > 0) this.wakeSignal.notify();

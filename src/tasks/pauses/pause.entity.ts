@@ -23,7 +23,7 @@ export class Pause {
   @Column('timestamptz') created_at: Date;
   /** The API key; null: the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
-  /** When `models` or `ended_at` last changed: for a while the tasks that it holds are looked at again. */
+  /** When `models` or `ended_at` last changed: for a while the tasks that it holds are checked again. */
   @Column('timestamptz') changed_at: Date;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** It has ended and holds no task any more. */

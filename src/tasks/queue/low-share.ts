@@ -12,8 +12,9 @@ export interface LowTurns {
 const MOST_GATHERED = 99;
 
 /**
- * Deals turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It counts the
- * starts of one process, so over all processes the share is the same. In whole numbers, because 9 times 1/9 is less than 1.
+ * Deals turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It
+ * counts the starts of one process, so over all processes the share is the same. In whole numbers, because 9 times 1/9
+ * is less than 1.
  */
 export class LowShare {
   /** Rises by `share` with each start, and falls by 100 with each start of a low task. */
@@ -28,8 +29,8 @@ export class LowShare {
   }
 
   /**
-   * Turns are not saved up: after a time without low tasks the first one gets one turn at once, and no more. Nor do low tasks
-   * that start while no normal one waits use up a turn.
+   * Turns are not saved up: after a time without low tasks the first one gets one turn at once, and no more. Nor do low
+   * tasks that start while no normal one waits use up a turn.
    * @param missed whether low tasks may have waited without a turn: then the next claim makes up for it
    */
   count({ normal, low }: { normal: number; low: number }, missed = false): void {

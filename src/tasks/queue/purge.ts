@@ -2,16 +2,15 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Config } from '../../platform/config.ts';
 import { countPurged } from '../../platform/purge-metrics.ts';
 import { purgeInterval } from '../../platform/purge-interval.ts';
+import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/time.ts';
 import { type ExpiredTask, PURGE_COUNTERS, PURGE_KEYS, PURGE_TASKS, PurgeRows } from '../sql/purge-rows.ts';
 
 /** Seconds between purges that found little. Views enforce retention to the second; the purge only frees the space. */
 const PURGE_EVERY_S = 60;
-/** Seconds between purges of counters, each of which looks at the counters of every key. */
+/** Seconds between purges of counters, each of which reads the counters of every key. */
 const PURGE_COUNTERS_EVERY_S = 600;
-/** Folders deleted at the same time: a store far away needs several requests for each. */
-const DELETES_AT_ONCE = 32;
 
 /**
  * Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned files. A
@@ -68,9 +67,15 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   private async purgeFiles(): Promise<number> {
     const tasks = await this.rows.takeWithFiles();
     const purged = await this.deleteFilesOf(tasks);
-    if (purged.length > 0) await this.rows.filesPurged(purged);
+    const expired = new Set(tasks.filter((task) => task.is_expired).map(({ id }) => id));
+    const [deleted, kept] = [purged.filter((id) => expired.has(id)), purged.filter((id) => !expired.has(id))];
+    if (kept.length > 0) await this.rows.filesPurged(kept);
+    if (deleted.length > 0) await this.rows.delete(deleted);
     countPurged('files', purged.length);
-    if (tasks.length > 0) this.logger.log({ event: 'purge.finished', files_of: purged.length });
+    countPurged('tasks', deleted.length);
+    if (tasks.length > 0) {
+      this.logger.log({ event: 'purge.finished', files_of: purged.length, tasks: deleted.length || undefined });
+    }
     return roundSize(tasks, purged);
   }
 
@@ -88,17 +93,14 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     const waiting = tasks.filter((task) => !task.files_purged).map(({ id }) => id);
     const purged = tasks.filter((task) => task.files_purged).map(({ id }) => id);
     const failures: { id: string; err: unknown }[] = [];
-    const deleteNext = async (): Promise<void> => {
-      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-        try {
-          await this.storage.deleteAll(`${id}/`);
-          purged.push(id);
-        } catch (err) {
-          failures.push({ id, err });
-        }
+    await deleteEach(waiting, async (id) => {
+      try {
+        await this.storage.deleteAll(`${id}/`);
+        purged.push(id);
+      } catch (err) {
+        failures.push({ id, err });
       }
-    };
-    await Promise.all(Array.from({ length: DELETES_AT_ONCE }, deleteNext));
+    });
     const [first] = failures;
     if (first) {
       this.logger.warn({ event: 'purge.files_failed', tasks: failures.length, task_id: first.id, err: first.err });

@@ -4,9 +4,9 @@ import { Config } from '../../platform/config.ts';
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Decides when expired leases may be taken for those of dead workers. After a standstill every lease looks expired although
- * its worker lives: the process has just started (perhaps together with all others, after an outage), its machine was frozen,
- * or its clock was set. Live workers then get a heartbeat and a second to renew their leases.
+ * Decides when expired leases may be taken for those of dead workers. After a standstill every lease looks expired
+ * although its worker lives: the process has just started (perhaps together with all others, after an outage), its
+ * machine was frozen, or its clock was set. Live workers then get a heartbeat and a second to renew their leases.
  */
 @Injectable()
 export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {

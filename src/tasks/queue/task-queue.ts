@@ -71,7 +71,7 @@ export class TaskQueue {
     return claim;
   }
 
-  /** Call when this process runs a task: it does not claim the task again meanwhile. @returns call it when the run is over */
+  /** While this process runs a task, it does not claim the task again. @returns call it when the run is over */
   hold(taskId: string): () => void {
     this.held.add(taskId);
     return () => void this.held.delete(taskId);

@@ -1,12 +1,15 @@
 import { MAX_MOMENTS } from '../timeline/moment.ts';
 
-/** A statement adds at most as many. */
+/** Most moments that one statement adds. */
 const MOST_ADDED = 10;
 const KEPT = MAX_MOMENTS - MOST_ADDED;
 /** Removes one moment from the middle. */
 const LESS_ONE = ` - ${KEPT / 2}`;
 
-/** SQL: a timeline with moments added. From a long one some go first, out of the middle: how it began and went last stays. */
+/**
+ * SQL: a timeline with moments added. A long one loses some from its middle before, so that its beginning and its end
+ * stay.
+ */
 export const withMoments = (timeline: string, moments: string): string =>
   `(case when jsonb_array_length(${timeline}) > ${KEPT} then ${timeline}${LESS_ONE.repeat(MOST_ADDED)}
          else coalesce(${timeline}, '[]') end || ${moments})`;

@@ -6,8 +6,9 @@ import { agedPlaceOf } from './line.ts';
 const AGED_AFTER_S = 60;
 
 /**
- * The oldest waiting tasks of each key and priority, as many as the key has weight: a large backlog must not overtake everybody
- * else's tasks at once, and keys keep their shares. Tasks of one priority are passed over only where the key has both.
+ * The oldest waiting tasks of each key and priority, as many as the key has weight: a large backlog must not overtake
+ * the tasks of all other keys at once, and keys keep their shares. Tasks of one priority are passed over only where the
+ * key has both.
  * @param unfinished SQL: how many unfinished tasks of this priority the key has
  */
 const oldest = (low: 'low' | 'not low', unfinished: string): string => `
@@ -34,8 +35,9 @@ const AGE: Statement = {
 };
 
 /**
- * Moves tasks that have waited for long to the front of those of their priority. Otherwise a backlog, whose tasks come after the first ones
- * of every other key, would wait for as long as other keys create tasks. Raw SQL because of the lateral join.
+ * Moves tasks that have waited for long to the front of those of their priority. Otherwise a backlog, whose tasks come
+ * after the first ones of every other key, would wait for as long as other keys create tasks. Raw SQL because of the
+ * lateral join.
  */
 @Injectable()
 export class AgePriorities {

@@ -20,9 +20,9 @@ export type LockWait = '1200ms' | '100ms';
 export const lockWait = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
 /**
- * A batch in which a locked row fails only the items of its own API key. When a flush gives up on a lock, each key is flushed
- * alone. A key that is still locked waits in a lane of its own from then on, until one of its items succeeds or 5 s are over,
- * so the items of other keys wait for it once at most.
+ * A batch in which a locked row fails only the items of its own API key. When a flush gives up on a lock, each key is
+ * flushed alone. A key that is still locked is flushed apart from then on, until one of its items succeeds or 5 s are
+ * over, so the items of other keys wait for it once at most.
  */
 export class BatchByKey<Item extends OfKey, Outcome> {
   private readonly together: Batch<Item, Outcome>;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PLANNED_SEPARATELY, hidden } from '../../platform/database/planner.ts';
+import { PLANNED_SEPARATELY, byIds, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** Most ids in one result; a full result may be incomplete. */
@@ -36,7 +36,7 @@ const ENDED_WITHIN: Statement = {
 /** Those of the given tasks that have ended: a watcher may have missed the only event of the end. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
-  text: `select id from tasks where id = any($1::text[]) and ${hidden('tasks.status')} in ('succeeded', 'failed')`,
+  text: `select id from ${byIds('tasks', '$1')} where ${hidden('tasks.status')} in ('succeeded', 'failed')`,
 };
 
 const NOW: Statement = {

@@ -29,11 +29,11 @@ const RECLAIMED = `case
             else ${withMoments('t.timeline', moment('taken_over', 't.attempt + 1'))} end`;
 
 /**
- * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the new
- * number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks -> key_load, as
- * in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key never runs more
- * than its limit in any number of processes; tasks over the limit are parked, and the key's next task to end unparks them. Tasks of
- * a paused model are parked too: the next claim does not read them.
+ * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the
+ * new number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks ->
+ * key_load, as in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key
+ * never runs more than its limit in any number of processes; tasks over the limit are parked, and the key's next task
+ * to end unparks them. Tasks of a paused model are parked too: the next claim does not read them.
  *
  * Waiting tasks start in the order of the line (line.ts).
  */
@@ -111,20 +111,22 @@ const CLAIM_TURNS_UNLOCKED = claim('tasks.claim_turns_unlocked', {
   turns: turnsOf(`${LOW} ${UNLOCKED}`),
 });
 
-/** Tasks at the head of the queue that a claim of reserved places looks at: it must not read the whole backlog of a busy key. */
+/**
+ * Tasks at the head of the queue that a claim of reserved places looks at: it must not read the whole backlog of a busy
+ * key.
+ */
 const LOOKAHEAD = 200;
 
+const KEY = hidden('api_key_id'); // no index of it is a way to the leases
 /** One task of each key but $10. */
 const LAPSED_OF_OTHERS = `${LAPSED} and id in (
-        select distinct on (api_key_id) id from tasks where ${LAPSED} and api_key_id <> all($10::text[])
-        order by api_key_id, lease_until)`;
-const headOfOthers = (
-  waiting: string,
-): string => `${hidden('tasks.status')} = 'queued' and not parked and id = any(array(
+        select distinct on (${KEY}) id from tasks where ${LAPSED} and api_key_id <> all($10::text[])
+        order by ${KEY}, lease_until)`;
+const headOfOthers = (waiting: string): string => `${hidden('tasks.status')} = 'queued' and not parked and id in (
         select distinct on (api_key_id) id
         from (select id, api_key_id, priority from tasks where ${waiting}
               order by priority, id limit ${LOOKAHEAD}) head
-        where api_key_id <> all($10::text[]) order by api_key_id, priority, id))`;
+        where api_key_id <> all($10::text[]) order by api_key_id, priority, id)`;
 const OTHERS = `${headOfOthers(WAITING)} and api_key_id <> all(array(select api_key_id from turns))`;
 
 /** For places that are reserved for keys other than $10. */
@@ -150,7 +152,10 @@ type Claimed = ClaimedTask & { was: TaskStatus };
 export class ClaimTasks {
   /** On the monotonic clock. */
   private unlockedUntilMs = 0;
-  /** Whether the last claim left tasks behind. If not, it has taken those of low priority too, and turns need not be looked for. */
+  /**
+   * Whether the last claim left tasks behind. If not, it has taken those of low priority too, and turns need not be
+   * looked for.
+   */
   private wasFull = true;
   private readonly share: LowShare;
 

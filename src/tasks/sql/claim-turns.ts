@@ -12,8 +12,8 @@ export const NO_TURNS: Turns = {
 };
 
 /**
- * At most $7 turns. $8 and $9 are what `LowTurns` calls `gathered` and `share`; from them follows after how many others each turn
- * comes. Rows are numbered in the order in which the CTEs return them, without sorting them again.
+ * At most $7 turns. $8 and $9 are what `LowTurns` calls `gathered` and `share`; from them follows after how many others
+ * each turn comes. Rows are numbered in the order in which the CTEs return them, without sorting them again.
  */
 export function turnsOf(low: string): Turns {
   return {

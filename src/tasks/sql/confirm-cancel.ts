@@ -3,8 +3,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * A user's cancel ends the task at once, and its cost is assumed. When the provider confirms afterwards that the job never ran,
- * the cost becomes nothing: in the ledger, as long as no sum contains the row, in the budget and in the task.
+ * A user's cancel ends the task at once, and its cost is assumed. When the provider confirms afterwards that the job
+ * never ran, the cost becomes nothing: in the ledger, as long as no sum contains the row, in the budget and in the
+ * task.
  */
 const CONFIRM: Statement = {
   name: 'tasks.confirm_cancel',

@@ -22,8 +22,8 @@ export interface NewTaskBatch {
 }
 
 /**
- * The load of the key is read without a lock, because it only decides the place in the queue: a thousand rows take a while to
- * insert, and claims and ends of the key must not wait for them.
+ * The load of the key is read without a lock, because it only decides the place in the queue: a thousand rows take a
+ * while to insert, and claims and ends of the key must not wait for them.
  */
 const INSERT: Statement = {
   name: 'tasks.create_batch',
@@ -129,7 +129,10 @@ export class CreateTaskBatch {
   }
 }
 
-/** Everything that may refuse the batch as a whole, in its own commit: the bound of the queue, and the budget of a key that has one. */
+/**
+ * Everything that may refuse the batch as a whole, in its own commit: the bound of the queue, and the budget of a key
+ * that has one.
+ */
 async function admit(tx: Tx, batch: NewTaskBatch): Promise<void> {
   const { api_key_id, tasks } = batch;
   if (tasks.length === 0) return;

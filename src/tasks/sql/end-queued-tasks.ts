@@ -4,9 +4,9 @@ import { taskError } from '../task-error.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * Ends what one API key has queued, without events: a revoked key receives none. Locks tasks -> key_load -> key_budgets, each in order,
- * as all statements that take several; the count forces all tasks to be locked before the row of key_load. A queued task has made no paid
- * call. $1 the key, $2 the error.
+ * Ends what one API key has queued, without events: a revoked key receives none. Locks tasks -> key_load ->
+ * key_budgets, each in order, as all statements that take several; the count forces all tasks to be locked before the
+ * row of key_load. A queued task has made no paid call. $1 the key, $2 the error.
  */
 const END_QUEUED = `
   with held as (
@@ -44,7 +44,10 @@ export async function endQueuedTasks(tx: EntityManager, apiKeyId: string): Promi
   await tx.query(END_QUEUED, [apiKeyId, JSON.stringify(error)]);
 }
 
-/** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run, and orders them by the weight. */
+/**
+ * Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run, and orders them by the
+ * weight.
+ */
 const SET_LIMITS = `update key_load set max_running = $2, weight = $3 where api_key_id = $1`;
 
 /** Makes new limits count for tasks that are queued already. */

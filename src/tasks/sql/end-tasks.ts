@@ -19,8 +19,8 @@ const SHOWN_OF_ENDED = SHOWN_COLUMNS.replace(/\w+/g, 't.$&');
 
 /**
  * Ends only queued or running tasks, and with an `attempt` only those that this claim holds: when a finish and a cancel
- * race, one finds the row and the other does not. Locks tasks -> key_load -> key_budgets, each in order. The ledger gets its row
- * here too, and the budget the cost, so a task is counted once, however it ends.
+ * race, one finds the row and the other does not. Locks tasks -> key_load -> key_budgets, each in order. The ledger
+ * gets its row here too, and the budget the cost, so a task is counted once, however it ends.
  */
 const END: Statement = {
   name: 'tasks.end',
@@ -41,7 +41,7 @@ const END: Statement = {
       set status = h.status, result = h.result, error = h.error, completed_at = now(), sequence = t.sequence + 1,
           progress = case when h.status = 'succeeded' then 100
                           when h.error->>'code' = 'task_cancelled' then 0 else t.progress end,
-          files_expire_at = case when h.status = 'succeeded' then least(now() + make_interval(secs => $2), t.expires_at) end,
+          files_expire_at = case when h.status = 'succeeded' then least(now() + make_interval(secs => coalesce(t.file_retention_s, $2)), t.expires_at) end,
           timeline = case when h.moments is null then t.timeline else ${withMoments('t.timeline', 'h.moments')} end,
           lease_until = null, parked = false, usage = ${usageJson('$4')}
       from held h where t.id = h.id

@@ -1,9 +1,9 @@
 import { USUAL_WEIGHT } from '../../auth/api-keys/api-key-limits.ts';
 
 /**
- * The line of waiting tasks: what `tasks.priority` holds, in ascending order of start. A place is how many unfinished tasks of
- * the same API key and priority come before a new one, times ten over the key's weight. So keys take turns, and one of twice the
- * weight has twice as many tasks in each turn.
+ * The line of waiting tasks: what `tasks.priority` holds, in ascending order of start. A place is how many unfinished
+ * tasks of the same API key and priority come before a new one, times ten over the key's weight. So keys take turns,
+ * and one of twice the weight has twice as many tasks in each turn.
  *
  *     -11 to -1         normal tasks that have waited for long
  *       0 to 16000      places of normal tasks
@@ -15,10 +15,16 @@ import { USUAL_WEIGHT } from '../../auth/api-keys/api-key-limits.ts';
 const LONGEST = 16_000;
 const LOW_OFFSET = 16_400;
 
-/** Low tasks are those from here on. Compared with `priority` and not `low`, because the index of waiting tasks begins with it. */
+/**
+ * Low tasks are those from here on. Compared with `priority` and not `low`, because the index of waiting tasks begins
+ * with it.
+ */
 export const LOW_FROM = 16_384;
 
-/** Rounds of the line that the tasks which have waited for long make up: as many as a key of the usual weight has of them. */
+/**
+ * Rounds of the line that the tasks which have waited for long make up: as many as a key of the usual weight has of
+ * them.
+ */
 const AGED_ROUNDS = 10;
 
 const offset = (low: string): string => `(case when ${low} then ${LOW_OFFSET} else 0 end)`;

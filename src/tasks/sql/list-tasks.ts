@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { equalsOrdered, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import { CachedTasks } from '../cached-tasks.ts';
+import { SHOWN, SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 export interface TaskPage {
@@ -20,6 +22,9 @@ export interface PageRequest {
   order?: 'asc' | 'desc';
 }
 
+/** A final task is its id alone. */
+type Listed = ShownTask | ({ id: string } & { [Column in Exclude<keyof ShownTask, 'id'>]: null });
+
 /**
  * Pages through the tasks of an API key; the id is the cursor, since ids sort by creation. Raw SQL because the list is a hot
  * read: each set of filters has a prepared statement, planned once per connection. TypeORM's query builder needs more than
@@ -27,14 +32,53 @@ export interface PageRequest {
  */
 @Injectable()
 export class ListTasks {
-  constructor(private readonly sql: Sql) {}
+  /**
+   * The last id of a page that was full, by what was asked. The same page usually ends there or before when it is read
+   * again, and with that id as a bound PostgreSQL leaves out the partitions beyond it. If it has become shorter, it is
+   * read again without a bound.
+   */
+  private readonly ends = new LRUCache<string, string>({ max: 1_000 });
 
-  async list(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<TaskPage> {
-    const conditions = new TaskConditions([apiKeyId, limit + 1]);
-    conditions.where('after', after, (value) => (order === 'desc' ? `id < ${value}` : `id > ${value}`));
-    conditions.restrict(filter);
-    const tasks = await this.sql.run<ShownTask>(pageStatement(conditions, order), conditions.values);
-    return { tasks: tasks.slice(0, limit), hasMore: tasks.length > limit };
+  constructor(
+    private readonly sql: Sql,
+    private readonly cached: CachedTasks,
+  ) {}
+
+  /**
+   * The page is one statement, which returns unfinished tasks as they are at that moment. Final ones never change, so
+   * they come from memory, and those that are not there from one more read.
+   */
+  async list(apiKeyId: string, filter: TaskFilter, request: PageRequest): Promise<TaskPage> {
+    const { limit } = request;
+    const listed = await this.rows(apiKeyId, filter, request);
+    const page = listed.slice(0, limit).map((task) => (task.status === null ? this.cached.find(task.id) : task));
+    const tasks = (await Promise.all(page)).filter((task) => task !== null); // those that expired just now
+    return { tasks, hasMore: listed.length > limit };
+  }
+
+  /** The page and one row more. */
+  private async rows(
+    apiKeyId: string,
+    filter: TaskFilter,
+    { limit, after, order = 'desc' }: PageRequest,
+  ): Promise<Listed[]> {
+    const conditionsTo = (end?: string) => {
+      const conditions = new TaskConditions([apiKeyId, limit + 1]);
+      conditions.where('after', after, (value) => (order === 'desc' ? `id < ${value}` : `id > ${value}`));
+      conditions.restrict(filter);
+      conditions.where('end', end, (value) => (order === 'desc' ? `id >= ${value}` : `id <= ${value}`));
+      return conditions;
+    };
+    const run = (conditions: TaskConditions) =>
+      this.sql.run<Listed>(pageStatement(conditions, order), conditions.values);
+
+    const whole = conditionsTo();
+    const name = JSON.stringify([whole.nameOf(order), whole.values]);
+    const end = this.ends.get(name);
+    let listed = end === undefined ? [] : await run(conditionsTo(end));
+    if (listed.length <= limit) listed = await run(whole);
+    if (listed.length > limit) this.ends.set(name, listed[limit]!.id);
+    return listed;
   }
 
   /** Ids of the unfinished tasks that match, oldest first. */
@@ -45,14 +89,19 @@ export class ListTasks {
   }
 }
 
+const UNFINISHED = SHOWN.flatMap((column) => (column === 'id' ? [] : [`page.${column}`])).join(', ');
+
 /** Always uses an index that starts with (api_key_id, id), so that a page costs the same at any length of the list. */
-function pageStatement(conditions: TaskConditions, order: 'asc' | 'desc'): Statement {
-  const text = `
-    select ${SHOWN_COLUMNS} from tasks
-    where ${equalsOrdered('api_key_id', '$1::text')} and ${hiddenTime('expires_at')} > now() ${conditions.sql}
-    order by api_key_id ${order}, id ${order} limit $2`;
-  return { name: conditions.nameOf('tasks.list', ...(order === 'asc' ? [order] : [])), text };
-}
+const pageStatement = (conditions: TaskConditions, order: 'asc' | 'desc'): Statement => ({
+  name: conditions.nameOf('tasks.list', ...(order === 'asc' ? [order] : [])),
+  text: `
+    select page.id, unfinished.* from (
+      select ${SHOWN_COLUMNS} from tasks
+      where ${equalsOrdered('api_key_id', '$1::text')} and ${hiddenTime('expires_at')} > now() ${conditions.sql}
+      order by api_key_id ${order}, id ${order} limit $2) page
+    left join lateral (select ${UNFINISHED}) unfinished on page.status in ('queued', 'running')
+    order by page.api_key_id ${order}, page.id ${order}`,
+});
 
 /** Reads all unfinished tasks of the key from the index `tasks_unfinished_of_key`, and sorts afterwards. */
 function unfinishedStatement(conditions: TaskConditions): Statement {

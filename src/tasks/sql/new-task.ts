@@ -20,13 +20,18 @@ export interface NewTask {
   /** Left out: none. */
   partial_images?: number | undefined;
   request_approximations?: Approximation[] | undefined;
-  /** Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time it takes for a date. */
+  /**
+   * Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time
+   * it takes for a date.
+   */
   created_at: number;
   expires_at: number;
   /** Seconds from now, by the database's clock. */
   deadline_s: number;
   /** Seconds from the first start; left out: as long as it may wait. */
   run_deadline_s?: number;
+  /** Seconds from its end that its files are kept; left out: as long as configured. */
+  file_retention_s?: number | undefined;
   /** Of low priority. */
   low?: true | undefined;
   /** Of the request, for the log of the run. */
@@ -53,7 +58,7 @@ export interface NewBatchTask extends NewTask {
 export const COLUMNS = `
         place int, nth int, low boolean, id text, api_key_id text, kind text, model text, input json, metadata jsonb, source text,
         parent_task_id text, relation text, partial_images smallint, request_approximations json, created_at float8,
-        expires_at float8, deadline_s float8, run_deadline_s real, request_id text, trace_parent text`;
+        expires_at float8, deadline_s float8, run_deadline_s real, file_retention_s float8, request_id text, trace_parent text`;
 
 /** Column definitions that read what a `NewBatchTask` has beside; they follow `COLUMNS`. */
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean';
@@ -62,10 +67,10 @@ const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
 /** @param more names of further columns, each with a comma before it */
 const insertTasks = (more: string, values = more): string => `
       insert into tasks (id, api_key_id, kind, model, status, input, metadata, source, parent_task_id, relation, partial_images,
-                         request_approximations, created_at, expires_at, deadline_at, run_deadline_s, priority, low, request_id, trace_parent${more})
+                         request_approximations, created_at, expires_at, deadline_at, run_deadline_s, file_retention_s, priority, low, request_id, trace_parent${more})
       select id, api_key_id, kind, model, 'queued', input, metadata, coalesce(source, 'api'), parent_task_id, relation,
              coalesce(partial_images, 0), request_approximations, to_timestamp(created_at / 1000), to_timestamp(expires_at / 1000),
-             now() + make_interval(secs => deadline_s), run_deadline_s, ${placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight')},
+             now() + make_interval(secs => deadline_s), run_deadline_s, file_retention_s, ${placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight')},
              coalesce(low, false), request_id, trace_parent${values}
       from wanted join load using (api_key_id)`;
 
@@ -92,8 +97,8 @@ interface KeyRow {
 }
 
 /**
- * The first parameters of a statement: the tasks, then their API keys. `place` numbers the tasks of each key, and `nth` those of
- * each key and priority: it is left out where it is the same.
+ * The first parameters of a statement: the tasks, then their API keys. `place` numbers the tasks of each key, and `nth`
+ * those of each key and priority: it is left out where it is the same.
  */
 export function toRows(tasks: NewTask[]): [tasks: string, keys: string] {
   const keys = new Map<string, KeyRow>();

@@ -8,10 +8,10 @@ import type { NewTask } from './new-task.ts';
 import type { SpentBudget } from './reserve-budget.ts';
 
 /**
- * SQL fragment of a create; $2 has the API keys of the new tasks, and $3 how long it may wait for a lock. Computes for each key
- * how many of its tasks the queue limit admits, and how many unfinished tasks of the same priority come before them. Rows are
- * locked in order, so two processes cannot deadlock. `low_ahead` is bounded because a process of an earlier release ends tasks of
- * low priority without counting them.
+ * SQL fragment of a create; $2 has the API keys of the new tasks, and $3 how long it may wait for a lock. Computes for
+ * each key how many of its tasks the queue limit admits, and how many unfinished tasks of the same priority come before
+ * them. Rows are locked in order, so two processes cannot deadlock. `low_ahead` is bounded because a process of an
+ * earlier release ends tasks of low priority without counting them.
  */
 export const LOAD = `
     load as (
@@ -74,7 +74,10 @@ export class OpenKeyCounters {
 
   constructor(private readonly sql: Sql) {}
 
-  /** Ensures that the API keys of these tasks have a counters row. Each key is written once per process, as long as it is among the last used. */
+  /**
+   * Ensures that the API keys of these tasks have a counters row. Each key is written once per process, as long as it
+   * is among the last used.
+   */
   async open(tasks: Pick<NewTask, 'api_key_id'>[]): Promise<void> {
     const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
     if (unopened.length === 0) return;

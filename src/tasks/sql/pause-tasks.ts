@@ -30,7 +30,10 @@ const setAside = (name: string, waits: string, order: string): Statement => ({
 const SET_ASIDE = setAside('tasks.set_aside_waiting', 'not t.parked', 't.priority, t.id');
 const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', heldByLimit('t.'), 't.api_key_id, t.low, t.id');
 
-/** Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. $1: look at all pauses. */
+/**
+ * Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. $1: check all
+ * pauses.
+ */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 
 /** Claims park again what is over the limit of its key. */
@@ -80,14 +83,14 @@ export class PauseTasks {
 
   /**
    * Lets some tasks go on that no pause holds any more.
-   * @param all also looks at pauses that have not changed lately: it may read every task that they hold
+   * @param all also checks pauses that have not changed lately: it may read every task that they hold
    */
   async wake(all: boolean): Promise<{ moved: number; isDone: boolean }> {
     const moved = (await this.sql.run(WAKE, [all])).length;
     return { moved, isDone: moved < AT_ONCE };
   }
 
-  /** Marks the ended pauses that hold no task any more, so that they are not looked at again. */
+  /** Marks the ended pauses that hold no task any more, so that they are not checked again. */
   async release(): Promise<void> {
     await this.sql.run(RELEASE);
   }

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config.ts';
+import { DROPPED_WITHIN_DAYS } from '../../platform/database/partitions/dropped-below.ts';
+import { restOf } from '../../platform/database/partitions/read-partitions.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+import { DROPPED_BELOW } from './task-partitions.ts';
 
 /** Tasks of one round. */
 export const PURGE_TASKS = 500;
@@ -11,16 +15,16 @@ export const PURGE_COUNTERS = 1_000;
 /** A task whose files could not be deleted is tried again after this time, as is one whose worker died on the way. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
-const take = (name: string, due: string, time: string): Statement => ({
+const take = (name: string, due: string, time: string, table = 'tasks'): Statement => ({
   name,
   text: `
     with due as (
-      select id from tasks
+      select id from ${table}
       where ${due} and ${time} < now() and (purge_after is null or purge_after < now())
       order by ${time} limit ${PURGE_TASKS} for update skip locked
     )
     update tasks t set purge_after = now() + ${RETRY_AFTER} from due where t.id = due.id
-    returning t.id, t.files_purged`,
+    returning t.id, t.files_purged, t.expires_at <= now() as is_expired`,
 });
 
 const TAKE_WITH_FILES = take(
@@ -28,17 +32,33 @@ const TAKE_WITH_FILES = take(
   'files_expire_at is not null and not files_purged',
   'files_expire_at',
 );
-const TAKE_EXPIRED = take('tasks.take_expired', `status in ('succeeded', 'failed')`, 'expires_at');
+const IS_FINAL = `status in ('succeeded', 'failed')`;
+const TAKE_EXPIRED = take('tasks.take_expired', `${IS_FINAL} and id >= ${DROPPED_BELOW}`, 'expires_at');
+/**
+ * Those whose partition should have been dropped by now. Something else may keep it, and what has expired must not stay with it.
+ */
+const TAKE_LEFT = take(
+  'tasks.take_left',
+  `${IS_FINAL} and id < ${DROPPED_BELOW} and expires_at < now() - make_interval(days => $1)`,
+  'expires_at',
+);
+/** The partition of what belongs to no other is never dropped. */
+const TAKE_EXPIRED_REST = take(
+  'tasks.take_expired_rest',
+  `${IS_FINAL} and id < ${DROPPED_BELOW}`,
+  'expires_at',
+  restOf('tasks'),
+);
 
 const FILES_PURGED: Statement = {
   name: 'tasks.files_purged',
-  text: `update tasks set files_purged = true, purge_after = null where id = any($1::text[])`,
+  text: `update tasks t set files_purged = true, purge_after = null from unnest($1::text[]) as w(id) where t.id = w.id`,
 };
 
 const DELETE: Statement = {
   name: 'tasks.delete_expired',
   text: `
-    delete from tasks where id = any($1::text[])
+    delete from tasks t using unnest($1::text[]) as w(id) where t.id = w.id
     returning batch_id, status, coalesce(error->>'code' = 'task_cancelled', false) as cancelled`,
 };
 
@@ -77,6 +97,8 @@ const DELETE_COUNTERS: Statement = {
 export interface ExpiredTask {
   id: string;
   files_purged: boolean;
+  /** Its record too. */
+  is_expired: boolean;
 }
 
 /** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
@@ -84,7 +106,10 @@ export interface ExpiredTask {
 export class PurgeRows {
   private readonly hooks: PurgeHook[] = [];
 
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly config: Config,
+  ) {}
 
   registerHook(hook: PurgeHook): void {
     this.hooks.push(hook);
@@ -95,9 +120,13 @@ export class PurgeRows {
     return this.sql.run(TAKE_WITH_FILES);
   }
 
-  /** Reserves tasks whose record has expired. */
-  takeExpired(): Promise<ExpiredTask[]> {
-    return this.sql.run(TAKE_EXPIRED);
+  /** Reserves tasks whose record has expired, except where their partition is dropped soon. */
+  async takeExpired(): Promise<ExpiredTask[]> {
+    for (const statement of [TAKE_EXPIRED, TAKE_EXPIRED_REST]) {
+      const taken = await this.sql.run<ExpiredTask>(statement);
+      if (taken.length > 0) return taken;
+    }
+    return this.sql.run(TAKE_LEFT, [this.config.taskPartitionDays + DROPPED_WITHIN_DAYS]);
   }
 
   async filesPurged(ids: string[]): Promise<void> {

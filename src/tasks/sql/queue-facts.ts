@@ -1,3 +1,4 @@
+import { DROPPED_BELOW } from './task-partitions.ts';
 import type { Fact } from '../../platform/measuring/database-facts.ts';
 
 /** Of all API keys together. Tasks of a key that runs as many as it may are `parked`, whether a claim has seen them or not. */
@@ -51,10 +52,10 @@ const overdue = (column: string, condition: string): string =>
   `(select greatest(0, extract(epoch from now() - ${column}))::float8 from tasks
     where ${condition} order by ${column} limit 1)`;
 
-/** The first entry of two indexes. */
+/** The first entry of two indexes. Records whose partition is dropped soon are not overdue. */
 export const EXPIRED_FACT: Fact<ExpiredRow> = {
   name: 'expired_tasks',
   text: `
     select ${overdue('files_expire_at', 'files_expire_at is not null and not files_purged')} as files,
-           ${overdue('expires_at', `status in ('succeeded', 'failed')`)} as tasks`,
+           ${overdue('expires_at', `status in ('succeeded', 'failed') and id >= ${DROPPED_BELOW}`)} as tasks`,
 };

@@ -22,8 +22,8 @@ export interface LineRead {
 }
 
 /**
- * The limit is hidden from the planner: it would read and sort the whole line when it takes the table for small (100,000 tasks:
- * 150 ms). Of an unknown limit it expects a few rows, for which it reads the index in order.
+ * The limit is hidden from the planner: it would read and sort the whole line when it takes the table for small
+ * (100,000 tasks: 150 ms). Of an unknown limit it expects a few rows, for which it reads the index in order.
  */
 const lane = (condition: string): string => `
       select id, priority, created_at from tasks where status = 'queued' and not parked and ${condition}

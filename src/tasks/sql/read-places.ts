@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { hiddenTime } from '../../platform/database/planner.ts';
+import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../task.entity.ts';
 
@@ -22,7 +22,7 @@ const READ: Statement = {
            json_build_object('resolution', input->'resolution', 'n', input->'n') as input,
            coalesce(timeline->-1->>1 = 'held', false) as is_held,
            (parked and paused_by is not null or timeline->-1->>1 = 'held' and timeline->-1->>4 = 'pause') is true as is_paused
-    from tasks where id = any($1::text[]) and ${hiddenTime('expires_at')} > now()`,
+    from ${byIds('tasks', '$1')} where ${hiddenTime('expires_at')} > now()`,
 };
 
 /** Raw SQL because estimates of many tasks, which one GraphQL document may ask for, are one statement. */
@@ -38,7 +38,7 @@ export class ReadPlaces {
   }
 
   private async flush(ids: string[]): Promise<(TaskPlace | null)[]> {
-    const rows = await this.sql.run<TaskPlace>(READ, [ids]);
+    const rows = await this.sql.run<TaskPlace>(READ, [[...new Set(ids)]]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id) ?? null);
   }

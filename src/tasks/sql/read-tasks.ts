@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { hiddenTime } from '../../platform/database/planner.ts';
+import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 
 const READ: Statement = {
   name: 'tasks.read',
-  text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[]) and ${hiddenTime('expires_at')} > now()`,
+  text: `select ${SHOWN_COLUMNS} from ${byIds('tasks', '$1')} where ${hiddenTime('expires_at')} > now()`,
 };
 
 /** Also deleted and expired tasks, until the purge removes them. */
 const READ_STORED: Statement = {
   name: 'tasks.read_stored',
-  text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[])`,
+  text: `select ${SHOWN_COLUMNS} from ${byIds('tasks', '$1')}`,
 };
 
 /**
@@ -41,7 +41,7 @@ export class ReadTasks {
   }
 
   private async flush(statement: Statement, ids: string[]): Promise<(ShownTask | null)[]> {
-    const tasks = await this.sql.run<ShownTask>(statement, [ids]);
+    const tasks = await this.sql.run<ShownTask>(statement, [[...new Set(ids)]]);
     const byId = new Map(tasks.map((task) => [task.id, task]));
     return ids.map((id) => byId.get(id) ?? null);
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { hiddenTime } from '../../platform/database/planner.ts';
+import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../task.entity.ts';
 
@@ -14,7 +14,7 @@ const READ: Statement = {
   name: 'tasks.read_timelines',
   text: `
     select id, api_key_id, status, attempt, created_at, started_at, completed_at, error, timeline
-    from tasks where id = any($1::text[]) and ${hiddenTime('expires_at')} > now()`,
+    from ${byIds('tasks', '$1')} where ${hiddenTime('expires_at')} > now()`,
 };
 
 /** Raw SQL because timelines of many tasks, which one GraphQL document may ask for, are one statement. */
@@ -30,7 +30,7 @@ export class ReadTimelines {
   }
 
   private async flush(ids: string[]): Promise<(TimelineRow | null)[]> {
-    const rows = await this.sql.run<TimelineRow>(READ, [ids]);
+    const rows = await this.sql.run<TimelineRow>(READ, [[...new Set(ids)]]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id) ?? null);
   }

@@ -10,7 +10,10 @@ const COUNT_UNFINISHED = `
   ) held
   where t.id = held.id`;
 
-/** Cancelled tasks whose provider may still confirm that the job never ran: those that no sum contains, so minutes of them at most. */
+/**
+ * Cancelled tasks whose provider may still confirm that the job never ran: those that no sum contains, so minutes of
+ * them at most.
+ */
 const COUNT_CORRECTABLE = `
   update tasks t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
   from (
@@ -20,15 +23,18 @@ const COUNT_CORRECTABLE = `
   ) held
   where t.id = held.id`;
 
-/** Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is about to get. */
+/**
+ * Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is
+ * about to get.
+ */
 export async function countUnfinished(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(COUNT_UNFINISHED, [apiKeyId]);
   await tx.query(COUNT_CORRECTABLE, [apiKeyId]);
 }
 
 /**
- * The row of the budget must be locked: then every reservation in it is that of a task which this statement sees, and an end that
- * it does not see waits for the row. Raw SQL because it is one sum by an index.
+ * The row of the budget must be locked: then every reservation in it is that of a task which this statement sees, and
+ * an end that it does not see waits for the row. Raw SQL because it is one sum by an index.
  */
 const RECOUNT = `
   update key_budgets b set day_reserved = s.of_day, month_reserved = s.of_month, total_reserved = s.of_all
@@ -41,7 +47,10 @@ const RECOUNT = `
   ) s
   where b.api_key_id = $1`;
 
-/** Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks, and left theirs. */
+/**
+ * Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks, and left
+ * theirs.
+ */
 export async function recountReservations(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(RECOUNT, [apiKeyId]);
 }

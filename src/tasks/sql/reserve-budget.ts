@@ -9,8 +9,9 @@ import {
 } from '../../auth/budgets/budget-columns.ts';
 
 /**
- * Fragments of the statements that create tasks of API keys with a budget. The statement that inserts a task reserves its estimated cost, under the
- * lock of the budget, so the sum of all reservations never passes the amount, in any number of processes.
+ * Fragments of the statements that create tasks of API keys with a budget. The statement that inserts a task reserves
+ * its estimated cost, under the lock of the budget, so the sum of all reservations never passes the amount, in any
+ * number of processes.
  */
 
 /** A column of `wanted`. */
@@ -20,8 +21,8 @@ export const ESTIMATE_COLUMN = 'estimate_micros bigint';
 const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
 
 /**
- * SQL fragment; needs the CTE `load`, so that its rows are locked first. A row is of the present day, or of a later one if the
- * statement has waited for it past midnight.
+ * SQL fragment; needs the CTE `load`, so that its rows are locked first. A row is of the present day, or of a later one
+ * if the statement has waited for it past midnight.
  */
 export const BUDGET = `
     budget as (
@@ -36,8 +37,8 @@ export const BUDGET = `
     )`;
 
 /**
- * SQL fragment; needs the CTEs `wanted`, `load` and `budget`. Decides about the tasks of each key one after the other, because one
- * that does not fit leaves its room to the next one.
+ * SQL fragment; needs the CTEs `wanted`, `load` and `budget`. Decides about the tasks of each key one after the other,
+ * because a task that does not fit leaves what remains to the next one.
  * @param known SQL: whether the task \`w\` was created before, so that it takes no room
  */
 export const decided = (known: string): string => `
@@ -74,7 +75,7 @@ export const RESERVED = `
     )`;
 export const MADE_COLUMNS = 'budget_day, reserved_micros';
 
-/** What a refusal tells about the budget `b`. */
+/** What a refusal says about the budget `b`. */
 export interface SpentBudget {
   amount_micros: number;
   period: 'day' | 'month' | 'total';

@@ -28,8 +28,8 @@ const NOTE: Statement = {
 };
 
 /**
- * Reserves the estimated cost of new tasks of one API key, in the transaction that inserts them: all of it, or nothing. Call it after
- * the insert, and after `key_load` if that is locked too. Does nothing for a key without a budget.
+ * Reserves the estimated cost of new tasks of one API key, in the transaction that inserts them: all of it, or nothing.
+ * Call it after the insert, and after `key_load` if that is locked too. Does nothing for a key without a budget.
  * @throws BudgetExceeded; the transaction must then be rolled back
  */
 export async function reserveForTasks(

@@ -1,19 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { hidden } from '../../platform/database/planner.ts';
+import { byIds, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 import { RELEASED } from './renew-leases.ts';
 
 /**
- * A task that was given back already waits for a claim: taking it again would lower `losses` for nothing. The attempt rises, so that every later write of the worker finds nothing, its renewals too. `losses` falls, because the claim
- * that follows counts a lost worker.
+ * `coalesce` keeps the planner off the index of all leases.
+ *
+ * A task that was given back already waits for a claim: taking it again would lower `losses` for nothing. The attempt
+ * rises, so that no later write of the worker takes effect, its renewals too. `losses` falls, because the claim that
+ * follows counts a lost worker.
  */
 const TAKE: Statement = {
   name: 'tasks.take_leases',
   text: `
     with held as (
-      select id from tasks t where id = any($1::text[]) and ${hidden('t.status')} = 'running' and lease_until >= ${RELEASED}
-      order by id for update
+      select id from ${byIds('tasks t', '$1')} where ${hidden('t.status')} = 'running' and coalesce(lease_until, '-infinity') >= ${RELEASED}
+      order by id for update of t
     )
     update tasks t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,

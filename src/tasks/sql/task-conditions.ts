@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { patternsOf } from '../list/search-words.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
-import { createdMsOf, idBoundAt } from '../task-id.ts';
+import { idBoundAt } from '../../platform/schema/id-time.ts';
+import { createdMsOf } from '../task-id.ts';
 
 /**
  * An id and `created_at` come from two readings of the clock that differ by a moment. So a window of time is also read as a
@@ -69,7 +70,10 @@ export class TaskConditions {
     this.whereLiteral(`in:${sorted.map((status) => status[0]).join('')}`, `status in (${literals})`);
   }
 
-  /** The ids of a batch's tasks carry its time of creation, so the bounds keep the index short. An id without a time matches nothing. */
+  /**
+   * The ids of a batch's tasks carry its time of creation, so the bounds keep the index short. An id without a time
+   * matches nothing.
+   */
   private restrictToBatch(batchId: string): void {
     const createdMs = createdMsOf(batchId);
     if (createdMs === null) return this.whereLiteral('nothing', 'false');

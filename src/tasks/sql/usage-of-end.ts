@@ -1,10 +1,13 @@
 /**
- * Fragments of the statement that ends tasks: its charge, and its row of the ledger. They are the dearest part of the work of a
- * task that nobody waits for, so the statement only adds: the worker has computed the cost of a success, and the intent to
- * submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: its charge, and its row of the ledger. They are the most expensive work
+ * of a task for which no client waits, so the statement only adds: the worker has computed the cost of a success, and
+ * the intent to submit has fixed every other amount in `tasks.price`.
  */
 
-/** Columns of `w`, the JSON of an ending: its `Charge`, and the resolution, because reading it from the input parses the prompt. */
+/**
+ * Columns of `w`, the JSON of an ending: its `Charge`, and the resolution, because reading it from the input parses the
+ * prompt.
+ */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
         video_seconds int, resolution text`;
 
@@ -34,8 +37,8 @@ export const usageJson = (currency: string): string => `case when h.is_complete 
 export const LEDGER_COLUMNS = 'h.served_by, h.resolution, h.images, h.video_seconds, h.cost_micros, h.basis';
 
 /**
- * The ledger's rows, of exactly the tasks that the statement ends. A task ends once, so its key is free; but after a restore of
- * one of the two tables a known key must not keep the task from ending.
+ * The ledger's rows, of exactly the tasks that the statement ends. A task ends once, so its key is free; but after a
+ * restore of one of the two tables a known key must not keep the task from ending.
  */
 export const LEDGER = `
     ledger as (

@@ -5,8 +5,9 @@ import { moment, withMoments } from './add-moments.ts';
 import { heldByLimit } from './paused-models.ts';
 
 /**
- * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But in $2 percent of
- * its runs it begins with the oldest of low priority: those of a key that never runs out of normal tasks would never start.
+ * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But in $2
+ * percent of its runs it begins with the oldest of low priority: those of a key that never runs out of normal tasks
+ * would never start.
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
+import { PLANNED_SEPARATELY, byIds } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import {
   type Suspicion,
@@ -37,7 +37,10 @@ const STATES: Record<WatchedState, string> = {
   stuck: `t.stuck is not null`,
 };
 
-/** All unfinished tasks, from the index that holds no others: few, compared with the table. Then those that fit, oldest first. */
+/**
+ * All unfinished tasks, from the index that holds no others: few, compared with the table. Then those that fit, oldest
+ * first.
+ */
 const list = (state: WatchedState | null): Statement => ({
   name: `tasks.watch_${state ?? 'all'}`,
   text: `
@@ -64,7 +67,7 @@ const READ: Statement = {
   name: 'tasks.watch',
   text: `
     select ${COLUMNS}, t.error->>'code' as error_code, ${STUCK} as stuck
-    from tasks t where t.id = any($1::text[]) and ($2::text is null) and ($3::text is null) and ($4::text is null)
+    from ${byIds('tasks t', '$1')} where ($2::text is null) and ($3::text is null) and ($4::text is null)
       and ($5::text is null) order by t.id`,
 };
 

@@ -8,8 +8,8 @@ const MAX_PENDING = 8;
 type LastMoment = [type: 'submitting' | 'accepted', provider: string | null];
 
 /**
- * The moments of one claim's run. They are written by the statements that the run makes anyway, so a moment costs no statement;
- * those after the last write are lost with the worker.
+ * The moments of one claim's run. They are written by the statements that the run makes anyway, so a moment costs no
+ * statement; those after the last write are lost with the worker.
  */
 export class RunMoments {
   private pending: Moment[] = [];

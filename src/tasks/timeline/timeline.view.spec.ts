@@ -32,6 +32,13 @@ describe('the timeline of a task', () => {
     ]);
   });
 
+  it('starts the task after its release, also when the claim began before it', () => {
+    for (const startedMs of [1_795, 1_800]) {
+      const row = { ...ROW, timeline: STORED, started_at: new Date(startedMs) };
+      expect(typesOf(row)).toEqual(['queued', 'held', 'released', 'started', 'submitting']);
+    }
+  });
+
   it('begins with the creation, also when a claim by another clock seems to come before it', () => {
     const moments = toTimeline({ ...ROW, started_at: new Date(998) }, true);
     expect(moments.map(({ type, at_ms }) => [type, at_ms])).toEqual([

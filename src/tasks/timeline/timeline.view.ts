@@ -26,8 +26,9 @@ export class TaskTimelineView {
 /** What is stored, and what other columns say, in order of time. */
 export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMomentView[] {
   const createdMs = task.created_at.getTime();
-  const moments = [...beginOf(task), ...(task.timeline ?? []), ...endOf(task)]
-    // The creating process estimates the database's clock, so a claim may seem to come some milliseconds before the creation.
+  const moments = [...beginOf(task), ...storedOf(task, 'running'), ...endOf(task)]
+    // The creating process estimates the database's clock, so a claim may seem to come some milliseconds before the
+    // creation.
     .map(([atMs, ...what]): Moment => [Math.max(atMs, createdMs), ...what])
     .toSorted(([a], [b]) => a - b);
   const middle = MAX_MOMENTS / 2;
@@ -41,10 +42,17 @@ export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMom
   }));
 }
 
-function beginOf({ created_at: created, started_at: started }: TimelineRow): Moment[] {
-  const queued: Moment = [created.getTime(), 'queued', 0, null, null];
-  return started ? [queued, [started.getTime(), 'started', 1, null, null]] : [queued];
+/** A claim has the time at which its statement began, which may be before the release that it has seen. */
+function beginOf(task: TimelineRow): Moment[] {
+  const waiting: Moment[] = [[task.created_at.getTime(), 'queued', 0, null, null], ...storedOf(task, 'waiting')];
+  if (!task.started_at) return waiting;
+  const startedMs = Math.max(task.started_at.getTime(), waiting.at(-1)![0]);
+  return [...waiting, [startedMs, 'started', 1, null, null]];
 }
+
+/** Before the first start, or from then on. */
+const storedOf = ({ timeline }: TimelineRow, state: 'waiting' | 'running'): Moment[] =>
+  (timeline ?? []).filter(([, , attempt]) => (attempt === 0) === (state === 'waiting'));
 
 function endOf({ status, completed_at: completed, attempt, error }: TimelineRow): Moment[] {
   if (!completed) return [];

@@ -1,6 +1,7 @@
 /**
- * How the cost of a task was found. `priced`: by the operator's price for what was made; `reported`: by the tokens that the
- * provider reported; `free`: no paid call; `assumed`: a paid call may have been charged; `unpriced`: there is no price for it.
+ * How the cost of a task was found. `priced`: by the operator's price for what was made; `reported`: by the tokens that
+ * the provider reported; `free`: no paid call; `assumed`: a paid call may have been charged; `unpriced`: there is no
+ * price for it.
  */
 export const COST_BASES = ['priced', 'reported', 'free', 'assumed', 'unpriced'] as const;
 export type CostBasis = (typeof COST_BASES)[number];

@@ -28,13 +28,16 @@ const range = (parameter: string): string =>
   `json_to_recordset(${parameter}::json) as p(bucket int, since float8, until float8, weight int)`;
 const within = (column: string): string => `${column} >= to_timestamp(p.since) and ${column} < to_timestamp(p.until)`;
 
-/** Searches the index once for each bucket. A plain join read the rows of all buckets for each of them: 375 ms for 400 days. */
+/**
+ * Searches the index once for each bucket. A plain join read the rows of all buckets for each of them: 375 ms for 400
+ * days.
+ */
 const EACH_BUCKET = 'offset 0';
 
 /**
- * Adds up sums of days and quarters, and rows of the ledger: those that no sum contains, and the parts of a quarter at the ends
- * of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. Tasks without the
- * metadata key are all tasks less those with it.
+ * Adds up sums of days and quarters, and rows of the ledger: those that no sum contains, and the parts of a quarter at
+ * the ends of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. Tasks
+ * without the metadata key are all tasks less those with it.
  */
 function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statement {
   const values = [RANGES.length + 1, RANGES.length + 2, RANGES.length + 3];

@@ -3,8 +3,9 @@ import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
 
 /**
- * The span of one attempt. The first continues the trace that created the task. Later ones, which may come days after it, have traces
- * of their own that link it. The address belongs to a customer, so no attribute has it and no traceparent is sent to it.
+ * The span of one attempt. The first continues the trace that created the task. Later ones, which may come days after
+ * it, have traces of their own that link it. The address belongs to a customer, so no attribute has it and no
+ * traceparent is sent to it.
  */
 export function inAttemptSpan(
   { trace_parent: creation, event_id, attempt, trigger }: ClaimedDispatch,

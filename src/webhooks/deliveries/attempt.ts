@@ -89,8 +89,8 @@ export class Attempt {
   }
 
   private secretsOf({ secret, old_secret, endpoint_id }: ClaimedDispatch): string[] {
-    const key = this.secrets.derive('webhook-secrets');
-    return [secret, old_secret].flatMap((sealed) => (sealed ? [unseal(sealed, key, endpoint_id)] : []));
+    const keys = this.secrets.deriveAll('webhook-secrets');
+    return [secret, old_secret].flatMap((sealed) => (sealed ? [unseal(sealed, keys, endpoint_id)] : []));
   }
 }
 

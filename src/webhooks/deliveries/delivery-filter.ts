@@ -1,11 +1,10 @@
 import { InputType } from '@nestjs/graphql';
-import { ApiField } from '../../platform/schema/api-field.ts';
+import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
+import { MAX_UNIX_S } from '../../platform/time.ts';
 import { type AnyEventType, AnyEventTypeChoice } from '../events/event-type.ts';
 
-const MAX_UNIX_S = 253_402_300_799; // the year 9999
-const OMITTABLE = { optional: true, nullIsOmitted: true };
 const TIME = { ...OMITTABLE, fromQuery: true, min: 0, max: MAX_UNIX_S };
 
 export const OUTCOMES = ['delivered', 'failed', 'waiting'] as const;

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Interval } from '../../platform/interval.ts';
+import { PurgeEvents } from '../sql/purge-events.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
 
@@ -27,6 +28,7 @@ export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutd
   constructor(
     private readonly config: Config,
     private readonly dispatches: SweepDispatches,
+    private readonly events: PurgeEvents,
     private readonly worker: DeliverWorker,
   ) {}
 
@@ -54,7 +56,7 @@ export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutd
 
   private async purge(): Promise<number> {
     try {
-      return (await this.dispatches.purge()) ? 0 : PURGE_EVERY_S;
+      return (await this.events.run()) ? 0 : PURGE_EVERY_S;
     } catch (error) {
       this.logger.warn({ event: 'webhook.purge_failed', err: error });
       return PURGE_EVERY_S;

@@ -1,7 +1,7 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
+import { MAX_UNIX_S } from '../../platform/time.ts';
 import { DeliveryFilter } from './delivery-filter.ts';
 
-const MAX_UNIX_S = 253_402_300_799; // the year 9999
 const MAX_PAGE = 100;
 
 export class RecoverWebhookEndpointInput {

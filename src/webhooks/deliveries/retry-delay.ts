@@ -1,6 +1,9 @@
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
-/** Random addition to the scheduled delay, at most this share, so that events that failed together are not retried together. */
+/**
+ * Random addition to the scheduled delay, at most this share, so that events that failed together are not retried
+ * together.
+ */
 const JITTER = 0.2;
 
 /** A receiver can extend the scheduled delay to at most twice its length. */

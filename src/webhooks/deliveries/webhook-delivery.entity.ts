@@ -20,16 +20,16 @@ export const DeliveryErrorChoice = defineChoice('WebhookDeliveryError', DELIVERY
 /** One attempt to deliver an event to an endpoint, written after the attempt has ended. */
 @Entity('webhook_deliveries')
 export class WebhookDelivery {
-  @PrimaryColumn('text') id: string;
-  @Column('text') endpoint_id: string;
-  @Column('text') event_id: string;
+  @Column('text') id: string;
+  @PrimaryColumn('text') event_id: string;
+  @PrimaryColumn('text') endpoint_id: string;
   @Column('text') event_type: AnyEventType;
   /** As called. null in rows of an earlier release, and of an attempt whose process died. */
   @Column('text', { nullable: true }) url: string | null;
   /** As sent, without the signature. null as `url`, and when the request could not be signed. */
   @Column('jsonb', { nullable: true }) request_headers: Record<string, string> | null;
   /** 1 for the first attempt of this event at this endpoint. */
-  @Column('integer') attempt: number;
+  @PrimaryColumn('integer') attempt: number;
   @Column('text') trigger: DeliveryTrigger;
   @Column('timestamptz') attempted_at: Date;
   /** null only in rows of an earlier release, which wrote them before the attempt. */

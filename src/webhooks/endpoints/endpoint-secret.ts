@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { NewestFirst } from '../../platform/secrets.ts';
 
 const PREFIX = 'whsec_';
 /** 192 bits, the minimum of Standard Webhooks. Base64 of 24 bytes needs no padding. */
@@ -27,8 +28,21 @@ export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** @throws Error when it was sealed with another key or for another endpoint, or was modified since */
-export function unseal(sealed: Buffer, key: Buffer, endpointId: string): string {
+/**
+ * @param keys the first that fits opens it
+ * @throws Error when it was sealed with another key or for another endpoint, or was modified since
+ */
+export function unseal(sealed: Buffer, [key, ...others]: NewestFirst<Buffer>, endpointId: string): string {
+  try {
+    return unsealWith(key, sealed, endpointId);
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (!next) throw error;
+    return unseal(sealed, [next, ...rest], endpointId);
+  }
+}
+
+function unsealWith(key: Buffer, sealed: Buffer, endpointId: string): string {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });

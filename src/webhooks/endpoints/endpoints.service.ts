@@ -59,6 +59,7 @@ export class EndpointsService {
         description: input.description ?? '',
         status: 'enabled',
         secret: this.sealed(secret, id),
+        secret_key_id: this.secrets.keyId,
         secret_hint: secretHint(secret),
         created_at: () => 'now()',
       });
@@ -132,9 +133,10 @@ export class EndpointsService {
           secret_hint: secretHint(secret),
           old_secret: () => 'case when cast(:hours as float8) > 0 then secret end',
           old_secret_until: () => `now() + cast(:hours as float8) * interval '1 hour'`,
+          secret_key_id: () => 'case when secret_key_id = :keyId or cast(:hours as float8) = 0 then :keyId end',
         })
         .where({ id })
-        .setParameter('hours', keepOldForHours)
+        .setParameters({ hours: keepOldForHours, keyId: this.secrets.keyId })
         .execute();
       return { endpoint: await tx.findOneByOrFail(WebhookEndpoint, { id }), secret };
     });

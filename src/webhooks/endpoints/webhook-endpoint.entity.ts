@@ -30,6 +30,8 @@ export class WebhookEndpoint {
   @Column('text') status: EndpointStatus;
   /** null while enabled, and when its owner disabled it. */
   @Column('text', { nullable: true }) disabled_reason: DisabledReason | null;
+  /** The SECRET_KEY that both secrets are sealed with; null: not known, or two of them. */
+  @Column('text', { nullable: true, select: false }) secret_key_id: string | null;
   /** Sealed (endpoint-secret.ts). */
   @Column('bytea', { select: false }) secret: Buffer;
   @Column('text') secret_hint: string;

@@ -11,8 +11,9 @@ import { EventRecorder } from './event-recorder.ts';
 const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceeded' } as const;
 
 /**
- * Reports budgets: the soft threshold and the first refusal, each once a period. The mark that it is reported and the event are
- * one commit. The worker looks for thresholds every few seconds, so that neither creations nor ends of tasks pay for it.
+ * Reports budgets: the soft threshold and the first refusal, each once a period. The mark that it is reported and the
+ * event are one commit. The worker looks for thresholds every few seconds, so that neither creations nor ends of tasks
+ * pay for it.
  */
 @Injectable()
 export class BudgetEvents implements OnApplicationBootstrap, OnApplicationShutdown {

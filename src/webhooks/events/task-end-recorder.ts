@@ -35,7 +35,7 @@ export class TaskEndRecorder implements OnModuleInit {
     secrets: Secrets,
   ) {
     this.links = new FileLinks(
-      secrets.derive('file-links'),
+      secrets.deriveAll('file-links'),
       config.publicUrl,
       Math.ceil(config.fileRetentionDays * DAY_S),
     );

@@ -77,6 +77,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
       for (const id of key.news(ids)) owners.set(id, key);
     }
     if (owners.size === 0) return;
-    for (const delivery of await this.rows.byIds([...owners.keys()])) owners.get(delivery.id)?.push(delivery);
+    const isNew = found.filter(({ id }) => owners.has(id));
+    for (const delivery of await this.rows.read(isNew)) owners.get(delivery.id)?.push(delivery);
   }
 }

@@ -5,7 +5,7 @@ import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { HOUR_MS } from '../../platform/time.ts';
-import { idBoundAt } from '../../tasks/task-id.ts';
+import { idBoundAt } from '../../platform/schema/id-time.ts';
 import { cancelReplay, ReplayEvents } from '../sql/replay-events.ts';
 import { isEndpointId } from '../webhook-id.ts';
 import { WebhookReplay } from './webhook-replay.entity.ts';

@@ -4,8 +4,8 @@ import { Sql } from '../../platform/database/sql.ts';
 import { holdRestored } from '../sql/hold-restored.ts';
 
 /**
- * After a restore: a delivery that was pending in the backup may have been made since. It waits until an operator replays it.
- * Before any worker starts, which all do once every module is initialised.
+ * After a restore: a delivery that was pending in the backup may have been made since. It waits until an operator
+ * replays it. Before any worker starts, which all do once every module is initialised.
  */
 @Injectable()
 export class RestoredWebhooks implements OnModuleInit {

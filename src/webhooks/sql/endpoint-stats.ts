@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HOUR_MS } from '../../platform/time.ts';
-import { idBoundAt } from '../../tasks/task-id.ts';
+import { idBoundAt } from '../../platform/schema/id-time.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.ts';
 import type { WebhookDelivery } from '../deliveries/webhook-delivery.entity.ts';
@@ -50,7 +51,7 @@ export class ListDeliveries {
     }
     const text = `
       select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id
-       where d.endpoint_id = $1 ${conditions.join(' ')} order by d.id desc limit $2`;
+       where d.endpoint_id = $1 and ${hiddenTime('v.expires_at')} > now() ${conditions.join(' ')} order by d.id desc limit $2`;
     return this.sql.run<ListedDelivery>({ name: ['webhooks.list', ...names].join(' '), text }, values);
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idBoundAt } from '../../tasks/task-id.ts';
+import { idBoundAt } from '../../platform/schema/id-time.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
@@ -8,6 +8,7 @@ const MAX_OF_ENDPOINT = 200;
 
 export interface DeliveryOfKey {
   id: string;
+  endpoint_id: string;
   api_key_id: string;
 }
 
@@ -15,16 +16,17 @@ export interface DeliveryOfKey {
 const SINCE: Statement = {
   name: 'webhooks.new_deliveries',
   text: `
-    select d.id, e.api_key_id from webhook_endpoints e cross join lateral (
+    select d.id, e.id as endpoint_id, e.api_key_id from webhook_endpoints e cross join lateral (
       select id from webhook_deliveries where endpoint_id = e.id and id > $2 order by id desc limit ${MAX_OF_ENDPOINT}) d
     where e.api_key_id = any($1::text[])`,
 };
 
-const BY_IDS: Statement = {
-  name: 'webhooks.deliveries_by_ids',
+const READ: Statement = {
+  name: 'webhooks.read_deliveries',
   text: `
-    select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id
-     where d.id = any($1::text[]) order by d.id`,
+    select d.*, v.task_id from unnest($1::text[], $2::text[]) as wanted(endpoint_id, id)
+      join webhook_deliveries d using (endpoint_id, id) join webhook_events v on v.id = d.event_id
+     order by d.id`,
 };
 
 /** Finds what was attempted lately at all endpoints of some keys. Raw SQL because of the bound on each endpoint. */
@@ -38,7 +40,7 @@ export class NewDeliveries {
   }
 
   /** Oldest first. */
-  byIds(ids: readonly string[]): Promise<ListedDelivery[]> {
-    return this.sql.run<ListedDelivery>(BY_IDS, [ids]);
+  read(found: readonly DeliveryOfKey[]): Promise<ListedDelivery[]> {
+    return this.sql.run<ListedDelivery>(READ, [found.map(({ endpoint_id }) => endpoint_id), found.map(({ id }) => id)]);
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { WebhookReplay } from '../replays/webhook-replay.entity.ts';
 import { TEST_EVENT } from '../events/event-type.ts';
@@ -12,7 +13,7 @@ const EVENTS_AT_ONCE = 100;
 const LOOKED_AT = 5_000;
 
 /** SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. What is in flight, or due for the first time, is sent anyway. */
-const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.type <> '${TEST_EVENT}'
+const WANTED = `v.created_at >= r.since and v.created_at < r.until and ${hiddenTime('v.expires_at')} > now() and v.type <> '${TEST_EVENT}'
         and (r.api_key_id is null or v.api_key_id = r.api_key_id)
         and (r.endpoint_id is null or d.endpoint_id = r.endpoint_id)
         and (not r.only_failed or d.delivered_at is null)
@@ -38,7 +39,7 @@ const STEP: Statement = {
       select * from webhook_replays where status = 'running' and (lease_until is null or lease_until <= now())
       order by id limit 1 for update skip locked
     ), looked_at as (
-      select v.id, v.type, v.api_key_id, v.created_at from r, lateral (
+      select v.id, v.type, v.api_key_id, v.created_at, v.expires_at from r, lateral (
         select * from webhook_events where id > r.last_event_id and id < r.until_event_id order by id limit ${LOOKED_AT}) v
     ), fitting as (
       select v.id from r, looked_at v where exists (

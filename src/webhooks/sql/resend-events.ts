@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { type AnyEventType, TEST_EVENT } from '../events/event-type.ts';
@@ -66,7 +67,7 @@ const RECOVER: Statement = {
     ), failed as (
       select event_id, row_number() over (order by event_id) as nth
       from (select * from given_up union all select * from failing) f join webhook_events v on v.id = f.event_id
-      where v.created_at >= to_timestamp($2) and v.type <> '${TEST_EVENT}'
+      where v.created_at >= to_timestamp($2) and ${hiddenTime('v.expires_at')} > now() and v.type <> '${TEST_EVENT}'
     ), requeued as (
       update webhook_dispatches d
       set due_at = now() - interval '1 second' + f.nth * interval '1 microsecond', trigger = 'manual', failures = 0

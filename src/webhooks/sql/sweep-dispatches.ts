@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { countPurged } from '../../platform/purge-metrics.ts';
 import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
 import { newDeliveryId } from '../webhook-id.ts';
 import { freeSlots } from './free-slots.ts';
@@ -18,7 +17,8 @@ const LAPSED: Statement = {
 
 /**
  * Releases attempts whose process has died. They are due again at once and keep their place in the retry schedule, because
- * their result is unknown. The log shows them as broken connections, as the receiver saw them.
+ * their result is unknown. The log shows them as broken connections, as the receiver saw them. Those of an event that is gone are
+ * deleted: they would be claimed again and again, and nothing could be sent.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',
@@ -26,21 +26,25 @@ const RELEASE: Statement = {
     with found as (
       select * from json_to_recordset($1::json) as w(delivery_id text, event_id text, endpoint_id text, attempt int)
     ), lapsed as (
-      select d.event_id, d.endpoint_id, d.lease_until, f.delivery_id
+      select d.event_id, d.endpoint_id, d.lease_until, f.delivery_id, v.type
       from found f join webhook_dispatches d using (event_id, endpoint_id, attempt)
+        left join webhook_events v on v.id = d.event_id
       where d.lease_until < now() for update of d skip locked
+    ), gone as (
+      delete from webhook_dispatches d using lapsed l
+      where l.type is null and d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
     ), released as (
       update webhook_dispatches d
       set lease_until = null, due_at = case when d.trigger <> 'test' and e.status = 'enabled' then now() end
       from lapsed l join webhook_endpoints e on e.id = l.endpoint_id
-      where d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
-      returning d.*, l.delivery_id, l.lease_until - make_interval(secs => $2) as attempted_at
+      where l.type is not null and d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
+      returning d.*, l.type, l.delivery_id, l.lease_until - make_interval(secs => $2) as attempted_at
     ), logged as (
       insert into webhook_deliveries (id, endpoint_id, event_id, event_type, attempt, trigger, attempted_at, duration_ms, error,
                                       next_attempt_at)
-      select r.delivery_id, r.endpoint_id, r.event_id, v.type, r.attempt, r.trigger, r.attempted_at,
+      select r.delivery_id, r.endpoint_id, r.event_id, r.type, r.attempt, r.trigger, r.attempted_at,
              1000 * extract(epoch from now() - r.attempted_at), 'connect_failed', r.due_at
-      from released r join webhook_events v on v.id = r.event_id
+      from released r
       on conflict (event_id, endpoint_id, attempt) do update
         set duration_ms = excluded.duration_ms, error = excluded.error, next_attempt_at = excluded.next_attempt_at
         where webhook_deliveries.duration_ms is null
@@ -56,13 +60,6 @@ const DUE: Statement = {
     select e.id from waiting w join webhook_endpoints e on e.id = w.endpoint_id
     where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= now())
       and ${freeSlots('e')} > 0 and ${keyIsActive('e')}`,
-};
-
-/** Cascades to dispatches and deliveries. Raw SQL because a TypeORM delete has no limit. */
-const PURGE: Statement = {
-  name: 'webhooks.purge',
-  text: `delete from webhook_events where id in (select id from webhook_events where expires_at < now() limit $1)
-         returning id`,
 };
 
 /** The periodic statements. Raw SQL because they skip locked rows, recurse, or write several tables at once. */
@@ -85,12 +82,5 @@ export class SweepDispatches {
     const found = lapsed.map((dispatch) => ({ ...dispatch, delivery_id: newDeliveryId() }));
     const released = await this.sql.run<{ id: string }>(RELEASE, [JSON.stringify(found), deliveryLeaseS(this.config)]);
     return released.map(({ id }) => id);
-  }
-
-  /** @returns whether more rows may be left */
-  async purge(): Promise<boolean> {
-    const { length } = await this.sql.run(PURGE, [MAX_ROWS]);
-    countPurged('events', length);
-    return length === MAX_ROWS;
   }
 }

@@ -22,7 +22,10 @@ export interface TroubledEndpoint {
 
 const COUNTS: Statement = { name: 'webhooks.watch_counts', text: WEBHOOK_FACT.text };
 
-/** One look into an index for each endpoint and fact. Endpoints that their owners have disabled themselves are in no trouble. */
+/**
+ * One look into an index for each endpoint and fact. Endpoints that their owners have disabled themselves are in no
+ * trouble.
+ */
 const TROUBLED: Statement = {
   name: 'webhooks.watch_endpoints',
   text: `

@@ -1,4 +1,5 @@
 import type { Fact } from '../../platform/measuring/database-facts.ts';
+import { DROPPED_BELOW } from './event-partitions.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
 /** Dispatches are counted up to this number: beyond it the exact one tells an operator nothing more. */
@@ -41,9 +42,10 @@ interface ExpiredEventRow {
   events: number | null;
 }
 
+/** Events whose partition is dropped soon are not overdue. */
 export const EXPIRED_EVENT_FACT: Fact<ExpiredEventRow> = {
   name: 'expired_events',
   text: `
     select (select greatest(0, extract(epoch from now() - expires_at))::float8 from webhook_events
-            order by expires_at limit 1) as events`,
+            where id >= ${DROPPED_BELOW} order by expires_at limit 1) as events`,
 };

@@ -2,7 +2,8 @@
 const FREE = new Set(['metadata', 'log_levels', 'input']);
 
 /**
- * Where two values differ in their fields or the types of those. Null stands for any value: what is null depends on the moment.
+ * Where two values differ in their fields or the types of those. Null stands for any value: what is null depends on the
+ * moment.
  */
 export function differences(shown: unknown, real: unknown, at = ''): string[] {
   if (shown === null || real === null) return [];

@@ -6,8 +6,8 @@ const ID = /\b([a-z]+(?:_[a-z]+)?)_([0-9a-hjkmnp-tv-z]{26})(?![0-9a-z])/g;
 const MAX_ITEMS = 2;
 
 /**
- * Makes what was recorded fit for print: made-up ids, times, secrets and addresses in place of those of this run, and short lists.
- * The same thing has the same name everywhere.
+ * Makes what was recorded fit for print: made-up ids, times, secrets and addresses in place of those of this run, and
+ * short lists. The same thing has the same name everywhere.
  */
 export class Tidy {
   private readonly ids = new Map<string, string>();

@@ -160,6 +160,12 @@ async function keysTour(recorder: Recorder, { baseUrl, api }: TestApp): Promise<
   await recorder.call('PATCH', `/v1/api_keys/${id}`, { body: { name: 'the new shop' } });
   await recorder.call('POST', `/v1/api_keys/${id}/rotate`, { body: { overlap_hours: 24 } });
   await recorder.call('DELETE', `/v1/api_keys/${id}`);
+  const erasure = await recorder.call('DELETE', `/v1/api_keys/${id}?erase=true`);
+  const ended = async () =>
+    (await api.get<{ status: string }>(`/v1/erasures/${erasure.id}`)).body.status === 'completed';
+  await eventually('the end of the erasure', ended);
+  await recorder.call('GET', `/v1/erasures/${erasure.id}`);
+  await recorder.call('GET', '/v1/erasures');
   await recorder.call('GET', '/v1/operations/audit_events?limit=2');
   const origin = { origin: baseUrl };
   const signIn = { api_key: api.key, remember: false };

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import type { Api } from '../../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { spawnService } from '../../support/process.ts';
@@ -11,6 +11,8 @@ export interface BuiltService {
   database: TestDatabase;
   /** The environment it was started with, for a second process beside it. */
   env: Record<string, string>;
+  /** What it has written so far. */
+  output(): string;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export async function startBuilt(settings: Record<string, string> = {}): Promise
     baseUrl: env.PUBLIC_URL as string,
     database,
     env,
+    output: service.output,
     close: async () => {
       await service.kill('SIGTERM');
       await cleanUp();

@@ -1,6 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** For `evaluate` on a locator, which calls no function that is given as text. These tests are compiled without the types of a browser. */
+/**
+ * For `evaluate` on a locator, which calls no function that is given as text. These tests are compiled without the
+ * types of a browser.
+ */
 export const HAS_FOCUS = (element: unknown): boolean =>
   element === (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement;
 
@@ -15,8 +18,12 @@ interface Options {
   theme?: 'light' | 'dark';
   width?: number;
   height?: number;
-  reducedMotion?: boolean;
+  /** With animations, each of which is drawn by the processor: sixty frames a second. */
+  motion?: boolean;
 }
+
+/** A bound for what hangs, as in the other tests: the tests share two cores with each other. */
+const PATIENCE_MS = 60_000;
 
 /** One browser profile at the dashboard. It notes everything that must not happen. */
 export class Visitor {
@@ -34,15 +41,16 @@ export class Visitor {
   static async open(
     browser: Browser,
     baseUrl: string,
-    { theme = 'light', width = 1280, height = 860, reducedMotion = false }: Options = {},
+    { theme = 'light', width = 1280, height = 860, motion = false }: Options = {},
   ): Promise<Visitor> {
     const context = await browser.newContext({
       colorScheme: theme,
       viewport: { width, height },
-      reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
+      reducedMotion: motion ? 'no-preference' : 'reduce',
       locale: 'en-GB',
       timezoneId: 'UTC',
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const visitor = new Visitor(context, await context.newPage(), baseUrl);
     visitor.watch();
     return visitor;
@@ -78,6 +86,24 @@ export class Visitor {
     await this.page.keyboard.press('Enter');
     await this.page.waitForURL('**/app/create');
     await this.page.getByText('Live', { exact: true }).waitFor();
+  }
+
+  /** Signs in without the form, and opens Create. */
+  async enter(key: string): Promise<void> {
+    const { baseUrl } = this;
+    const headers = { origin: baseUrl };
+    const answer = await this.context.request.post(`${baseUrl}/v1/session`, { headers, data: { api_key: key } });
+    if (!answer.ok()) throw new Error(`Not signed in: ${answer.status()} ${await answer.text()}`);
+    await this.goto('/create');
+    await this.page.getByText('Live', { exact: true }).waitFor();
+  }
+
+  /** Opens another screen without loading the app anew, as its links do. */
+  async go(path: string): Promise<void> {
+    await this.page.evaluate(
+      `document.querySelector('h1')?.setAttribute('data-left', ''); history.pushState({}, '', '/app${path}')`,
+    );
+    await this.page.locator('h1:not([data-left])').first().waitFor();
   }
 
   close(): Promise<void> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import { GraphqlClient } from '../../support/clients/graphql-client.ts';
 import { WebhookClient } from '../../support/clients/webhook-client.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from '../../support/clients/api.ts';
 import { WebhookClient } from '../../support/clients/webhook-client.ts';
-import { type Attempt, attemptCreate } from '../../support/faults/client.ts';
-import { FaultFleet } from '../../support/faults/fleet.ts';
+import { FailoverLoad } from '../../support/faults/failover-load.ts';
+import { FaultFleet, SHORT_TIMES } from '../../support/faults/fleet.ts';
 import { PostgresPair, postgresPrograms } from '../../support/servers/postgres-pair.ts';
 import { Receiver } from '../../support/servers/receiver.ts';
 import { ArkStub } from '../../support/stubs/ark.stub.ts';
@@ -14,14 +14,6 @@ import { say } from '../tools.ts';
 const MOST_MS_WITHOUT_201 = 5_000;
 /** Of load before each promotion. */
 const BETWEEN_MS = 1_500;
-const CLIENTS = 4;
-/** Between the creates of one client. */
-const PAUSE_MS = 60;
-
-const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
-const aPicture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
-/** Runs in the sandbox. */
-const aRefusal = { model: 'nano-banana-2', prompt: '#fail:content_policy_violation' };
 
 if (postgresPrograms === null) say('SKIPPED failover of PostgreSQL: no pg_basebackup is here (Debian: postgresql)');
 
@@ -29,7 +21,7 @@ if (postgresPrograms === null) say('SKIPPED failover of PostgreSQL: no pg_baseba
   let pair: PostgresPair;
   let fleet: FaultFleet;
   let receiver: Receiver;
-  let load: Load | undefined;
+  let load: FailoverLoad | undefined;
   const ark = new ArkStub();
   const openai = new OpenaiStub();
   beforeAll(async () => {
@@ -37,11 +29,7 @@ if (postgresPrograms === null) say('SKIPPED failover of PostgreSQL: no pg_baseba
     ark.real = true;
     ark.steps = { queued: 1, running: 12 };
     fleet = await FaultFleet.on(pair.url, {
-      TASK_LEASE_S: '3',
-      TASK_HEARTBEAT_S: '0.5',
-      TASK_SWEEP_S: '0.5',
-      TASK_MAX_ATTEMPTS: '50',
-      PROVIDER_POLL_INTERVAL_MS: '150',
+      ...SHORT_TIMES,
       WEBHOOK_RETRY_SCHEDULE: '1,1,1,1,1,1,1',
       LOG_LEVEL: 'warn',
       ARK_API_KEY: ark.key,
@@ -63,7 +51,7 @@ if (postgresPrograms === null) say('SKIPPED failover of PostgreSQL: no pg_baseba
   const api = (): Api => fleet.clientOf(fleet.apis[0]!);
 
   it('lose no accepted task, buy nothing twice and answer 2xx, 429 or 503', async () => {
-    const clients = (load = new Load(api));
+    const clients = (load = new FailoverLoad(api));
     const promotions: Record<string, number> = {};
     /** @param fail of the present primary, before the standby is promoted */
     const promotion = async (name: string, fail: () => Promise<void>): Promise<void> => {
@@ -124,85 +112,3 @@ if (postgresPrograms === null) say('SKIPPED failover of PostgreSQL: no pg_baseba
     expect(clients.longestGapMs).toBeLessThan(MOST_MS_WITHOUT_201);
   }, 240_000);
 });
-
-/** Clients that create, and one that reads what was accepted, without a pause. */
-class Load {
-  readonly accepted: { id: string; wants: string }[] = [];
-  readonly answers: Attempt[] = [];
-  /** Answers that no client may get. */
-  readonly wrong: unknown[] = [];
-  longestGapMs = 0;
-  lastAcceptedMs = performance.now();
-  private readonly over = new AbortController();
-  private readonly running: Promise<void>[];
-  private nth = 0;
-
-  constructor(private readonly api: () => Api) {
-    this.running = [...Array.from({ length: CLIENTS }, () => this.create()), this.read()];
-  }
-
-  async stop(): Promise<void> {
-    this.over.abort();
-    await Promise.all(this.running);
-  }
-
-  statuses(): Record<number, number> {
-    return Object.fromEntries(
-      [...new Set(this.answers.map(({ status }) => status))].map((status) => [
-        status,
-        this.answers.filter((answer) => answer.status === status).length,
-      ]),
-    );
-  }
-
-  /** @returns how each accepted task ended */
-  async untilFinal(): Promise<{ id: string; ok: boolean; error: unknown }[]> {
-    const finals = [];
-    for (const { id, wants } of this.accepted) {
-      const { status, error } = await this.api().untilFinalWithin(id, 60_000);
-      finals.push({ id, ok: (error?.code ?? status) === wants, error: error ?? status });
-    }
-    return finals;
-  }
-
-  private async create(): Promise<void> {
-    while (!this.over.signal.aborted) {
-      const nth = (this.nth += 1);
-      const body = nth % 40 === 0 ? aFilm : nth % 40 === 20 ? aPicture : aRefusal;
-      const answer = await attemptCreate(this.api(), body, `failover-${nth}`);
-      this.judge(answer);
-      if (answer.taskId) {
-        this.accepted.push({
-          id: answer.taskId,
-          wants: body === aRefusal ? 'content_policy_violation' : 'succeeded',
-        });
-        const now = performance.now();
-        this.longestGapMs = Math.max(this.longestGapMs, now - this.lastAcceptedMs);
-        this.lastAcceptedMs = now;
-      }
-      await sleep(PAUSE_MS);
-    }
-  }
-
-  private judge(answer: Attempt): void {
-    this.answers.push(answer);
-    const { status, retryAfter } = answer;
-    const isRight = status === 201 || status === 429 || (status === 503 && Number(retryAfter) > 0);
-    if (!isRight) this.wrong.push(answer);
-  }
-
-  /** An accepted task is there from then on, and a final one stays as it is. */
-  private async read(): Promise<void> {
-    const final = new Map<string, string>();
-    while (!this.over.signal.aborted) {
-      await sleep(30);
-      const one = this.accepted[Math.floor(Math.random() * this.accepted.length)];
-      if (!one) continue;
-      const { status, body, headers } = await this.api().get(`/v1/tasks/${one.id}`);
-      if (status === 503 && Number(headers.get('retry-after')) > 0) continue;
-      const before = final.get(one.id);
-      if (status !== 200 || (before && before !== body.status)) this.wrong.push({ read: one.id, status, body, before });
-      else if (['succeeded', 'failed'].includes(body.status)) final.set(one.id, body.status);
-    }
-  }
-}

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import { aFailure, Api } from '../../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ServiceProcess, spawnService } from '../../support/process.ts';

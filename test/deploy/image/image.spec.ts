@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
 import { aCat, Api } from '../../support/clients/api.ts';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/wait.ts';
 import { describeWith, findTool, say } from '../tools.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import { aCat, aFailure, aHang, type Api } from '../../support/clients/api.ts';
 import { WebhookClient } from '../../support/clients/webhook-client.ts';
 import { FaultPostgres } from '../../support/faults/postgres.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
 import { RedisBus } from '../../../src/platform/events/redis.bus.ts';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ServiceProcess, spawnService } from '../../support/process.ts';
 import { makeCertificate } from '../../support/servers/certificate.ts';

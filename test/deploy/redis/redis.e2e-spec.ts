@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testEnv } from '../../support/app.ts';
+import { testEnv } from '../../support/test-env.ts';
 import { aFailure } from '../../support/clients/api.ts';
 import { EventReader } from '../../support/clients/event-reader.ts';
 import { GraphqlClient } from '../../support/clients/graphql-client.ts';

@@ -12,7 +12,10 @@ import { CREDENTIALS, startVersityGateway } from './versitygw.ts';
 const TASKS = 2_000;
 /** Milliseconds that the way to the store adds to each call. */
 const SLOW = 50;
-/** One folder after the other, two workers would delete 20/s: each folder is two calls. How many more depends on the machine. */
+/**
+ * One folder after the other, two workers would delete 20/s: each folder is two calls. How many more depends on the
+ * machine.
+ */
 const LEAST_PER_S = 20;
 /** Folders that two workers delete at the same time. */
 const AT_ONCE = 64;

@@ -1,4 +1,4 @@
-import { testEnv } from '../app.ts';
+import { testEnv } from '../test-env.ts';
 import { Api } from '../clients/api.ts';
 import { freePort } from '../free-port.ts';
 import { type ServiceProcess, spawnService } from '../process.ts';
@@ -9,6 +9,15 @@ export interface Member {
   env: Record<string, string>;
   isStopped: boolean;
 }
+
+/** Settings under which a lost worker is noticed in seconds, and no task runs out of attempts. */
+export const SHORT_TIMES = {
+  TASK_LEASE_S: '3',
+  TASK_HEARTBEAT_S: '0.5',
+  TASK_SWEEP_S: '0.5',
+  TASK_MAX_ATTEMPTS: '50',
+  PROVIDER_POLL_INTERVAL_MS: '150',
+};
 
 /** API and worker processes with one database and one data directory. Each keeps its port over restarts. */
 export class FaultFleet {

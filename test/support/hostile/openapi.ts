@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
+import { defineOwn } from '../../../src/platform/schema/define-own.ts';
 import type { Attack } from './client.ts';
 import { NAUGHTY_STRINGS } from './strings.ts';
 
@@ -120,9 +121,9 @@ function mutated(schema: Schema): fc.Arbitrary<unknown> {
       const places = placesIn(value);
       const place = places[at % (places.length || 1)];
       if (!place) return thing;
-      if (what === 'replace') put(place.holder, place.key, thing);
+      if (what === 'replace') defineOwn(place.holder, place.key, thing);
       else if (what === 'remove') delete place.holder[place.key];
-      else put(place.holder, name, thing);
+      else defineOwn(place.holder, name, thing);
       return value;
     });
 }
@@ -136,11 +137,6 @@ function placesIn(value: unknown): Place[] {
   if (typeof value !== 'object' || value === null) return [];
   const holder = value as Record<string, unknown>;
   return Object.keys(holder).flatMap((key) => [{ holder, key }, ...placesIn(holder[key])]);
-}
-
-/** An own property even for `__proto__`, so that JSON.stringify writes it. */
-function put(holder: object, key: string, value: unknown): void {
-  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Requests to one route, most of them nearly valid. @param ids existing ids */

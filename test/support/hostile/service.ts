@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { WebSocket } from 'ws';
-import { testEnv } from '../app.ts';
+import { testEnv } from '../test-env.ts';
 import { cloneDatabase } from '../database.ts';
 import { type ServiceProcess, spawnService } from '../process.ts';
 import { eventually } from '../wait.ts';

@@ -2,8 +2,9 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { isIPv4 } from 'node:net';
 
 /**
- * Makes a key and a self-signed certificate for a name or an IPv4 address, valid for an hour, in PEM. It writes DER by hand (RFC 5280), because
- * node:crypto reads certificates but does not write them, and the repository should contain no private key.
+ * Makes a key and a self-signed certificate for a name or an IPv4 address, valid for an hour, in PEM. It writes DER by
+ * hand (RFC 5280), because node:crypto reads certificates but does not write them, and the repository should contain no
+ * private key.
  */
 export function makeCertificate(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

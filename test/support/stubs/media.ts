@@ -1,4 +1,6 @@
 import sharp from 'sharp';
+import { FilmEncoder } from '../../../src/sandbox/film-encoder.ts';
+import { writeMp4 } from '../../../src/sandbox/mp4.ts';
 
 /** A PNG that decodes; each shade has another colour. */
 export async function paint(width: number, height: number, shade: number): Promise<Buffer> {
@@ -19,17 +21,10 @@ export function film(width: number, height: number, seconds: number): Promise<Bu
 }
 
 async function encodeFilm(width: number, height: number, seconds: number): Promise<Buffer> {
-  const { default: h264 } = await import('h264-mp4-encoder');
-  const encoder = await h264.createH264MP4Encoder();
-  encoder.width = width;
-  encoder.height = height;
-  encoder.frameRate = 1;
-  encoder.speed = 10;
-  encoder.initialize();
-  const frame = new Uint8Array((width * height * 3) / 2).fill(128);
-  for (let second = 0; second < seconds; second++) encoder.addFrameYuv(frame);
-  encoder.finalize();
-  const bytes = Buffer.from(encoder.FS.readFile(encoder.outputFilename, { encoding: 'binary' }) as Uint8Array);
-  encoder.delete();
-  return bytes;
+  const encoder = new FilmEncoder({ size: { width, height }, scale: 1, letters: new Uint8Array(), coverRows: 0 });
+  encoder.restart();
+  encoder.scene.fill(128);
+  encoder.compose(0, height, 0, false);
+  const frames = Array.from({ length: seconds }, () => encoder.encode());
+  return Buffer.concat(writeMp4({ size: { width, height }, framesPerSecond: 1, frames }));
 }

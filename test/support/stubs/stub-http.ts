@@ -53,7 +53,9 @@ export abstract class StubHttp {
   submits = 0;
   /** Replies whose first half was sent under the fault `restAfter`. */
   halves = 0;
-  readonly key = 'stub-key-5f2c9e';
+  key = 'stub-key-5f2c9e';
+  /** Works as well, as while a key is replaced. */
+  secondKey: string | null = null;
 
   private port = 0;
   private readonly faults: { pattern: RegExp; fault: Fault }[] = [];
@@ -144,7 +146,7 @@ export abstract class StubHttp {
 
   private judgeKey(headers: IncomingMessage['headers']): StubRequest['key'] {
     const key = this.keyOf(headers);
-    return key === undefined ? 'none' : key === this.key ? 'right' : 'wrong';
+    return key === undefined ? 'none' : key === this.key || key === this.secondKey ? 'right' : 'wrong';
   }
 }
 

@@ -23,7 +23,10 @@ const GOING_AWAY = 1001;
 
 const pending = new Map<string, TaskRow>();
 const newTaskListeners = new Set<(added: TaskRow[]) => void>();
-/** Unix seconds: the feed goes on from here. At first shortly before the start, since lists are read before the socket opens. */
+/**
+ * Unix seconds: the feed goes on from here. At first shortly before the start, since lists are read before the socket
+ * opens.
+ */
 let newestEnd = 0;
 let wasEverOpen = false;
 let stopFeed: (() => void) | null = null;

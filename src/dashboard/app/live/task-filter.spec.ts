@@ -12,11 +12,12 @@ const row = {
 describe('the filter of a list', () => {
   it('comes from the address, without what is misspelt there', () => {
     expect(filterOf({ status: 'running', kind: 'image', model: 'sora-2', from: '5' })).toEqual({
-      status: 'RUNNING',
+      statuses: ['RUNNING'],
       kind: 'IMAGE',
       model: 'sora-2',
       createdAfter: 5,
     });
+    expect(filterOf({ status: 'queued,running,lost' })).toEqual({ statuses: ['QUEUED', 'RUNNING'] });
     expect(filterOf({ status: 'lost', kind: 'sound', from: 'monday' })).toEqual({});
   });
 

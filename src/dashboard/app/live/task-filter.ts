@@ -5,6 +5,7 @@ import type { TaskRow } from './task-store.ts';
 
 /** What the address of a list says; every field as text. */
 export interface TaskSearch {
+  /** One status, or several with commas. */
   status?: string;
   kind?: string;
   model?: string;
@@ -21,6 +22,8 @@ export interface TaskSearch {
 export type MetadataField = `meta.${string}`;
 
 export const STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
+/** The value of an address. */
+export const UNFINISHED = 'queued,running';
 
 /** As the service counts them. */
 export const MAX_PAIRS = 16;
@@ -39,7 +42,7 @@ type ErrorCode = NonNullable<ResultOf<typeof TaskRowFields>['error']>['code'];
 const isErrorCode = (text: string | undefined): text is ErrorCode => text !== undefined && text in FAILURES;
 
 interface TaskFilter {
-  status?: TaskRow['status'];
+  statuses?: TaskRow['status'][];
   kind?: TaskRow['kind'];
   model?: string;
   createdAfter?: number;
@@ -53,8 +56,8 @@ interface TaskFilter {
 export function filterOf(searched: TaskSearch): TaskFilter {
   const { status, kind, model, from, to, q, error } = searched;
   const filter: TaskFilter = {};
-  if (status && (STATUSES as readonly string[]).includes(status))
-    filter.status = status.toUpperCase() as TaskRow['status'];
+  const statuses = STATUSES.filter((known) => status?.split(',').includes(known));
+  if (statuses.length > 0) filter.statuses = statuses.map((known) => known.toUpperCase() as TaskRow['status']);
   if (kind === 'image' || kind === 'video') filter.kind = kind.toUpperCase() as TaskRow['kind'];
   if (model) filter.model = model;
   if (Number(from) > 0) filter.createdAfter = Number(from);
@@ -70,10 +73,10 @@ export function filterOf(searched: TaskSearch): TaskFilter {
 /** Whether a row that the feed brought belongs into a list with this filter, as far as a row tells: it has no metadata. */
 export function matches(
   row: TaskRow,
-  { status, kind, model, createdAfter, createdBefore, search, errorCode }: TaskFilter,
+  { statuses, kind, model, createdAfter, createdBefore, search, errorCode }: TaskFilter,
 ): boolean {
   return (
-    (!status || row.status === status) &&
+    (!statuses || statuses.includes(row.status)) &&
     (!kind || row.kind === kind) &&
     (!model || row.model === model) &&
     (!createdAfter || row.createdAt > createdAfter) &&
@@ -84,5 +87,15 @@ export function matches(
 }
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/);
+
+/** The states of unfinished tasks that the address selects. */
+export const unfinishedOf = (search: TaskSearch): TaskRow['status'][] =>
+  (filterOf(search).statuses ?? ['QUEUED', 'RUNNING']).filter((status) => status === 'QUEUED' || status === 'RUNNING');
+
+/** For sentences such as "Cancel all queued". */
+export const unfinishedWord = (search: TaskSearch): string => {
+  const [status, ...others] = unfinishedOf(search);
+  return status && others.length === 0 ? status.toLowerCase() : 'unfinished';
+};
 
 export const isFiltered = (search: TaskSearch): boolean => Object.values(filterOf(search)).length > 0;

@@ -8,8 +8,8 @@ const RETRY_MS = 2_000;
 const GATHER_MS = 250;
 
 /**
- * Calls `onNews` after something was sent, and after an interruption, when something may have been missed. For lists that are
- * read again.
+ * Calls `onNews` after something was sent, and after an interruption, when something may have been missed. For lists
+ * that are read again.
  */
 export function useNews<Given extends Record<string, unknown>>(
   document: TadaDocumentNode<unknown, Given>,

@@ -7,7 +7,10 @@ interface Props {
   onChange(model: string): void;
 }
 
-/** Narrows a list to a model. The one that the address names is there before the others are read, and after it was removed. */
+/**
+ * Narrows a list to a model. The one that the address names is there before the others are read, and after it was
+ * removed.
+ */
 export function ModelSelect({ models, value, onChange }: Props) {
   const shown = value === '' || models.includes(value) ? models : [value, ...models];
   return (

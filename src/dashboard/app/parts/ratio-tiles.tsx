@@ -45,7 +45,3 @@ function Shape({ ratio }: { ratio: string }) {
     </svg>
   );
 }
-
-/** Whether the values are ratios such as `16:9`, beside words such as `auto`. */
-export const areRatios = (values: readonly string[]): boolean =>
-  values.some((value) => /^\d+:\d+$/.test(value)) && values.every((value) => /^(?:\d+:\d+|[a-z]+)$/.test(value));

@@ -18,8 +18,8 @@ interface Props {
 }
 
 /**
- * A table that scrolls sideways by itself where it does not fit. On a phone each row is a card, whose facts carry the names of
- * their columns.
+ * A table that scrolls sideways by itself where it does not fit. On a phone each row is a card, whose facts carry the
+ * names of their columns.
  */
 export function Table({ label, columns, rows }: Props) {
   return (

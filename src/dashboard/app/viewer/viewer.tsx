@@ -64,8 +64,16 @@ export function Viewer({ fileId, src, alt, isFilm, width, height, gone = GONE, o
         )}
       </div>
       <div className={styles.bar} role="toolbar" aria-label="View">
-        {picture && <ZoomBar zoom={zoom} />}
-        {other && onCompareEnd && <CompareBar mode={mode} onMode={setMode} onEnd={onCompareEnd} />}
+        {picture && (
+          <span className={styles.group}>
+            <ZoomBar zoom={zoom} />
+          </span>
+        )}
+        {other && onCompareEnd && (
+          <span className={styles.group}>
+            <CompareBar mode={mode} onMode={setMode} onEnd={onCompareEnd} />
+          </span>
+        )}
         <span className={styles.space} />
         {children}
       </div>

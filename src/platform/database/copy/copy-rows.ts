@@ -3,7 +3,7 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Client, escapeIdentifier } from 'pg';
 import { from, to } from 'pg-copy-streams';
-import type { CopiedTable } from './tables.ts';
+import type { CopiedTable, StoredTable } from './tables.ts';
 
 /** What passed through a copy of one table, in PostgreSQL's text format. */
 export interface CopiedRows {
@@ -17,14 +17,19 @@ const NEWLINE = 0x0a;
 
 const columnsOf = ({ columns }: CopiedTable): string => columns.map(escapeIdentifier).join(', ');
 
-/** A query and not the table itself, because `copy` does not read a partitioned table. */
-const copyOut = (table: CopiedTable): string =>
-  `copy (select ${columnsOf(table)} from ${escapeIdentifier(table.name)}) to stdout`;
+/**
+ * A query and not the table itself, because `copy` does not read a partitioned table. In the order of the key, because two databases
+ * need not have the same partitions.
+ */
+const copyOut = (table: StoredTable): string => {
+  const order = table.order.length === 0 ? '' : ` order by ${table.order.map(escapeIdentifier).join(', ')}`;
+  return `copy (select ${columnsOf(table)} from ${escapeIdentifier(table.name)}${order}) to stdout`;
+};
 
 const copyIn = (table: CopiedTable): string => `copy ${escapeIdentifier(table.name)} (${columnsOf(table)}) from stdin`;
 
 /** Writes the rows of a table, in one stream of bounded memory. */
-export async function readRows(client: Client, table: CopiedTable, target: Writable): Promise<CopiedRows> {
+export async function readRows(client: Client, table: StoredTable, target: Writable): Promise<CopiedRows> {
   const meter = new Meter();
   await pipeline(client.query(to(copyOut(table))), meter, target);
   return meter.result();
@@ -37,7 +42,7 @@ export async function writeRows(client: Client, table: CopiedTable, source: Read
 }
 
 /** Copies a table to another server. */
-export async function passRows(source: Client, target: Client, table: CopiedTable): Promise<CopiedRows> {
+export async function passRows(source: Client, target: Client, table: StoredTable): Promise<CopiedRows> {
   return writeRows(target, table, source.query(to(copyOut(table))));
 }
 

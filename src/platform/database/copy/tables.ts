@@ -10,7 +10,13 @@ export interface CopiedTable {
   columns: string[];
 }
 
-interface FoundTable extends CopiedTable {
+/** A table as the database has it. */
+export interface StoredTable extends CopiedTable {
+  /** The columns of the primary key, if it has partitions; otherwise none. */
+  order: string[];
+}
+
+interface FoundTable extends StoredTable {
   parents: string[];
 }
 
@@ -24,7 +30,12 @@ const TABLES = `
     array(
       select p.relname::text from pg_constraint k join pg_class p on p.oid = k.confrelid
       where k.conrelid = c.oid and k.contype = 'f' and p.oid <> c.oid
-    ) as parents
+    ) as parents,
+    array(
+      select a.attname::text from pg_index i cross join unnest(i.indkey::int2[]) with ordinality as k(attnum, nth)
+        join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+      where i.indrelid = c.oid and i.indisprimary and c.relkind = 'p' order by k.nth
+    ) as "order"
   from pg_class c
   where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
     and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1
@@ -32,14 +43,14 @@ const TABLES = `
   order by c.relname`;
 
 /** The tables of the service, each after those that its foreign keys name. */
-export async function readTables(client: Client): Promise<CopiedTable[]> {
+export async function readTables(client: Client): Promise<StoredTable[]> {
   const waiting = (await client.query<FoundTable>(TABLES, [MIGRATIONS_TABLE])).rows;
-  const ordered: CopiedTable[] = [];
+  const ordered: StoredTable[] = [];
   while (waiting.length > 0) {
     const next = waiting.findIndex(({ parents }) => !waiting.some(({ name }) => parents.includes(name)));
     if (next === -1) throw new Error('Tables of the database reference one another in a circle.');
-    const [{ name, columns }] = waiting.splice(next, 1) as [FoundTable];
-    ordered.push({ name, columns });
+    const [{ name, columns, order }] = waiting.splice(next, 1) as [FoundTable];
+    ordered.push({ name, columns, order });
   }
   return ordered;
 }

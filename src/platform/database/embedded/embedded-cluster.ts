@@ -18,7 +18,10 @@ export interface EmbeddedCluster {
 /** Name of the role and of its database. The role may create databases (tests do), but is not a superuser. */
 export const EMBEDDED_NAME = 'darkroom';
 
-/** Mode 0711 as root, because the database runs as another user that must traverse the folder. Secrets inside are 0600 or 0700. */
+/**
+ * Mode 0711 as root, because the database runs as another user that must traverse the folder. Secrets inside are 0600
+ * or 0700.
+ */
 export function createDataDir(dataDir: string): void {
   if (existsSync(dataDir)) return;
   mkdirSync(dataDir, { recursive: true });

@@ -18,7 +18,10 @@ const WAIT_MS = 60_000;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const START_ATTEMPTS = 5;
 
-/** Overrides of PostgreSQL's defaults at every start. Operators can change other settings in the cluster's postgresql.conf. */
+/**
+ * Overrides of PostgreSQL's defaults at every start. Operators can change other settings in the cluster's
+ * postgresql.conf.
+ */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=', // unused, and a path there may exceed the length limit of sockets
@@ -63,8 +66,8 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * Each process keeps this connection open from its start to its `leave()`. The last process to leave stops the server, and it
- * counts these connections to find out whether it is the last one.
+ * Each process keeps this connection open from its start to its `leave()`. The last process to leave stops the server,
+ * and it counts these connections to find out whether it is the last one.
  */
 type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 
@@ -120,7 +123,8 @@ function freePort(): Promise<number> {
     const server = createServer().on('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
+      server.close();
+      resolve(port);
     });
   });
 }
@@ -155,7 +159,10 @@ async function leave(cluster: EmbeddedCluster, presence: Presence): Promise<void
   await cluster.user.run(cluster.binaries.pgCtl, ['stop', '-D', cluster.path, '-m', 'fast', '-w', '-t', '30']);
 }
 
-/** Counts all sessions, including an operator's psql. Counts twice, because a session that just closed may still be listed. */
+/**
+ * Counts all sessions, including an operator's psql. Counts twice, because a session that just closed may still be
+ * listed.
+ */
 async function countClients(url: string): Promise<number> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

@@ -7,8 +7,8 @@ const RETRY_MS = 25;
 
 /**
  * Runs `work` while no other process, and no other call in this one, holds the same file. It uses SQLite's file lock,
- * because the operating system releases it when its holder dies: a killed process blocks no other one, and no stale lock file
- * has to be interpreted.
+ * because the operating system releases it when its holder dies: a killed process blocks no other one, and no stale
+ * lock file has to be interpreted.
  * @param waitMs how long to wait for another holder
  */
 export async function withExclusiveFile<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {

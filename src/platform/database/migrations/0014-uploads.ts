@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Files that clients upload. `upload_blobs` is what is stored: the bytes of one key and hash once. `uploads` are the ids that
- * clients see, of which several may share a blob. See docs/decisions/0026-uploads-share-their-bytes.md.
+ * Files that clients upload. `upload_blobs` is what is stored: the bytes of one key and hash once. `uploads` are the
+ * ids that clients see, of which several may share a blob. See docs/decisions/0026-uploads-share-their-bytes.md.
  */
 export class Uploads1700000000014 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What tasks used and cost. The ledger has one row a task, which outlives the task. `usage_sums` holds its rows summed by
- * quarter of an hour and by day. Processes of the last release write none of it: the new columns have defaults or are nullable.
+ * What tasks used and cost. The ledger has one row a task, which outlives the task. `usage_sums` holds its rows summed
+ * by quarter of an hour and by day. Processes of the last release write none of it: the new columns have defaults or
+ * are nullable.
  */
 export class Usage1700000000018 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -34,14 +35,15 @@ export class Usage1700000000018 implements MigrationInterface {
         basis text not null,
         rolled_up boolean not null default false
       )`);
-    // The few rows that no sum contains yet; and the rows of the partial quarters at the ends of a queried range. A row enters the
-    // second index when it is rolled up, so the end of a task does not pay for it.
+    // The few rows that no sum contains yet; and the rows of the partial quarters at the ends of a queried range. A row
+    // enters the second index when it is rolled up, so the end of a task does not pay for it.
     await runner.query('create index usage_ledger_new on usage_ledger (completed_at) where not rolled_up');
     await runner.query(
       'create index usage_ledger_completed on usage_ledger (completed_at, api_key_id) where rolled_up',
     );
 
-    // `dimensions` is a hash of the columns from model to metadata_value: together they can exceed what an index entry holds.
+    // `dimensions` is a hash of the columns from model to metadata_value: together they can exceed what an index entry
+    // holds.
     await runner.query(`
       create table usage_sums (
         api_key_id text collate "C" not null,

@@ -10,8 +10,8 @@ export class Insight1700000000020 implements MigrationInterface {
       'create index tasks_of_parent on tasks (api_key_id, parent_task_id, id) where parent_task_id is not null',
     );
 
-    // Counted in memory by each process and added here every few seconds: starts and ends by model, the latter kept for an hour,
-    // and how long the last successful runs took. Both stay small, so no other index is needed.
+    // Counted in memory by each process and added here every few seconds: starts and ends by model, the latter kept for
+    // an hour, and how long the last successful runs took. Both stay small, so no other index is needed.
     await runner.query(`
       create table pace_samples (
         starts_at timestamptz not null,

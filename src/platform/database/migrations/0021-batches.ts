@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Batches of tasks. Processes of the last release insert tasks without the new columns, and purge tasks without counting them
- * in their batch, which only matters for a batch that is unfinished when its records expire.
+ * Batches of tasks. Processes of the last release insert tasks without the new columns, and purge tasks without
+ * counting them in their batch, which only matters for a batch that is unfinished when its records expire.
  */
 export class Batches1700000000021 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Pauses of models and providers, and replays of webhooks. Processes of the last release know neither: they wake tasks that a
- * pause has set aside, and start them.
+ * Pauses of models and providers, and replays of webhooks. Processes of the last release know neither: they wake tasks
+ * that a pause has set aside, and start them.
  */
 export class Operations1700000000024 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

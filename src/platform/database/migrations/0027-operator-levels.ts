@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Log levels that an operator sets for all processes, and what each process has counted lately. Processes of the last release know
- * neither: they keep their levels, and count nothing for operators.
+ * Log levels that an operator sets for all processes, and what each process has counted lately. Processes of the last
+ * release know neither: they keep their levels, and count nothing for operators.
  */
 export class OperatorLevels1700000000027 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

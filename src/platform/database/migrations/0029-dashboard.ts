@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What the dashboard shows besides: the request of a delivery, why usage failed, how long tasks of a model wait, which browser an
- * audited act came from. Processes of the last release write none of it: every column is nullable or has a default.
+ * What the dashboard shows besides: the request of a delivery, why usage failed, how long tasks of a model wait, which
+ * browser an audited act came from. Processes of the last release write none of it: every column is nullable or has a
+ * default.
  */
 export class Dashboard1700000000029 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

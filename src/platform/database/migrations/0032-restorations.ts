@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The restores after which webhooks were held, so that each is treated once. Processes of the last release do not read it. */
+/**
+ * The restores after which webhooks were held, so that each is treated once. Processes of the last release do not read
+ * it.
+ */
 export class Restorations1700000000032 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

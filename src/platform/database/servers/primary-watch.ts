@@ -8,7 +8,7 @@ const ASK_INTERVAL_MS = 5_000;
 /** The same while a connection is in use for long, which slow statements cause too. */
 const SUSPECT_ASK_INTERVAL_MS = 1_000;
 
-/** Tells a pool to leave its server, because it takes no more writes or another one has become the primary. */
+/** Makes a pool leave its server when that takes no more writes, or when another one has become the primary. */
 export class PrimaryWatch {
   private readonly logger = new Logger('database');
   private isAsking = false;
@@ -21,7 +21,7 @@ export class PrimaryWatch {
     private readonly leave: () => void,
   ) {}
 
-  /** A connection could not be opened: the others are asked at the next look. */
+  /** A connection could not be opened: the next `check` asks the others. */
   noteFailure(): void {
     this.hasFailed = true;
   }
@@ -29,7 +29,7 @@ export class PrimaryWatch {
   /** @param client of a new connection */
   observe(client: ServerClient): void {
     client.onReadOnly = () => {
-      if (client.connection.stream.destroyed) return; // another connection has told already
+      if (client.connection.stream.destroyed) return; // another connection has reported it
       this.logger.warn({ event: 'database.turned_read_only', server: this.servers.name });
       this.hasFailed = true;
       this.leave();
@@ -37,7 +37,7 @@ export class PrimaryWatch {
   }
 
   /** Asks the other servers who is primary, when it is time to. Call it often. */
-  async look(isSuspect: boolean): Promise<void> {
+  async check(isSuspect: boolean): Promise<void> {
     if (!this.servers.areSeveral || this.isAsking) return;
     const suspectMs = isSuspect ? SUSPECT_ASK_INTERVAL_MS : ASK_INTERVAL_MS;
     if (performance.now() - this.askedMs < (this.hasFailed ? 0 : suspectMs)) return;

@@ -46,7 +46,7 @@ async function read(url: string): Promise<Replication> {
 
 const RISK = 'a failover may lose accepted tasks, for which an upstream was paid';
 
-/** What a failover may lose, in words. Only a synchronous standby has all that clients were told. */
+/** What a failover may lose, in words. Only a synchronous standby has everything that clients know to be stored. */
 export function lossNote({ synchronousStandbyNames, synchronousCommit, standbys }: Replication): string {
   if (synchronousStandbyNames === '') {
     return `WARNING no standby is synchronous: ${RISK} (unless the disks are replicated). Set synchronous_standby_names`;

@@ -6,7 +6,10 @@ import { ServerClient, WORDS } from './server-client.ts';
 
 /** At a start, when there is no server yet: a process that loads its modules is slow to read what has arrived. */
 const FIND_TIMEOUT_MS = 5_000;
-/** How long the others may take when one has said that it is primary: one promoted later must be heard, one that is dead not. */
+/**
+ * How long the other servers may take once one has said that it is primary: long enough for one that was promoted
+ * later, without waiting for a dead one.
+ */
 const OTHERS_MS = 1_000;
 const ASK_TIMEOUT_MS = 1_500;
 
@@ -14,12 +17,12 @@ const ASK_TIMEOUT_MS = 1_500;
 const CANNOT_CONNECT_NOW = '57P03';
 
 /**
- * The servers that a database URL names, and which of them is the primary. A URL of one server is never asked about: the
- * connection itself tells.
+ * The servers that a database URL names, and which of them is the primary. With a URL of one server nothing is asked:
+ * the connection itself shows it.
  */
 export class Servers {
   readonly isPrimaryWanted: boolean;
-  private readonly hosts: readonly DatabaseHost[];
+  private hosts: readonly DatabaseHost[];
   private current: DatabaseHost | undefined;
 
   /** @throws Error that completes "DATABASE_URL must …" */
@@ -50,6 +53,22 @@ export class Servers {
   /** Of the primary, for messages. */
   get name(): string {
     return (this.current ?? this.hosts[0]!).name;
+  }
+
+  /**
+   * Later connections use the user and the password of this URL. Those that are open stay.
+   * @throws Error that completes "DATABASE_URL must …", if it is wrong or differs in anything else
+   */
+  changeLogin(url: string): void {
+    const { hosts, isPrimaryWanted } = hostsOf(url);
+    const isSame =
+      isPrimaryWanted === this.isPrimaryWanted &&
+      hosts.length === this.hosts.length &&
+      hosts.every((host, at) => URL.canParse(host.url) && withoutLogin(host) === withoutLogin(this.hosts[at]!));
+    if (!isSame) throw new Error('must differ in user and password only; anything else needs a restart');
+    const { current } = this;
+    this.hosts = hosts;
+    this.current = current && hosts.find(({ name }) => name === current.name);
   }
 
   /** Asks every server. @throws Error if none takes writes, or those that do are not of one cluster */
@@ -88,6 +107,10 @@ export class Servers {
     }
     return client;
   }
+}
+
+function withoutLogin({ url }: DatabaseHost): string {
+  return Object.assign(new URL(url), { username: '', password: '' }).href;
 }
 
 /** @returns the answers of all servers, or of those that were in time once there was a primary */

@@ -13,8 +13,8 @@ const RELEASE = Symbol('release');
 type CountedRequest = FastifyRequest & { [RELEASE]?: (() => void) | null };
 
 /**
- * Takes a request out of the count, and frees its body: from now on it only waits, and is bounded elsewhere. The handler must
- * not read the body again.
+ * Takes a request out of the count, and frees its body: from now on it only waits, and is bounded elsewhere. The
+ * handler must not read the body again.
  */
 export function stopCounting(request: CountedRequest): void {
   request[RELEASE]?.();

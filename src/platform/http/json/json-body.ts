@@ -9,8 +9,8 @@ import { parseStrictJson } from './strict-json.ts';
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:"utf-?8"|utf-?8\b))/i;
 
 /**
- * JSON is the only content type of bodies, but for routes that accept files. An empty body counts as no body, whatever its content type: many clients
- * send one with a POST without a body, such as a cancel.
+ * JSON is the only content type of bodies, but for routes that accept files. An empty body counts as no body, whatever
+ * its content type: many clients send one with a POST without a body, such as a cancel.
  */
 export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();

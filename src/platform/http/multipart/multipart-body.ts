@@ -39,16 +39,24 @@ const PART_HEADER_BYTES = 8 * 1024;
 
 /** A body of type multipart/form-data that has not been read yet. */
 export class MultipartBody {
+  /** Throws when the client may not send this form any more. */
+  private check: () => unknown = () => undefined;
+
   constructor(
     private readonly raw: IncomingMessage,
     private readonly limits: UploadLimits,
     private readonly room: UploadRoom,
   ) {}
 
+  /** @param check runs once the form has arrived, minutes after its head perhaps. What it throws refuses the form. */
+  checkOnArrival(check: () => unknown): void {
+    this.check = check;
+  }
+
   /**
    * Reads the form. Files go to disk as they arrive and are hashed on the way; the client waits while the disk is busy.
    * @throws ApiError invalid_multipart, invalid_unicode, payload_too_large, request_timeout, rate_limit_exceeded or
-   *   service_unavailable. Then nothing is left on disk.
+   *   service_unavailable, and what `checkOnArrival` throws. Then nothing is left on disk.
    */
   async read({ owner, tooLarge = () => 'invalid_multipart' }: ReadOptions): Promise<Form> {
     if (Number(this.raw.headers['content-length'] ?? 0) > this.limits.formBytes) throw tooLargeForm(this.limits);
@@ -87,6 +95,7 @@ export class MultipartBody {
       await feed(parser, upload);
       await Promise.all(writes);
       upload.signal.throwIfAborted();
+      await this.check();
       return { ...form, dispose: () => upload.dispose() };
     } catch (error) {
       upload.fail(error as Error); // stops the writers

@@ -31,7 +31,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     ) {
       watchArrival(raw, { ...uploads, totalMs: timeFor(config.jsonBytes, limits) }, (slow) => {
         discardRest(raw, uploads.lingerMs);
-        // The body parser responds with it. A request that was refused before has no parser: without one, the event would end the process.
+        // The body parser responds with it. A request that was refused before has no parser: without one, the event
+        // would end the process.
         if (raw.listenerCount('error') > 0) raw.emit('error', slow);
       });
     }

@@ -1,15 +1,15 @@
+import { MAX_COMPARED } from '../../viewer/max-compared.ts';
+
 /** What an address of Compare names: an output of a task, from 0. */
 export interface Chosen {
   taskId: string;
   index: number;
 }
 
-export const MAX_PANES = 4;
-
 /** `outputs=file_a,file_b` or `tasks=task_a,task_b`: at most four, in their order, without what is misspelt. */
 export function chosenOf({ outputs, tasks }: { outputs?: string; tasks?: string }): Chosen[] {
   const all = [...split(outputs).map(ofOutput), ...split(tasks).map(ofTask)].filter((each) => each !== null);
-  return all.slice(0, MAX_PANES);
+  return all.slice(0, MAX_COMPARED);
 }
 
 const split = (text: string | undefined): string[] => text?.split(',').filter(Boolean) ?? [];

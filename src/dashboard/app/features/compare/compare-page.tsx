@@ -1,3 +1,4 @@
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- drawn as cards, a table is none to a browser */
 import { Play, SquareSplitHorizontal } from 'lucide-react';
 import { type CSSProperties, type KeyboardEvent, useRef } from 'react';
 import { Button } from '../../parts/button.tsx';
@@ -100,27 +101,29 @@ export function ComparePage({ search, onOutputs, onTasks }: Props) {
       {known.length === chosen.length && (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard
         <div className={styles.inputs} role="region" aria-label="Inputs" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Input</th>
+          <table role="table">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th scope="col" role="columnheader">
+                  Input
+                </th>
                 {chosen.map((each, at) => (
-                  <th key={outputId(each)} scope="col">
+                  <th key={outputId(each)} scope="col" role="columnheader">
                     {at + 1}
                   </th>
                 ))}
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {inputsOf(known.map(({ model, input }) => ({ model, ...(input as object) }))).map(
                 ({ name, values, differs }) => (
-                  <tr key={name} data-differs={differs}>
-                    <th scope="row" className="mono">
+                  <tr key={name} role="row" data-differs={differs}>
+                    <th scope="row" role="rowheader" className="mono">
                       {name}
                       {differs && <span className={styles.mark}>differs</span>}
                     </th>
                     {values.map((value, at) => (
-                      <td key={at}>
+                      <td key={at} role="cell" data-output={at + 1}>
                         <bdi>{value}</bdi>
                       </td>
                     ))}

@@ -2,11 +2,9 @@ import { Link } from '@tanstack/react-router';
 import { SquareSplitHorizontal } from 'lucide-react';
 import { plural } from '../../format/numbers.ts';
 import { buttonClass } from '../../parts/button.tsx';
+import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import styles from './create.module.css';
 import type { Run } from './runs.ts';
-
-/** How many tasks are compared at once. */
-const MAX_COMPARED = 4;
 
 /** Above the runs of one press: how many there are, and the way to compare them. */
 export function RunGroup({ runs }: { runs: readonly Run[] }) {

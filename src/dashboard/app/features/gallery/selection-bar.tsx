@@ -2,11 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { Download, ImagePlus, SquareSplitHorizontal } from 'lucide-react';
 import { downloadUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
+import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import styles from './gallery.module.css';
 import type { Shot } from './shot.ts';
 
-/** How many outputs are compared at once. */
-const MAX_COMPARED = 4;
 /** Browsers drop downloads that a page starts in the same moment. */
 const DOWNLOAD_PAUSE_MS = 250;
 

@@ -1,30 +1,15 @@
-import { BookOpen, ChevronDown, Keyboard, LogOut, Moon, Sun } from 'lucide-react';
-import { useSyncExternalStore } from 'react';
+import { ChevronDown } from 'lucide-react';
 import type { Session } from '../../api/session.ts';
-import { look, onLook, setLook } from '../../look/theme.ts';
 import { MenuButton, type MenuItem } from '../../parts/menu-button.tsx';
 import styles from './shell.module.css';
 
 interface Props {
   apiKey: Session['api_key'];
-  onShortcuts(): void;
-  onSignOut(): void;
+  items: MenuItem[];
 }
 
 /** Who is signed in, and what belongs to this browser. */
-export function KeyMenu({ apiKey, onShortcuts, onSignOut }: Props) {
-  const { theme } = useSyncExternalStore(onLook, look);
-  const isDark = theme === 'system' ? document.documentElement.dataset.theme === 'safelight' : theme === 'safelight';
-  const items: MenuItem[] = [
-    {
-      label: isDark ? 'Theme: Paper' : 'Theme: Safelight',
-      icon: isDark ? <Sun /> : <Moon />,
-      onSelect: () => setLook({ theme: isDark ? 'paper' : 'safelight' }),
-    },
-    { label: 'Keyboard shortcuts', icon: <Keyboard />, onSelect: onShortcuts },
-    { label: 'API reference', icon: <BookOpen />, href: '/docs' },
-    { label: 'Sign out', icon: <LogOut />, line: true, onSelect: onSignOut },
-  ];
+export function KeyMenu({ apiKey, items }: Props) {
   return (
     <MenuButton
       label={`Signed in with ${apiKey.name} ${apiKey.hint}`}

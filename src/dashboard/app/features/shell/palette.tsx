@@ -1,25 +1,54 @@
-import { ArrowRight } from 'lucide-react';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { ArrowRight, Image, Search } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useQuery } from '../../live/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import type { MenuItem } from '../../parts/menu-button.tsx';
+import { StatusChip } from '../../parts/status-chip.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 import { targetOf } from './jump.ts';
+import { RecentTasks } from './palette.documents.ts';
 import styles from './palette.module.css';
 import { PLACES } from './places.ts';
 
 interface Props {
+  /** Whether the key may read tasks: without that none is asked for. */
+  readsTasks: boolean;
+  actions: readonly MenuItem[];
   onClose(): void;
   onGo(path: string): void;
 }
 
-/** Jumps to a screen by name, or to anything by its id. */
-export function Palette({ onClose, onGo }: Props) {
+interface Option {
+  /** A path, or what it does. */
+  to: string | (() => void);
+  label: string;
+  icon: ReactNode;
+  aside?: ReactNode;
+}
+
+/**
+ * Jumps to a screen by name, to a recent task by its prompt, or to anything by its id. Also does what the menu of the
+ * key does.
+ */
+export function Palette({ readsTasks, actions, onClose, onGo }: Props) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
   const listId = useId();
-  const target = targetOf(text.trim());
-  const screens = PLACES.filter(({ label }) => label.toLowerCase().includes(text.trim().toLowerCase()));
-  const options = target ? [{ to: target, label: `Open ${text.trim()}` }] : screens;
+  const { data } = useQuery(RecentTasks, readsTasks ? {} : null);
+  const tasks = data?.tasks.edges.map(({ node }) => taskOption(node)) ?? [];
+  const groups = groupsOf(text.trim(), { readsTasks, tasks, actions: actions.map(actionOption) });
+  const options = groups.flatMap((group) => group.options);
   const at = Math.min(chosen, options.length - 1);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+
+  function choose({ to }: Option) {
+    if (typeof to === 'string') return onGo(to);
+    onClose();
+    to();
+  }
 
   function onKeyDown(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -28,18 +57,18 @@ export function Palette({ onClose, onGo }: Props) {
       setChosen((at + step + options.length) % Math.max(1, options.length));
     }
     const option = options[at];
-    if (event.key === 'Enter' && option) onGo(option.to);
+    if (event.key === 'Enter' && option) choose(option);
   }
 
   return (
     <Dialog open title="Search or jump" onClose={onClose}>
       <TextInput
         role="combobox"
-        aria-label="Screen or id"
+        aria-label="Screen, task, action or id"
         aria-expanded
         aria-controls={listId}
         aria-activedescendant={options[at] ? `${listId}-${at}` : undefined}
-        placeholder="A screen, or any id: task_… file_… we_… key_…"
+        placeholder="A screen, a task, or any id: task_… file_… we_… key_…"
         value={text}
         autoFocus
         onChange={(event) => {
@@ -48,24 +77,82 @@ export function Palette({ onClose, onGo }: Props) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div className={styles.list} role="listbox" id={listId} aria-label="Places">
-        {options.map((option, index) => (
-          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field above has the focus and the keys
-          <div
-            key={option.to}
-            id={`${listId}-${index}`}
-            className={styles.option}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            onClick={() => onGo(option.to)}
-          >
-            {'Icon' in option ? <option.Icon aria-hidden /> : <ArrowRight aria-hidden />}
-            {option.label}
+      <div ref={list} className={styles.list} role="listbox" id={listId} aria-label="Places">
+        {groups.map(({ heading, options: own }) => (
+          <div key={heading} role="group" aria-label={heading}>
+            <p className={styles.heading} aria-hidden>
+              {heading}
+            </p>
+            {own.map((option) => {
+              const index = options.indexOf(option);
+              return (
+                // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field above has the focus and the keys
+                <div
+                  key={option.label + index}
+                  id={`${listId}-${index}`}
+                  className={styles.option}
+                  role="option"
+                  tabIndex={-1}
+                  aria-selected={index === at}
+                  onClick={() => choose(option)}
+                >
+                  {option.icon}
+                  <bdi className={styles.name}>{option.label}</bdi>
+                  {option.aside}
+                </div>
+              );
+            })}
           </div>
         ))}
-        {options.length === 0 && <p>Nothing has this name or id.</p>}
       </div>
+      {options.length === 0 && <p>Nothing has this name or id.</p>}
     </Dialog>
   );
 }
+
+/** What fits the text. A whole id stands for itself. */
+function groupsOf(
+  text: string,
+  { readsTasks, tasks, actions }: { readsTasks: boolean; tasks: readonly Option[]; actions: readonly Option[] },
+): { heading: string; options: Option[] }[] {
+  const target = targetOf(text);
+  if (target)
+    return [{ heading: 'Id', options: [{ to: target, label: `Open ${text}`, icon: <ArrowRight aria-hidden /> }] }];
+  const words = text.toLowerCase();
+  const fits = ({ label }: { label: string }) => label.toLowerCase().includes(words);
+  const search = {
+    to: `/tasks?${new URLSearchParams({ q: text }).toString()}`,
+    label: `Tasks with “${text}” in the prompt`,
+    icon: <Search aria-hidden />,
+  };
+  return [
+    {
+      heading: 'Screens',
+      options: PLACES.filter(fits).map(({ to, label, Icon }) => ({ to, label, icon: <Icon aria-hidden /> })),
+    },
+    { heading: 'Recent tasks', options: tasks.filter(fits) },
+    { heading: 'Actions', options: actions.filter(fits) },
+    { heading: 'Search', options: text !== '' && readsTasks ? [search] : [] },
+  ].filter(({ options }) => options.length > 0);
+}
+
+interface RecentTask {
+  taskId: string;
+  promptStart: string;
+  status: 'QUEUED' | 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+  progress: number;
+  error: { code: string } | null;
+}
+
+const actionOption = ({ label, icon, href, onSelect }: MenuItem): Option => ({
+  to: href ? () => location.assign(href) : () => onSelect?.(),
+  label,
+  icon,
+});
+
+const taskOption = ({ taskId, promptStart, status, progress, error }: RecentTask): Option => ({
+  to: `/tasks/${taskId}`,
+  label: promptStart || taskId,
+  icon: <Image aria-hidden />,
+  aside: <StatusChip status={status} progress={progress} errorCode={error?.code} />,
+});

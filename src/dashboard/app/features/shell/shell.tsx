@@ -15,6 +15,7 @@ import { LiveRegion } from './live-region.tsx';
 import { Nav } from './nav.tsx';
 import { PLACES } from './places.ts';
 import styles from './shell.module.css';
+import { useActions } from './use-actions.tsx';
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette: part }) => ({ default: part })));
 const ShortcutHelp = lazy(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: part }) => ({ default: part })));
@@ -43,9 +44,10 @@ export function Shell({ session }: { session: Session }) {
     [keyId],
   );
 
-  const go = (to: string) => {
+  const go = (path: string) => {
     setShown(null);
-    void navigate({ to });
+    const [to, search] = path.split('?', 2);
+    void navigate({ to: to as string, search: Object.fromEntries(new URLSearchParams(search)) });
   };
   useShortcuts({
     'mod+k': () => setShown('palette'),
@@ -54,6 +56,7 @@ export function Shell({ session }: { session: Session }) {
   });
 
   const signOut = () => void endSession().finally(() => navigate({ to: '/sign-in' }));
+  const actions = useActions({ onShortcuts: () => setShown('keys'), onSignOut: signOut });
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
@@ -74,7 +77,7 @@ export function Shell({ session }: { session: Session }) {
         </button>
         <span className={styles.space} />
         {readsTasks && <LiveBadge />}
-        <KeyMenu apiKey={session.api_key} onShortcuts={() => setShown('keys')} onSignOut={signOut} />
+        <KeyMenu apiKey={session.api_key} items={actions} />
       </header>
       <main className={styles.main} id="main" tabIndex={-1}>
         <Outlet />
@@ -98,7 +101,9 @@ export function Shell({ session }: { session: Session }) {
         )}
       </nav>
       <Suspense>
-        {shown === 'palette' && <Palette onClose={() => setShown(null)} onGo={go} />}
+        {shown === 'palette' && (
+          <Palette readsTasks={readsTasks} actions={actions} onClose={() => setShown(null)} onGo={go} />
+        )}
         {shown === 'keys' && <ShortcutHelp open onClose={() => setShown(null)} />}
       </Suspense>
       <Toaster />

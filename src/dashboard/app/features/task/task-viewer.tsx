@@ -62,7 +62,7 @@ export function TaskViewer({ row, prompt, ratio, output, references, compare, on
         onCompareEnd={() => onCompare(null)}
       >
         {count > 1 && (
-          <>
+          <span className={styles.pager}>
             <IconButton label="Previous output" shortcut="[" onClick={() => onOutput(at === 1 ? count : at - 1)}>
               <ChevronLeft />
             </IconButton>
@@ -72,7 +72,7 @@ export function TaskViewer({ row, prompt, ratio, output, references, compare, on
             <IconButton label="Next output" shortcut="]" onClick={() => onOutput(at === count ? 1 : at + 1)}>
               <ChevronRight />
             </IconButton>
-          </>
+          </span>
         )}
         {isPicture && url && !other && <CompareMenu candidates={candidates} onChoose={onCompare} />}
         {url && (

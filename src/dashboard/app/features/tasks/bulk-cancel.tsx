@@ -2,12 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 import { mutate, run } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
 import { plural } from '../../format/numbers.ts';
-import { filterOf, type TaskSearch } from '../../live/task-filter.ts';
-import { taskRow } from '../../live/task-store.ts';
+import { filterOf, type TaskSearch, unfinishedOf, unfinishedWord } from '../../live/task-filter.ts';
+import { taskRow, type TaskRow } from '../../live/task-store.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 import { report } from '../../parts/toasts.ts';
 import { CancelTasks, TaskIds } from './tasks.documents.ts';
@@ -20,16 +21,23 @@ const TYPED_FROM = 51;
 /** More are not frozen at once. */
 const MAX_TASKS = 10_000;
 
+interface Frozen {
+  taskId: string;
+  /** As it was when the dialog opened; null of a task that this page does not know. */
+  status: TaskRow['status'] | null;
+}
+
 interface Props {
   search: TaskSearch;
-  /** The tasks that were chosen; null: all that match the filters. */
+  /** The tasks that were chosen; null: all unfinished ones that match the filters. */
   taskIds: string[] | null;
   onClose(): void;
 }
 
 /** Cancels what was there when the dialog opened. Later tasks stay. */
 export function BulkCancel({ search, taskIds, onClose }: Props) {
-  const [frozen, setFrozen] = useState<string[] | null>(taskIds);
+  const [all, setAll] = useState(() => taskIds && taskIds.map(asFrozen));
+  const [isQueuedOnly, setQueuedOnly] = useState(false);
   const [typed, setTyped] = useState('');
   const [done, setDone] = useState<{ asked: number; cancelled: number; already: number } | null>(null);
   const [state, setState] = useState<'asking' | 'working' | 'ended'>('asking');
@@ -38,13 +46,14 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
 
   useEffect(() => {
     if (taskIds) return;
-    freeze(search).then(setFrozen, (error: unknown) => setFault(asCallError(error).message));
+    freeze(search).then(setAll, (error: unknown) => setFault(asCallError(error).message));
     // The filters of the moment at which the dialog opened.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 
-  async function cancel(ids: readonly string[]) {
+  async function cancel(tasks: readonly Frozen[]) {
     setState('working');
+    const ids = tasks.map(({ taskId }) => taskId);
     const sum = { asked: 0, cancelled: 0, already: 0 };
     try {
       for (let at = 0; at < ids.length && !stopped.current; at += CHUNK) {
@@ -64,19 +73,18 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
     onClose();
   }
 
+  const queued = all?.filter(({ status }) => status === 'QUEUED').length ?? 0;
+  const running = all?.filter(({ status }) => status === 'RUNNING').length ?? 0;
+  const frozen = isQueuedOnly ? (all?.filter(({ status }) => status === 'QUEUED') ?? null) : all;
   const count = frozen?.length ?? 0;
   const needsTyping = count >= TYPED_FROM;
-  const prompts = (frozen ?? []).slice(0, 5).flatMap((id) => taskRow(id)?.prompt ?? []);
-  const of = [search.status, search.kind, search.model && `of ${search.model}`].filter(Boolean).join(' ');
+  const prompts = (frozen ?? []).slice(0, 5).flatMap(({ taskId }) => taskRow(taskId)?.prompt ?? []);
+  const of = [unfinishedWord(search), search.kind, search.model && `of ${search.model}`].filter(Boolean).join(' ');
   return (
     <Dialog
       open
       title={frozen ? `Cancel ${plural(count, 'task')}?` : 'Counting the tasks…'}
-      text={
-        taskIds || !frozen
-          ? undefined
-          : `All that are ${of || 'unfinished'} now. Tasks that are created from now on stay.`
-      }
+      text={taskIds || !frozen ? undefined : `All that are ${of} now. Tasks that are created from now on stay.`}
       {...(state !== 'working' && { onClose })}
       actions={
         <>
@@ -95,6 +103,20 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
         </>
       }
     >
+      {queued > 0 && running > 0 && state === 'asking' && (
+        <Segments
+          label="What to cancel"
+          value={isQueuedOnly ? 'queued' : 'all'}
+          options={[
+            { value: 'all', label: 'Queued and running' },
+            { value: 'queued', label: `Queued, let ${running} running finish` },
+          ]}
+          onChange={(value) => {
+            setQueuedOnly(value === 'queued');
+            setTyped('');
+          }}
+        />
+      )}
       {prompts.length > 0 && state === 'asking' && (
         <ul className={styles.prompts}>
           {prompts.map((prompt, index) => (
@@ -128,15 +150,20 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
   );
 }
 
-async function freeze(search: TaskSearch): Promise<string[]> {
-  const ids: string[] = [];
+const asFrozen = (taskId: string): Frozen => ({ taskId, status: taskRow(taskId)?.status ?? null });
+
+async function freeze(search: TaskSearch): Promise<Frozen[]> {
+  const found: Frozen[] = [];
   let after: string | null = null;
   do {
     const { tasks }: Awaited<ReturnType<typeof page>> = await page(search, after);
-    ids.push(...tasks.edges.map(({ node }) => node.taskId));
+    found.push(...tasks.edges.map(({ node }) => node));
     after = tasks.pageInfo.hasNextPage ? tasks.pageInfo.endCursor : null;
-  } while (after && ids.length < MAX_TASKS);
-  return ids;
+  } while (after && found.length < MAX_TASKS);
+  return found;
 }
 
-const page = (search: TaskSearch, after: string | null) => run(TaskIds, { filter: filterOf(search), after });
+const page = (search: TaskSearch, after: string | null) => {
+  const filter = filterOf(search);
+  return run(TaskIds, { filter: { ...filter, statuses: unfinishedOf(search) }, after });
+};

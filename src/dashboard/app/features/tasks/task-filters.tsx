@@ -4,7 +4,7 @@ import type { ResultOf } from '../../api/graphql.ts';
 import { count } from '../../format/numbers.ts';
 import { useModelNames } from '../../live/model-names.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { filterOf, isFiltered, STATUSES, type TaskSearch } from '../../live/task-filter.ts';
+import { filterOf, isFiltered, STATUSES, type TaskSearch, UNFINISHED } from '../../live/task-filter.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { KindSelect } from '../../parts/kind-select.tsx';
 import { ModelSelect } from '../../parts/model-select.tsx';
@@ -35,6 +35,7 @@ export function TaskFilters({ search, onSearch }: Props) {
   }, [reload]);
   const states = [
     { value: 'all', label: 'All' },
+    { value: UNFINISHED, label: 'Unfinished' },
     ...STATUSES.map((value) => ({ value, label: stateLabel(value, counts?.taskCounts) })),
   ];
   const change = (part: { [Name in 'status' | 'kind' | 'model' | 'error' | 'from' | 'to']?: string | undefined }) =>
@@ -43,7 +44,7 @@ export function TaskFilters({ search, onSearch }: Props) {
     <FilterBar isFiltered={isFiltered(search)} onClear={() => onSearch({})}>
       <Segments
         label="Status"
-        value={search.status ?? 'all'}
+        value={filterOf(search).statuses?.join(',').toLowerCase() ?? 'all'}
         options={states}
         onChange={(status) => change({ status: status === 'all' ? undefined : status })}
       />

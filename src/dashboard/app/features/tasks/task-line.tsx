@@ -18,7 +18,10 @@ interface Props {
   selectable: boolean;
 }
 
-/** The cells of a row. It listens to its own task, so that a change draws one row, and scrolling only the rows that come into sight. */
+/**
+ * The cells of a row. It listens to its own task, so that a change draws one row, and scrolling only the rows that come
+ * into sight.
+ */
 export const TaskLine = memo(function TaskLine({ taskId, selected, selectable }: Props) {
   const row = useTask(taskId);
   if (!row) return <span className={styles.gone}>Deleted</span>;

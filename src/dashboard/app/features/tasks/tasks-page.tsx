@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { ListTodo, RotateCcw, SquareSplitHorizontal } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { isFiltered, type TaskSearch } from '../../live/task-filter.ts';
+import { isFiltered, type TaskSearch, unfinishedOf, unfinishedWord } from '../../live/task-filter.ts';
+import { activeTasks, onActiveTasks } from '../../live/task-store.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -10,6 +11,7 @@ import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { plural } from '../../format/numbers.ts';
+import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { TaskFilters } from './task-filters.tsx';
 import { runAgain } from './run-again.ts';
 import { TaskPeek } from './task-peek.tsx';
@@ -18,9 +20,6 @@ import styles from './tasks.module.css';
 import { useTaskList } from './use-task-list.ts';
 
 const BulkCancel = lazy(() => import('./bulk-cancel.tsx').then(({ BulkCancel: part }) => ({ default: part })));
-
-/** How many tasks are compared at once. */
-const MAX_COMPARED = 4;
 
 interface Props {
   search: TaskSearch;
@@ -39,7 +38,10 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
   const { busy, act } = useAction();
   const [cancelling, setCancelling] = useState<'selected' | 'all' | null>(null);
   useShortcuts({ '.': list.showWaiting });
-  const canCancelAll = mayCancel && (search.status === 'queued' || search.status === 'running') && list.ids.length > 0;
+  const hasUnfinished = useSyncExternalStore(onActiveTasks, activeTasks) > 0;
+  const isOfUnfinished = search.status !== undefined && unfinishedOf(search).length > 0;
+  const canCancelAll =
+    mayCancel && list.ids.length > 0 && (isOfUnfinished || (!search.status && !search.error && hasUnfinished));
 
   return (
     <Page
@@ -63,7 +65,7 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
           )}
           {canCancelAll && selected.size === 0 && (
             <Button variant="danger" onClick={() => setCancelling('all')}>
-              Cancel all {search.status}
+              Cancel all {unfinishedWord(search)}
             </Button>
           )}
         </>

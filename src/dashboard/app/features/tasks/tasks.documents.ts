@@ -21,13 +21,14 @@ export const TaskPage = graphql(
   [TaskRowFields],
 );
 
-/** Ids alone, to freeze what a bulk action will touch. */
+/** Ids and states alone, to freeze what a bulk action will touch. */
 export const TaskIds = graphql(`
   query TaskIds($filter: TaskFilter, $after: String) {
     tasks(filter: $filter, after: $after, first: 100) {
       edges {
         node {
           taskId
+          status
         }
       }
       pageInfo {

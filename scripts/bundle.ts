@@ -1,0 +1,59 @@
+import { rm } from 'node:fs/promises';
+import { type Plugin, rolldown } from 'rolldown';
+
+/** The program and the threads that it starts, which are files beside the module that starts them. */
+const ENTRIES = {
+  main: 'main.js',
+  'render.thread': 'sandbox/render.thread.js',
+  'film.thread': 'sandbox/film.thread.js',
+  'sign.thread': 'provenance/c2pa/sign.thread.js',
+};
+
+/**
+ * What stays in node_modules: packages with native or wasm files, one that must be evaluated before all decorators, and
+ * one whose CommonJS build hides its `require` from bundlers.
+ */
+const EXTERNAL = /^(node:|sharp$|@napi-rs\/canvas$|@contentauth\/|reflect-metadata$|jsonc-parser$)/;
+
+/** Optional peers that are not installed. Their packages ask for them only when they are configured. */
+const EXPECTED = 'UNRESOLVED_IMPORT';
+
+/** Nest's package loads TypeORM a second time here, for two names that TypeORM 1 no longer has. */
+const TYPEORM_COMPAT: Plugin = {
+  name: 'typeorm-compat',
+  load: {
+    filter: { id: /@nestjs\/typeorm\/dist\/common\/typeorm-compat\.js$/ },
+    handler: () => 'export const Connection = undefined, AbstractRepository = undefined;',
+  },
+};
+
+/**
+ * Puts the built modules and their packages into a few files, in `bundle` of the same folder: reading 4,000 files one
+ * by one took most of the start. What is imported dynamically stays in files of its own.
+ * @param built folder of the built modules, with a slash at its end
+ */
+export async function bundleProgram(built: string): Promise<void> {
+  const bundle = await rolldown({
+    input: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, built + file])),
+    platform: 'node',
+    external: EXTERNAL,
+    plugins: [TYPEORM_COMPAT],
+    // Decorators work by side effects.
+    treeshake: false,
+    onLog: (level, log, print) => {
+      if (log.code !== EXPECTED) print(level, log);
+    },
+  });
+  const folder = `${built}bundle`;
+  await rm(folder, { recursive: true, force: true });
+  await bundle.write({
+    dir: folder,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    // Nest and TypeORM read the names of classes.
+    keepNames: true,
+    // As without a bundle: a file is evaluated after what it imports.
+    strictExecutionOrder: true,
+  });
+  await bundle.close();
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { QueryRunner } from 'typeorm';
+import { MIGRATIONS } from '../src/platform/database/migrations.ts';
+
+/**
+ * Lints the SQL of migrations with squawk: locks that stop the service, changes that break the previous release.
+ *
+ *   node scripts/lint-migrations.ts [name of a migration …]
+ */
+
+/** The first migration that is linted. Those before it are in the databases of users. */
+const SINCE = 36;
+/** The name of a migration ends with its number behind this one. */
+const NUMBERED_FROM = 1_700_000_000_000;
+
+/** Rules that migrate.ts makes needless, or that are a matter of taste. */
+const EXCLUDED = [
+  'prefer-robust-stmts', // each migration is one transaction, and is noted as done in it
+  'require-timeout-settings', // the connection has a lock time-out
+  'prefer-bigint-over-int',
+  'prefer-bigint-over-smallint',
+];
+/** The oldest that the service runs on. */
+const POSTGRES = '14';
+
+type Made = InstanceType<(typeof MIGRATIONS)[number]> & { transaction?: boolean };
+
+const numberOf = (name: string): number => Number(/\d+$/.exec(name)?.[0]) - NUMBERED_FROM;
+
+/** What the migration sends. It gets no rows back, so a migration that decides by rows must work without them. */
+async function sqlOf(migration: Made): Promise<string> {
+  const sent: string[] = [];
+  const runner = { query: async (text: string) => void sent.push(text) } as unknown as QueryRunner;
+  await migration.up(runner);
+  const statements = sent.map((text) => `${text.trim().replace(/;$/, '')};\n`).join('');
+  return migration.transaction === false ? statements : `begin;\n${statements}commit;\n`;
+}
+
+const SQUAWK = join(import.meta.dirname, '../node_modules/.bin/squawk');
+
+const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+try {
+  const wanted = process.argv.slice(2);
+  const linted = MIGRATIONS.filter(({ name }) => (wanted.length > 0 ? wanted.includes(name) : numberOf(name) >= SINCE));
+  const unknown = wanted.filter((name) => !linted.some((migration) => migration.name === name));
+  if (unknown.length > 0) throw new Error(`There is no migration ${unknown.join(', ')}.`);
+  for (const Migration of linted) writeFileSync(join(folder, `${Migration.name}.sql`), await sqlOf(new Migration()));
+  const files = linted.map(({ name }) => `${name}.sql`);
+  const flags = ['--reporter', 'gcc', '--pg-version', POSTGRES, '--exclude', EXCLUDED.join()];
+  const { status, error } = spawnSync(SQUAWK, [...flags, ...files], { cwd: folder, stdio: 'inherit' });
+  if (error) throw error;
+  if (status === 0) process.stdout.write(`The SQL of ${files.length} migrations has no fault.\n`);
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { LAST_STEPS, ROUND_STEPS, type StepName } from './erasure-step.ts';
+import type { ErasureWork } from './erasure-work.ts';
+
+/**
+ * Erases one kind of what an API key has, in pieces that each commit. It may be killed between any two of them, and
+ * then begins again.
+ * @returns waits: something must not be erased yet
+ */
+export type ErasureStep = (work: ErasureWork) => Promise<'done' | 'waits'>;
+
+/** Each room registers how it erases what it owns. */
+@Injectable()
+export class ErasureSteps {
+  private readonly steps = new Map<StepName, ErasureStep>();
+
+  register(name: StepName, step: ErasureStep): void {
+    this.steps.set(name, step);
+  }
+
+  of(name: StepName): ErasureStep {
+    const step = this.steps.get(name);
+    if (!step) throw new Error(`No room erases "${name}".`);
+    return step;
+  }
+
+  /** An erasure that finished without one of them would be a false promise. */
+  assertComplete(): void {
+    for (const name of [...ROUND_STEPS, ...LAST_STEPS]) this.of(name);
+  }
+}

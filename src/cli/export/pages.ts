@@ -1,0 +1,16 @@
+interface Page<Item> {
+  items: Item[];
+  hasMore: boolean;
+}
+
+/** Everything of a list, one page in memory. The id is the cursor. */
+export async function* pages<Item extends { id: string }>(
+  read: (after?: string) => Promise<Page<Item>>,
+): AsyncGenerator<Item> {
+  for (let after: string | undefined; ;) {
+    const { items, hasMore }: Page<Item> = await read(after);
+    yield* items;
+    after = items.at(-1)?.id ?? after;
+    if (!hasMore) return;
+  }
+}

@@ -1,0 +1,35 @@
+import type { DataSource } from 'typeorm';
+
+/** What needs keys of SECRET_KEY other than the newest. */
+export interface OlderKeyUse {
+  /** null: unknown, because a process of an earlier release wrote the rows. */
+  secret_key_id: string | null;
+  api_keys: number;
+  webhook_endpoints: number;
+  /** Some of the API keys. */
+  examples: string[];
+}
+
+/** Only what still works: a revoked or expired key needs no hash. */
+const USES = `
+  with api as (
+    select s.secret_key_id, count(distinct k.id)::int as api_keys, (array_agg(distinct k.id))[1:5] as examples
+    from api_key_secrets s join api_keys k on k.id = s.api_key_id
+    where s.secret_key_id is distinct from $1 and k.revoked_at is null and coalesce(least(k.expires_at, s.expires_at) > now(), true)
+    group by 1
+  ), hooks as (
+    select secret_key_id, count(*)::int as webhook_endpoints
+    from webhook_endpoints where secret_key_id is distinct from $1 group by 1
+  )
+  select coalesce(api.secret_key_id, hooks.secret_key_id) as secret_key_id, coalesce(api_keys, 0) as api_keys,
+         coalesce(webhook_endpoints, 0) as webhook_endpoints, coalesce(examples, '{}') as examples
+  from api full join hooks on coalesce(api.secret_key_id, '') = coalesce(hooks.secret_key_id, '')
+  order by 1`;
+
+/** @param keyId of the newest key */
+export const readOlderKeyUses = (dataSource: DataSource, keyId: string): Promise<OlderKeyUse[]> =>
+  dataSource.query<OlderKeyUse[]>(USES, [keyId]);
+
+/** When a process last signed links with each key but the newest. */
+export const readOlderSigners = (dataSource: DataSource, keyId: string): Promise<{ id: string; newest_at: Date }[]> =>
+  dataSource.query(`select id, newest_at from secret_keys where id <> $1 order by id`, [keyId]);

@@ -1,0 +1,2 @@
+/** Outputs that the screen Compare shows side by side. */
+export const MAX_COMPARED = 4;

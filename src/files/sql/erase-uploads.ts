@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
+import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+
+/** Rows of one piece. */
+const ERASED_UPLOADS = 500;
+
+const DELETE: Statement = {
+  name: 'files.erase_uploads',
+  text: `
+    delete from uploads where id = any(array(
+      select id from uploads where api_key_id = $1 order by id limit ${ERASED_UPLOADS}))`,
+};
+
+/** The keys in storage of one API key lie together in the index: `uploads/key_…/`. */
+const ofKey = `id >= 'uploads/' || $1 || '/' and id < 'uploads/' || $1 || '0'`;
+
+/** No new upload uses the bytes, and the purge deletes them if the erasure does not. */
+const DOOM: Statement = {
+  name: 'files.doom_of_key',
+  text: `
+    update upload_blobs set doomed_at = now(), released_at = null where id = any(array(
+      select id from upload_blobs where ${ofKey} and doomed_at is null limit ${ERASED_UPLOADS}))`,
+};
+
+/** Bytes that are being written have a time in the future: their writer may need the row until then. */
+const READ_DOOMED: Statement = {
+  name: 'files.read_doomed_of_key',
+  text: `select id from upload_blobs where ${ofKey} and doomed_at <= now() limit ${ERASED_UPLOADS}`,
+};
+const DELETE_DOOMED: Statement = {
+  name: 'files.delete_doomed_of_key',
+  text: `delete from upload_blobs where id = any($1::text[])`,
+};
+const IS_WRITING: Statement = {
+  name: 'files.is_writing_of_key',
+  text: `select 1 from upload_blobs where ${ofKey} limit 1`,
+};
+
+/** Raw SQL because the pieces are bounded. */
+@Injectable()
+export class EraseUploadRows {
+  constructor(private readonly sql: Sql) {}
+
+  /** Deletes some uploads, and ends the use of some bytes. */
+  async delete(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
+    const uploads = (await tx.query({ ...DELETE, values: [apiKeyId] })).rowCount ?? 0;
+    const doomed = (await tx.query({ ...DOOM, values: [apiKeyId] })).rowCount ?? 0;
+    return { erased: { uploads }, mayBeMore: Math.max(uploads, doomed) === ERASED_UPLOADS };
+  }
+
+  /** @returns keys in storage of some bytes; none: there are no more */
+  async doomed(apiKeyId: string): Promise<string[]> {
+    return (await this.sql.run<{ id: string }>(READ_DOOMED, [apiKeyId])).map(({ id }) => id);
+  }
+
+  async deleteDoomed(tx: Tx, keys: string[]): Promise<ErasedPiece> {
+    await tx.query({ ...DELETE_DOOMED, values: [keys] });
+    return { erased: {} };
+  }
+
+  /** Whether an upload may still be writing, after all that is doomed is deleted. */
+  async isWriting(apiKeyId: string): Promise<boolean> {
+    return (await this.sql.run(IS_WRITING, [apiKeyId])).length > 0;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Config } from '../config.ts';
+import { startEmbeddedPostgres } from './embedded/embedded-postgres.ts';
+
+/** The database of a process. */
+export interface OpenDatabase {
+  /** Connection string including the password: never log it. */
+  url: string;
+  /** Call it after closing your own connections. Never throws. */
+  leave(): Promise<void>;
+}
+
+/**
+ * The configured database, or the embedded one, which is joined or started.
+ * @throws Error that suggests a remedy
+ */
+export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<OpenDatabase> {
+  return databaseUrl ? { url: databaseUrl, leave: async () => undefined } : startEmbeddedPostgres(dataDir);
+}

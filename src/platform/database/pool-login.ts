@@ -1,0 +1,23 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { Config } from '../config.ts';
+import { Reloads } from '../reloads.ts';
+import type { WatchdogPool } from './watchdog-pool.ts';
+
+/** The pool logs in with another user or password once they are in the file of DATABASE_URL. */
+@Injectable()
+export class PoolLogin implements OnModuleInit {
+  constructor(
+    private readonly config: Config,
+    private readonly dataSource: DataSource,
+    private readonly reloads: Reloads,
+  ) {}
+
+  onModuleInit(): void {
+    const { databaseUrl } = this.config;
+    if (databaseUrl === null) return; // embedded: the password stays
+    const pool = (this.dataSource.driver as PostgresDriver).master as WatchdogPool;
+    this.reloads.register('DATABASE_URL', databaseUrl, (url) => pool.changeLogin(url));
+  }
+}

@@ -1,0 +1,40 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Config } from './config.ts';
+
+interface Reload {
+  /** As last put in force. */
+  value: string;
+  /** Throws an Error for the operator, without the value, and then changes nothing. */
+  apply: ((value: string) => void)[];
+}
+
+/** Settings that a process reads again from their files at a SIGHUP. Modules register what they do with a new value. */
+@Injectable()
+export class Reloads {
+  private readonly logger = new Logger('process');
+  private readonly reloads = new Map<string, Reload>();
+
+  constructor(private readonly config: Config) {}
+
+  /** @param value that is in force now */
+  register(variable: string, value: string, apply: (value: string) => void): void {
+    const known = this.reloads.get(variable);
+    if (known) known.apply.push(apply);
+    else this.reloads.set(variable, { value, apply: [apply] });
+  }
+
+  /** Puts new values in force. One that is missing or wrong is logged, and the old one stays. */
+  run(): void {
+    for (const [variable, reload] of this.reloads) {
+      try {
+        const value = this.config.secretOf(variable);
+        if (value === null || value === reload.value) continue;
+        for (const apply of reload.apply) apply(value);
+        reload.value = value;
+        this.logger.log({ event: 'setting.reloaded', variable });
+      } catch (error) {
+        this.logger.warn({ event: 'setting.refused', variable, fault: (error as Error).message });
+      }
+    }
+  }
+}

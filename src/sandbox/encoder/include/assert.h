@@ -1,0 +1,2 @@
+#pragma once
+#define assert(condition) ((void)0)

@@ -1,0 +1,78 @@
+import { createCanvas } from '@napi-rs/canvas';
+import { FilmEncoder, type EncodedFrame } from './film-encoder.ts';
+import type { FilmPainter } from './film-painter.ts';
+import { type Piece, type PieceBoard, piecesOf } from './film-pieces.ts';
+import { withPixels, withPremultiplied } from './pixels.ts';
+import { type RenderControl, yieldToEventLoop } from './render-control.ts';
+import type { FilmOrder } from './render-order.ts';
+
+export const FRAMES_PER_SECOND = 24;
+
+// An opening picture is painted in bands of this many rows, an even number, which bounds its memory in 4K.
+const COVER_ROWS = 90;
+
+export const frameCountOf = (order: FilmOrder): number => Math.round(order.durationSeconds * FRAMES_PER_SECOND);
+
+interface FilmWork {
+  order: FilmOrder;
+  painter: FilmPainter;
+  board: PieceBoard;
+  control: RenderControl;
+}
+
+/** Encodes one piece after another until all are taken. */
+export async function encodePieces(
+  { order, painter, board, control }: FilmWork,
+  onPiece: (piece: Piece, frames: EncodedFrame[]) => void,
+): Promise<void> {
+  const { size } = order;
+  const { scale, letters } = painter;
+  const frameCount = frameCountOf(order);
+  const pieces = piecesOf(frameCount);
+  const encoder = withPremultiplied(
+    letters.canvas,
+    (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: order.firstFrame ? COVER_ROWS : 0 }),
+  );
+  letters.canvas.width = letters.canvas.height = 1; // frees its pixels: the encoder has them
+  const composeFrame = composerOf(order, painter, encoder);
+  for (let piece = board.take(pieces); piece; piece = board.take(pieces)) {
+    encoder.restart();
+    const frames: EncodedFrame[] = [];
+    for (let i = 0; i < piece.frames; i++) {
+      composeFrame((piece.from + i) / FRAMES_PER_SECOND);
+      frames.push(encoder.encode());
+      control.reportProgress(board.countFrame() / (frameCount + 1));
+      await yieldToEventLoop();
+    }
+    onPiece(piece, frames);
+  }
+}
+
+/** @returns what composes the frame of a moment in the encoder */
+function composerOf(
+  { size, firstFrame }: FilmOrder,
+  painter: FilmPainter,
+  encoder: FilmEncoder,
+): (seconds: number) => void {
+  const { width, height } = size;
+  const { scene } = painter;
+  const band = createCanvas(width, firstFrame ? COVER_ROWS : 1).getContext('2d');
+  return (seconds) => {
+    const covered = painter.coverAt(seconds);
+    const lettersTop = painter.lettersTop(seconds);
+    if (covered < 1) {
+      painter.paintScene(seconds);
+      withPixels(scene, (rgba) => encoder.scene.set(rgba));
+    }
+    if (covered === 0) return encoder.compose(0, height, lettersTop, false);
+    for (let top = 0; top < height; top += COVER_ROWS) {
+      const rows = Math.min(COVER_ROWS, height - top);
+      band.setTransform(1, 0, 0, 1, 0, 0);
+      band.clearRect(0, 0, width, COVER_ROWS);
+      band.translate(0, -top);
+      painter.paintCover(band, seconds);
+      withPremultiplied(band.canvas, (pixels) => encoder.cover.set(pixels));
+      encoder.compose(top, rows, lettersTop, true);
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import { compose, paintLayer } from './composition.ts';
+import { drawLettering, type Lettering } from './lettering.ts';
+import { decodeToCover } from './photos.ts';
+import type { FilmOrder } from './render-order.ts';
+import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
+
+// Larger films have their scene painted in half the width and height. Its shapes are soft, and time and memory stay
+// bounded in 4K.
+const MAX_SCENE_PIXELS = 1920 * 1152;
+
+/** Paints what a frame is composed of, from bottom to top: the scene, the letters and the client's opening picture. */
+export interface FilmPainter {
+  /** How much larger the film is than the scene. */
+  scale: 1 | 2;
+  scene: SKRSContext2D;
+  letters: Lettering;
+  paintScene(seconds: number): void;
+  /** The row of the film at which the letters begin. */
+  lettersTop(seconds: number): number;
+  /** Opacity of the opening picture, 0 to 1. At 1 nothing else is visible. */
+  coverAt(seconds: number): number;
+  /** Paints the opening picture at its opacity, in the coordinates of the film. */
+  paintCover(context: SKRSContext2D, seconds: number): void;
+}
+
+/** Does everything that is the same for all frames. @throws UndecodableImage */
+export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
+  const { width, height } = order.size;
+  const scale = width * height > MAX_SCENE_PIXELS ? 2 : 1;
+  const frame = frameOf(width / scale, height / scale);
+  const opening = order.firstFrame ? await decodeToCover(order.firstFrame, width, height) : null;
+  // The opening picture stays visible as a print after the scene has replaced it.
+  const references = order.firstFrame ? [order.firstFrame, ...order.references] : order.references;
+  const { palette, layers } = await compose(frame, { ...order, references }, 0);
+  const paint = painterOf(frame, layers);
+  const scene = createCanvas(frame.width, frame.height).getContext('2d');
+  const note = `${order.model}  ·  ${width} × ${height}  ·  ${order.durationSeconds} s`.toUpperCase();
+  const letters = drawLettering(frameOf(width, height), palette, { title: order.text, note });
+  const coverAt = (seconds: number) => (opening ? 1 - smooth(seconds / order.durationSeconds, 0.3, 0.62) : 0);
+
+  return {
+    scale,
+    scene,
+    letters,
+    paintScene: (seconds) => paint(scene, seconds),
+    lettersTop: (seconds) => {
+      // Letters rise into place. Without an opening picture they are visible at once, for the still that players show.
+      const settled = opening ? 1 - coverAt(seconds) : smooth(seconds, -0.4, 1.2);
+      return Math.round(letters.top + (1 - settled) * frame.unit * scale * 0.03);
+    },
+    coverAt,
+    paintCover: (context, seconds) => {
+      if (!opening) return;
+      context.globalAlpha = coverAt(seconds);
+      drawZoomed(context, opening, 1 + 0.12 * (seconds / order.durationSeconds));
+      context.globalAlpha = 1;
+    },
+  };
+}
+
+/** Paints plates once, and then copies them. */
+function painterOf(frame: Frame, layers: Layer[]): (context: SKRSContext2D, seconds: number) => void {
+  for (const layer of layers) layer.prepare?.();
+  const prepared = layers.map((layer) => (layer.plate ? platedLayer(frame, layer) : layer));
+  return (context, seconds) => {
+    for (const i of prepared.keys()) paintLayer(context, prepared, i, seconds);
+  };
+}
+
+function platedLayer({ width, height }: Frame, layer: Layer): Layer {
+  const plate = createCanvas(width, height);
+  const painting = plate.getContext('2d');
+  layer.paint(painting, 0);
+  painting.getImageData(0, 0, 1, 1); // paint now: otherwise every use would repeat all strokes
+  return { paint: (context) => context.drawImage(plate, 0, 0) };
+}
+
+function drawZoomed(context: SKRSContext2D, picture: Canvas, zoom: number): void {
+  const { width, height } = picture;
+  context.drawImage(picture, (width * (1 - zoom)) / 2, (height * (1 - zoom)) / 2, width * zoom, height * zoom);
+}
+
+/** 0 before `from`, 1 after `to`, eased in between. */
+function smooth(at: number, from: number, to: number): number {
+  const share = Math.min(1, Math.max(0, (at - from) / (to - from)));
+  return share * share * (3 - 2 * share);
+}

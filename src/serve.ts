@@ -1,0 +1,41 @@
+import { exitWhenIdle } from './exit-when-idle.ts';
+import { collectGarbage } from './platform/collect-garbage.ts';
+import type { Config } from './platform/config.ts';
+import type { OpenDatabase } from './platform/database/open-database.ts';
+import type { Environment } from './platform/environment.ts';
+import { logProcess } from './platform/logging/log-process.ts';
+import { reloadLogLevels } from './platform/logging/reload-levels.ts';
+import { startService } from './service.ts';
+import { welcome } from './welcome.ts';
+
+/**
+ * A second signal exits at once, but not within this time: a process manager signals all processes of a service, and
+ * npm passes its signal on, so `npm start` gets each one twice.
+ */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * Starts the service, says that it is ready, and stops it at a signal.
+ * @throws Error with a message for the operator
+ */
+export async function serve(config: Config, environment: Environment, database?: Promise<OpenDatabase>): Promise<void> {
+  const service = await startService(config, database);
+  collectGarbage();
+  process.stdout.write(welcome(config, service.firstKey));
+  logProcess();
+
+  let stoppedAt: number | null = null;
+  const stop = (): void => {
+    if (stoppedAt === null) {
+      stoppedAt = performance.now();
+      void service.stop().finally(exitWhenIdle);
+    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1);
+  };
+  const reload = (): void => {
+    reloadLogLevels(() => environment.read());
+    service.reload();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  // Of a terminal, SIGHUP says that it was closed.
+  process.on('SIGHUP', process.stdin.isTTY ? stop : reload);
+}

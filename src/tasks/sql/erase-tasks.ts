@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
+import { hidden, hiddenTime } from '../../platform/database/planner.ts';
+import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+import { SETTLED_AFTER } from './delete-task.ts';
+
+/** Tasks of one piece. */
+const TASKS = 200;
+/** Idempotency keys of one piece. */
+const KEYS = 2_000;
+
+const READ: Statement = {
+  name: 'tasks.read_for_erasure',
+  text: `
+    select id, status in ('queued', 'running') as is_unfinished, files_purged,
+           coalesce(completed_at < now() - ${SETTLED_AFTER}, false) as is_settled,
+           case when files_purged then 0 else coalesce(json_array_length(result), 0) end as files
+    from tasks where api_key_id = $1 and id > $2 order by id limit ${TASKS}`,
+};
+
+/** No request finds the tasks any more, and the purge leaves them to the erasure, which counts them. */
+const HIDE: Statement = {
+  name: 'tasks.hide',
+  text: `
+    update tasks t set expires_at = least(expires_at, now()), purge_after = now() + interval '1 day'
+    from unnest($1::text[]) as w(id)
+    where t.id = w.id and ${hidden('t.status')} in ('succeeded', 'failed')
+      and (${hiddenTime('t.expires_at')} > now() or purge_after is null or purge_after < now() + interval '12 hours')
+    returning t.id`,
+};
+
+const DELETE: Statement = {
+  name: 'tasks.erase',
+  text: `
+    delete from tasks t using unnest($1::text[]) as w(id)
+    where t.id = w.id and t.api_key_id = $2 and ${hidden('t.status')} in ('succeeded', 'failed')`,
+};
+
+const DELETE_KEYS: Statement = {
+  name: 'tasks.erase_idempotency_keys',
+  text: `
+    delete from idempotency_keys where api_key_id = $1 and key = any(array(
+      select key from idempotency_keys where api_key_id = $1 limit ${KEYS}))`,
+};
+
+export interface TaskToErase {
+  id: string;
+  is_unfinished: boolean;
+  files_purged: boolean;
+  /** It ended so long ago that no worker writes files for it any more. */
+  is_settled: boolean;
+  /** Its outputs that are still stored. */
+  files: number;
+}
+
+/** Raw SQL because the pieces are bounded, and because the times are the database's. */
+@Injectable()
+export class EraseTaskRows {
+  constructor(private readonly sql: Sql) {}
+
+  /** In the order of the ids. @param after '' for the first */
+  read(apiKeyId: string, after: string): Promise<TaskToErase[]> {
+    return this.sql.run<TaskToErase>(READ, [apiKeyId, after]);
+  }
+
+  /** @returns the ids of those that requests could still find */
+  async hide(ids: string[]): Promise<string[]> {
+    return (await this.sql.run<{ id: string }>(HIDE, [ids])).map(({ id }) => id);
+  }
+
+  /** @returns how many */
+  async delete(tx: Tx, apiKeyId: string, ids: string[]): Promise<number> {
+    return (await tx.query({ ...DELETE, values: [ids, apiKeyId] })).rowCount ?? 0;
+  }
+
+  /** Deletes some. */
+  async deleteIdempotencyKeys(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
+    const deleted = (await tx.query({ ...DELETE_KEYS, values: [apiKeyId] })).rowCount ?? 0;
+    return { erased: { idempotency_keys: deleted }, mayBeMore: deleted === KEYS };
+  }
+}

@@ -1,0 +1,70 @@
+import { AgePriorities } from './sql/age-priorities.ts';
+import { BatchTasks } from './sql/batch-tasks.ts';
+import { ChangedTasks } from './sql/changed-tasks.ts';
+import { ClaimTasks } from './sql/claim-tasks.ts';
+import { ConfirmCancel } from './sql/confirm-cancel.ts';
+import { CountTasks } from './sql/count-tasks.ts';
+import { CountUnfinished } from './sql/count-unfinished.ts';
+import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
+import { CreateTaskBatch } from './sql/create-task-batch.ts';
+import { CreateTasks } from './sql/create-tasks.ts';
+import { DeleteTask } from './sql/delete-task.ts';
+import { EndTasks } from './sql/end-tasks.ts';
+import { ListChildren } from './sql/list-children.ts';
+import { ListTasks } from './sql/list-tasks.ts';
+import { OpenKeyCounters } from './sql/open-key-counters.ts';
+import { TaskPartitions } from './sql/task-partitions.ts';
+import { PurgeRows } from './sql/purge-rows.ts';
+import { ReadLine } from './sql/read-line.ts';
+import { ReadPace } from './sql/read-pace.ts';
+import { ReadNextPlace } from './sql/read-next-place.ts';
+import { ReadPlaces } from './sql/read-places.ts';
+import { ReadTasks } from './sql/read-tasks.ts';
+import { ReadTimelines } from './sql/read-timelines.ts';
+import { RecordPace } from './sql/record-pace.ts';
+import { RecordProgress } from './sql/record-progress.ts';
+import { RecordSubmit } from './sql/record-submit.ts';
+import { RenewLeases } from './sql/renew-leases.ts';
+import { ReplaceResult } from './sql/replace-result.ts';
+import { TakeLeases } from './sql/take-leases.ts';
+import { WatchLoad } from './sql/watch-load.ts';
+import { WatchTasks } from './sql/watch-tasks.ts';
+import { PauseTasks } from './sql/pause-tasks.ts';
+import { WakeParked } from './sql/wake-parked.ts';
+
+/** The providers of `sql/`: each runs the statements of one act. */
+export const STATEMENTS = [
+  AgePriorities,
+  BatchTasks,
+  ChangedTasks,
+  ClaimTasks,
+  ConfirmCancel,
+  CountTasks,
+  CountUnfinished,
+  CreateKeyedTasks,
+  CreateTaskBatch,
+  CreateTasks,
+  DeleteTask,
+  EndTasks,
+  ListChildren,
+  ListTasks,
+  OpenKeyCounters,
+  TaskPartitions,
+  PurgeRows,
+  ReadLine,
+  ReadPace,
+  ReadNextPlace,
+  ReadPlaces,
+  ReadTasks,
+  ReadTimelines,
+  RecordPace,
+  RecordProgress,
+  RecordSubmit,
+  RenewLeases,
+  ReplaceResult,
+  TakeLeases,
+  WatchLoad,
+  WatchTasks,
+  PauseTasks,
+  WakeParked,
+];

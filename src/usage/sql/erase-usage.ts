@@ -1,0 +1,56 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
+import { readThrough } from '../../auth/erasure/read-through.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/** Rows of one piece. */
+const ROWS = 5_000;
+
+/** A piece of the ledger, in order: no index of the keys holds the rows that no sum contains yet. */
+const SEE: Statement = {
+  name: 'usage.see_ledger',
+  text: `
+    with seen as (
+      select task_id, api_key_id, metadata is not null as has_texts from usage_ledger
+      where task_id > $2 order by task_id limit ${ROWS}
+    )
+    select max(task_id) as last, array_agg(task_id) filter (where api_key_id = $1 and has_texts) as ids from seen`,
+};
+const BLANK: Statement = {
+  name: 'usage.blank_ledger',
+  text: 'update usage_ledger set metadata = null where task_id = any($1::text[])',
+};
+/** The sums by metadata. Each task is also in a sum without. */
+const DELETE_SUMS: Statement = {
+  name: 'usage.erase_sums',
+  text: `
+    delete from usage_sums where ctid = any(array(
+      select ctid from usage_sums where api_key_id = $1 and metadata_key <> '' limit ${ROWS}))`,
+};
+
+/**
+ * Takes the key's metadata, its only texts, out of its usage. The numbers stay until USAGE_RETENTION_DAYS: they are
+ * money. The ledger first: what is added to the sums afterwards has no metadata. Raw SQL because the pieces are
+ * bounded.
+ */
+@Injectable()
+export class EraseUsage implements OnModuleInit {
+  constructor(
+    private readonly sql: Sql,
+    private readonly steps: ErasureSteps,
+  ) {}
+
+  onModuleInit(): void {
+    this.steps.register('usage', async (work) => {
+      await readThrough(this.sql, work, SEE, async (tx, ids) => {
+        const { rowCount } = await tx.query({ ...BLANK, values: [ids] });
+        return { usage_records: rowCount ?? 0 };
+      });
+      await work.repeat(async (tx) => {
+        const { rowCount } = await tx.query({ ...DELETE_SUMS, values: [work.apiKeyId] });
+        return { erased: {}, mayBeMore: rowCount === ROWS };
+      });
+      return 'done';
+    });
+  }
+}

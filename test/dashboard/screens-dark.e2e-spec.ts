@@ -1,3 +1,0 @@
-import { describeScreens } from './support/screens.ts';
-
-describeScreens('dark');

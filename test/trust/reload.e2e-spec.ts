@@ -1,0 +1,162 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/platform/database/embedded/embedded-postgres.ts';
+import { testEnv } from '../support/test-env.ts';
+import { aCat, aFailure, type ErrorBody } from '../support/clients/api.ts';
+import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+import { TEST_FOLDER } from '../support/test-context.ts';
+import { eventually } from '../support/wait.ts';
+
+/** A server of its own, because its only role gets other passwords. */
+describe('a SIGHUP', () => {
+  const folder = mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'reload-'));
+  const openai = new OpenaiStub();
+  let server: EmbeddedPostgres;
+  let url: string;
+  let service: ServiceProcess;
+  let env: Record<string, string>;
+
+  const put = (name: string, value: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, value);
+    return path;
+  };
+
+  beforeAll(async () => {
+    await openai.start();
+    server = await startEmbeddedPostgres(join(folder, 'server'), { fsync: false });
+    url = server.url;
+    ({ env } = await testEnv('', {
+      LOG_LEVEL: 'info',
+      SHUTDOWN_GRACE_S: '5',
+      PROVIDER_POLL_INTERVAL_MS: '200',
+      DATABASE_URL_FILE: put('url', url),
+      OPENAI_API_KEY_FILE: put('openai', openai.key),
+      OPENAI_BASE_URL: openai.baseUrl,
+      PROVIDERS: put(
+        'providers.yaml',
+        'models: { gpt-image-2: [{ provider: openai, model: gpt-image-2 }], sora-2: [{ provider: openai, model: sora-2 }] }',
+      ),
+    }));
+    delete env.DATABASE_URL;
+    service = await spawnService(env);
+  }, 120_000);
+  afterAll(async () => {
+    await service?.kill('SIGTERM');
+    await openai.stop();
+    await server?.leave();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const logged = (text: string): number => service.output().split(text).length - 1;
+  /** @returns what the log says about a variable */
+  const reload = async (event: string, variable: string): Promise<string> => {
+    const line = () =>
+      service
+        .output()
+        .split('\n')
+        .filter((text) => text.includes(event) && text.includes(variable));
+    const before = line().length;
+    service.child.kill('SIGHUP');
+    await eventually(event, async () => line().length > before);
+    return line().at(-1)!;
+  };
+  const withPassword = (password: string): string => Object.assign(new URL(url), { password }).href;
+  /** As an operator does it, who then writes the file. */
+  const changePassword = async (password: string): Promise<void> => {
+    await asOperator(`alter role current_user password '${password}'`);
+    url = withPassword(password);
+  };
+  const asOperator = async (statement: string): Promise<void> => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  };
+  /** The next statement of the service needs a new connection, and so does its bus. */
+  const cutConnections = () =>
+    asOperator(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'darkroom%'`);
+  const canWrite = async () => (await service.api.create(aFailure)).status === 201;
+  const expectConnected = async () => {
+    await eventually('a new connection', canWrite, 20_000);
+    await eventually('the bus', async () => {
+      const { body } = await service.api.get<{ checks: Record<string, string> }>('/readyz');
+      return body.checks.events === 'ok' && body.checks.database === 'ok';
+    });
+  };
+
+  it('puts a new password of the database in force, while requests go on', async () => {
+    await changePassword('second');
+    put('url', url);
+    const waiting = service.api.create({ model: 'gpt-image-2', prompt: 'A cat' }, { prefer: 'wait=60' });
+    expect(await reload('setting.reloaded', 'DATABASE_URL')).toContain('"level":"info"');
+    expect((await waiting).body.status).toBe('succeeded');
+    await cutConnections();
+    await expectConnected();
+  }, 120_000);
+
+  it('leaves the password in force when the file is broken, or names another database', async () => {
+    for (const [content, fault] of [
+      ['', 'is empty'],
+      ['mysql://a:b@c/d', 'must be an address starting with postgres://'],
+      [withPassword('third').replace(/\/[^/]*$/, '/other'), 'must differ in user and password only'],
+    ] as const) {
+      put('url', content);
+      expect(await reload('setting.refused', 'DATABASE_URL')).toContain(fault);
+    }
+    expect(service.output()).not.toContain('third');
+    await cutConnections();
+    await expectConnected();
+    put('url', url);
+  }, 120_000);
+
+  it('puts a new credential of a provider in force, and keeps the old one if its file is missing', async () => {
+    const before = logged('setting.reloaded');
+    put('openai', 'sk-revoked-at-the-provider');
+    await reload('setting.reloaded', 'OPENAI_API_KEY');
+    const refused = await service.api.create<ErrorBody & { status: string }>(aCat, { prefer: 'wait=60' });
+    expect(refused.body.status).toBe('failed');
+    put('openai', openai.key);
+    await reload('setting.reloaded', 'OPENAI_API_KEY');
+    await rm(join(folder, 'openai'));
+    expect(await reload('setting.refused', 'OPENAI_API_KEY')).toContain('ENOENT');
+    put('openai', 'sk-one-line\nsk-another-line');
+    expect(await reload('setting.refused', 'OPENAI_API_KEY')).toContain('must be one line');
+    expect((await service.api.create(aCat, { prefer: 'wait=60' })).body.status).toBe('succeeded');
+    expect(logged('setting.reloaded')).toBe(before + 2);
+    expect(service.output()).not.toContain('sk-revoked');
+    put('openai', openai.key);
+  }, 120_000);
+
+  it('lets a film that is being polled go on with the new credential', async () => {
+    openai.pollsToComplete = 1_000_000;
+    const { status, body } = await service.api.create({
+      model: 'sora-2',
+      prompt: 'A boat',
+      resolution: '720P',
+      duration: 4,
+    });
+    expect(status).toBe(201);
+    await eventually('a poll', async () => [...openai.jobs.values()].some(({ polls }) => polls > 0));
+    openai.secondKey = 'sk-another';
+    put('openai', 'sk-another');
+    await reload('setting.reloaded', 'OPENAI_API_KEY');
+    openai.key = 'sk-another'; // the first one is revoked
+    openai.pollsToComplete = 0;
+    expect((await service.api.untilFinal(body.task_id)).status).toBe('succeeded');
+  }, 120_000);
+
+  it('changes nothing when the file .env cannot be read', async () => {
+    const file = join(env.DATA_DIR!, '.env');
+    await mkdir(file);
+    expect(await reload('log_levels.refused', 'EISDIR')).toContain('"level":"warn"');
+    expect((await service.api.create(aCat, { prefer: 'wait=60' })).body.status).toBe('succeeded');
+    await rm(file, { recursive: true });
+  }, 120_000);
+});
