@@ -14,28 +14,26 @@ const folder = join(root, 'dist/client-package');
 
 const options: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  lib: ['lib.esnext.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-  types: ['node'],
-  strict: true,
+  module: ts.ModuleKind.ESNext,
   verbatimModuleSyntax: true,
-  allowImportingTsExtensions: true,
   rewriteRelativeImportExtensions: true,
-  declaration: true,
-  rootDir: source,
-  outDir: folder,
 };
 
 await rm(folder, { recursive: true, force: true });
 const files = globSync('**/*.ts', { cwd: source })
   .filter((path) => !path.endsWith('.spec.ts'))
   .map((path) => join(source, path));
-for (const fileName of files.filter((path) => !path.endsWith('.gen.ts') && !path.startsWith(element))) {
+for (const fileName of files) {
+  const text = await readFile(fileName, 'utf8');
+  const name = relative(source, fileName).replace(/\.ts$/, '');
+  // Each file alone: its exports state their types, as `isolatedDeclarations` demands, so no program is checked here.
+  const { outputText } = ts.transpileDeclaration(text, { fileName, compilerOptions: options });
+  // The compiler rewrites imports in scripts, but not in declarations.
+  await write(`${name}.d.ts`, outputText.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
+  if (name.endsWith('.gen') || fileName.startsWith(element)) continue;
   // Comments are for readers of the types.
-  const compilerOptions = { ...options, removeComments: true, module: ts.ModuleKind.ESNext };
-  const { outputText } = ts.transpileModule(await readFile(fileName, 'utf8'), { fileName, compilerOptions });
-  await write(relative(source, fileName).replace(/\.ts$/, '.js'), outputText);
+  const script = ts.transpileModule(text, { fileName, compilerOptions: { ...options, removeComments: true } });
+  await write(`${name}.js`, script.outputText);
 }
 // One file, so that a page without a bundler loads it as it is.
 await build({
@@ -49,10 +47,6 @@ await build({
     minify: true,
   },
 });
-// The compiler rewrites imports in scripts, but not in declarations.
-const writeTypes: ts.WriteFileCallback = (path, text) =>
-  ts.sys.writeFile(path, text.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
-ts.createProgram(files, options).emit(undefined, writeTypes, undefined, true);
 for (const name of ['package.json', 'README.md']) await copyFile(join(source, name), join(folder, name));
 await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 

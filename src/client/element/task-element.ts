@@ -28,7 +28,7 @@ const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
  * `--darkroom-accent`, `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
  */
 export class DarkroomTask extends Base {
-  static readonly observedAttributes = ['src', 'alt', 'poll'];
+  static readonly observedAttributes: readonly string[] = ['src', 'alt', 'poll'];
 
   /** The newest state seen. */
   task: Task | null = null;
