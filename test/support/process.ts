@@ -20,13 +20,16 @@ export const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathna
 /** The same program from its modules, for a test that looks at what is loaded. */
 export const MODULES_MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
+/** As with `npm start`. */
+const NODE_COMPILE_CACHE = new URL('../../node_modules/.cache/compiled', import.meta.url).pathname;
+
 /**
  * Starts the built program and waits until it prints that it is ready.
  * @param main of another build
  */
 export async function spawnService(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE, ...env },
     cwd: env.DATA_DIR,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
