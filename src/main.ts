@@ -1,3 +1,4 @@
+import './hangup.ts'; // first: a signal may come while the rest is loaded
 import 'reflect-metadata';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { exitWhenIdle } from './exit-when-idle.ts';

@@ -1,4 +1,5 @@
 import { exitWhenIdle } from './exit-when-idle.ts';
+import { serveHangups } from './hangup.ts';
 import { collectGarbage } from './platform/collect-garbage.ts';
 import type { Config } from './platform/config.ts';
 import type { OpenDatabase } from './platform/database/open-database.ts';
@@ -36,6 +37,5 @@ export async function serve(config: Config, environment: Environment, database?:
     service.reload();
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  // Of a terminal, SIGHUP says that it was closed.
-  process.on('SIGHUP', process.stdin.isTTY ? stop : reload);
+  serveHangups({ reload, stop });
 }

@@ -23,11 +23,24 @@ export const MODULES_MAIN = new URL('../../dist/main.js', import.meta.url).pathn
 /** As with `npm start`. */
 const NODE_COMPILE_CACHE = new URL('../../node_modules/.cache/compiled', import.meta.url).pathname;
 
+/** A process that may not be ready yet. */
+export interface StartingProcess extends ServiceProcess {
+  /** Waits until it prints that it is ready. If it does not, it is killed, because the caller may have no handle to it. */
+  untilReady(): Promise<void>;
+}
+
 /**
  * Starts the built program and waits until it prints that it is ready.
  * @param main of another build
  */
 export async function spawnService(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+  const service = launchService(env, main);
+  await service.untilReady();
+  return service;
+}
+
+/** Starts the built program. */
+export function launchService(env: Record<string, string>, main = MAIN): StartingProcess {
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE, ...env },
     cwd: env.DATA_DIR,
@@ -38,27 +51,27 @@ export async function spawnService(env: Record<string, string>, main = MAIN): Pr
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = once(child, 'exit');
 
-  const service: ServiceProcess = {
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      await ended;
+    }
+  };
+  const isReady = async (): Promise<boolean> => {
+    const end = child.exitCode ?? child.signalCode;
+    if (end !== null) throw new Error(`It ended with ${end}:\n${output}`);
+    return output.includes('Darkroom is ready');
+  };
+
+  return {
     child,
     api: new Api(env.PUBLIC_URL as string, env.BOOTSTRAP_API_KEY as string),
     output: () => output,
-    kill: async (signal) => {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill(signal);
-        await ended;
-      }
-    },
+    kill,
+    untilReady: () =>
+      eventually('the service to start', isReady, START_MS).catch(async (error: unknown) => {
+        await kill('SIGKILL');
+        throw error;
+      }),
   };
-  await eventually(
-    'the service to start',
-    async () => {
-      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${output}`);
-      return output.includes('Darkroom is ready');
-    },
-    START_MS,
-  ).catch(async (error: unknown) => {
-    await service.kill('SIGKILL'); // the caller has no handle to it
-    throw error;
-  });
-  return service;
 }

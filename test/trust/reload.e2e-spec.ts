@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -9,7 +10,7 @@ import {
 } from '../../src/platform/database/embedded/embedded-postgres.ts';
 import { testEnv } from '../support/test-env.ts';
 import { aCat, aFailure, type ErrorBody } from '../support/clients/api.ts';
-import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { launchService, type ServiceProcess, spawnService } from '../support/process.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { TEST_FOLDER } from '../support/test-context.ts';
 import { eventually } from '../support/wait.ts';
@@ -150,6 +151,30 @@ describe('a SIGHUP', () => {
     openai.key = 'sk-another'; // the first one is revoked
     openai.pollsToComplete = 0;
     expect((await service.api.untilFinal(body.task_id)).status).toBe('succeeded');
+  }, 120_000);
+
+  it('that comes while the process starts is kept until it has started', async () => {
+    const path = join(folder, 'openai-late');
+    execFileSync('mkfifo', [path]); // whoever reads it waits until it is written
+    const { env: own } = await testEnv(url);
+    const { PORT, PUBLIC_URL, DATA_DIR } = own as Record<string, string>;
+    const { LOG_LEVEL: _, ...settings } = { ...env, PORT, PUBLIC_URL, DATA_DIR } as Record<string, string>;
+    const late = launchService({ ...settings, OPENAI_API_KEY_FILE: path });
+    try {
+      const pipe = await open(path, 'w'); // the process has read .env, and reads its secrets now
+      writeFileSync(join(DATA_DIR!, '.env'), 'LOG_LEVEL=debug');
+      for (let sent = 0; sent < 3; sent += 1) late.child.kill('SIGHUP');
+      await rename(put('openai-next', openai.key), path);
+      await pipe.write(openai.key);
+      await pipe.close();
+      await late.untilReady();
+      await eventually('the signal to be served', async () =>
+        /"log_levels\.changed"[^\n]*"log_level":"debug"/.test(late.output()),
+      );
+      expect((await late.api.get('/readyz')).status).toBe(200);
+    } finally {
+      await late.kill('SIGKILL');
+    }
   }, 120_000);
 
   it('changes nothing when the file .env cannot be read', async () => {
