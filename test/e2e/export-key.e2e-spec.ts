@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -8,7 +17,7 @@ import { BatchClient } from '../support/clients/batches.ts';
 import { aPicture, FilesClient, sha256 } from '../support/clients/files.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
-import { darkroom } from '../support/darkroom-command.ts';
+import { darkroom, killDarkroomWhen } from '../support/darkroom-command.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 
 /** More than two pages. */
@@ -152,6 +161,34 @@ describe('darkroom keys export', () => {
     expect(sha256(copied)).toBe(sha256(inline));
   });
 
+  it('leaves nothing that looks whole when it is killed, and the next run begins again', async () => {
+    const { id } = await fullKey('killed');
+    const out = join(folder, 'killed');
+    const command = ['keys', 'export', id, '--out', out, '--files'];
+    const written = () => (existsSync(out) ? readdirSync(out, { recursive: true, encoding: 'utf8' }) : []);
+    await database.query('begin; lock table batches in access exclusive mode'); // whoever reads it waits
+    const isHalfWay = () => written().some((name) => name.endsWith('batches.ndjson'));
+    expect(await killDarkroomWhen(isHalfWay, command, service.env).finally(() => database.query('rollback'))).toBe(
+      'SIGKILL',
+    );
+    expect(readdirSync(out)).toEqual(['unfinished-export']);
+    expect(written()).toContain(join('unfinished-export', 'tasks.ndjson'));
+
+    const again = async () => {
+      expect(await darkroom(command, service.env)).toMatchObject({ code: 0 });
+      expect(manifestOf(out)).toMatchObject({ kinds: { tasks: { lines: 2 } }, files: { count: 3, missing: [] } });
+      const names = Object.values(manifestOf(out).kinds).map(({ file }) => file);
+      expect(readdirSync(out).toSorted()).toEqual([...names, 'files', 'manifest.json'].toSorted());
+    };
+    await again();
+
+    // Killed while it gave the files their names.
+    mkdirSync(join(out, 'unfinished-export'));
+    for (const name of ['manifest.json', 'usage.ndjson'])
+      renameSync(join(out, name), join(out, 'unfinished-export', name));
+    await again();
+  });
+
   it('refuses a folder with anything in it, and a key that does not exist', async () => {
     const { id } = await anotherKey(service.api);
     const full = join(folder, 'full');
@@ -161,6 +198,9 @@ describe('darkroom keys export', () => {
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain('is not empty');
     expect(readdirSync(full)).toEqual(['mine.txt']);
+    mkdirSync(join(full, 'unfinished-export'));
+    expect((await darkroom(['keys', 'export', id, '--out', full], service.env)).err).toContain('is not empty');
+    expect(readdirSync(full)).toEqual(['mine.txt', 'unfinished-export']);
     const missing = join(folder, 'missing');
     const unknown = await darkroom(['keys', 'export', 'key_01jd8e5t9kf3qs7m2v4xw6yzab', '--out', missing], service.env);
     expect(unknown.code).not.toBe(0);

@@ -1,6 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { eventually } from './wait.ts';
 
 const COMMAND = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
+
+/** The command loads the service, which takes long on a busy machine. */
+const START_MS = 60_000;
 
 export interface CommandRun {
   code: number;
@@ -16,3 +21,22 @@ export const darkroom = (args: string[], env: Record<string, string>): Promise<C
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
   });
+
+/** Starts the built command, and kills it as soon as `met` says so. */
+export async function killDarkroomWhen(
+  met: () => boolean,
+  args: string[],
+  env: Record<string, string>,
+): Promise<NodeJS.Signals | null> {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  try {
+    await eventually('the command to be half way', async () => met(), START_MS);
+  } finally {
+    child.kill('SIGKILL');
+  }
+  return (await ended)[1];
+}

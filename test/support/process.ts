@@ -68,10 +68,11 @@ export function launchService(env: Record<string, string>, main = MAIN): Startin
     api: new Api(env.PUBLIC_URL as string, env.BOOTSTRAP_API_KEY as string),
     output: () => output,
     kill,
-    untilReady: () =>
-      eventually('the service to start', isReady, START_MS).catch(async (error: unknown) => {
+    untilReady: async () => {
+      await eventually('the service to start', isReady, START_MS).catch(async (error: unknown) => {
         await kill('SIGKILL');
         throw error;
-      }),
+      });
+    },
   };
 }

@@ -11,6 +11,9 @@ import type { Source } from './kinds.ts';
 /** Files at the same time: a store far away answers each after tens of milliseconds. */
 const AT_ONCE = 8;
 
+/** The folder of the bytes. */
+export const FILES = 'files';
+
 export interface ExportedFiles {
   count: number;
   bytes: number;
@@ -22,7 +25,7 @@ export interface ExportedFiles {
 
 /** Copies the bytes of these files to `files/<id>.<extension>`. */
 export async function exportFiles(source: Source, ids: AsyncIterable<string>, folder: string): Promise<ExportedFiles> {
-  await mkdir(join(folder, 'files'), { mode: 0o700 });
+  await mkdir(join(folder, FILES), { mode: 0o700 });
   const exported: ExportedFiles = { count: 0, bytes: 0, missing: [], damaged: [] };
   for await (const { id, bytes } of mapConcurrently(ids, AT_ONCE, (id) => exportFile(source, id, folder))) {
     if (typeof bytes === 'string') exported[bytes].push(id);
@@ -44,9 +47,12 @@ async function exportFile({ of }: Source, id: string, folder: string): Promise<E
   const found = await of(FileContents).find(id);
   if (!found || !hasContent(found)) return { id, bytes: 'missing' };
   try {
-    const path = join(folder, 'files', filenameOf(id, found.contentType));
+    const path = join(folder, FILES, filenameOf(id, found.contentType));
     const content = await of(Storage).open(found.storageKey);
-    const { bytes, sha256 } = await digestInto(content, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    const { bytes, sha256 } = await digestInto(
+      content,
+      createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
+    );
     if (sha256 === found.sha256) return { id, bytes };
     await rm(path);
     return { id, bytes: 'damaged' };

@@ -1,5 +1,4 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -17,7 +16,8 @@ import { UsageModule } from '../../usage/usage.module.ts';
 import { WebhooksModule } from '../../webhooks/webhooks.module.ts';
 import { type Digest, digestInto } from '../backup/digest.ts';
 import { withService } from '../with-service.ts';
-import { type ExportedFiles, exportFiles } from './export-files.ts';
+import { type ExportedFiles, exportFiles, FILES } from './export-files.ts';
+import { beginExport, finishExport } from './export-folder.ts';
 import { KINDS, type Kind, type Source, sourceOf } from './kinds.ts';
 
 /** Raised when the folder is laid out in another way. */
@@ -64,35 +64,25 @@ export async function exportKey(id: string, { out, files, json }: ExportOptions)
   const manifest = await withService(MODULES, async (app, config) => {
     const apiKey = await app.get(DataSource, { strict: false }).getRepository(ApiKey).findOneBy({ id });
     if (!apiKey) throw new Error(`There is no API key ${id}.`);
-    await makeFolder(folder);
+    const draft = await beginExport(folder, [...Object.keys(KINDS).map(fileOf), FILES]);
     const source = sourceOf(app, apiKey, config.usageRetentionDays);
     const exported_at = new Date().toISOString();
     const kinds: Manifest['kinds'] = {};
-    for (const [name, kind] of Object.entries(KINDS)) kinds[name] = await exportKind(source, kind, folder, name);
-    const bytes = files ? await exportFiles(source, fileIds(folder), folder) : null;
-    return writeManifest(folder, {
-      format: FORMAT,
-      version: VERSION,
-      api_key_id: id,
-      exported_at,
-      kinds,
-      files: bytes,
-    });
+    for (const [name, kind] of Object.entries(KINDS)) kinds[name] = await exportKind(source, kind, draft, name);
+    const bytes = files ? await exportFiles(source, fileIds(draft), draft) : null;
+    const written: Manifest = { format: FORMAT, version: VERSION, api_key_id: id, exported_at, kinds, files: bytes };
+    await finishExport(folder, written);
+    return written;
   });
   if (json) return console.log(JSON.stringify(manifest, null, 2));
   const lines = Object.entries(manifest.kinds).map(([name, kind]) => `${kind.lines} ${name}`);
   console.error(`${lines.join(', ')}${filesIn(manifest)} are in ${folder}.`);
 }
 
-/** @throws Error for the operator if there is anything in it */
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0)
-    throw new Error(`${folder} is not empty. An export needs a folder of its own.`);
-}
+const fileOf = (kind: string): string => `${kind}.ndjson`;
 
 async function exportKind(source: Source, kind: Kind, folder: string, name: string): Promise<ExportedKind> {
-  const file = `${name}.ndjson`;
+  const file = fileOf(name);
   let lines = 0;
   async function* text(): AsyncGenerator<Buffer> {
     for await (const item of kind(source)) {
@@ -100,14 +90,14 @@ async function exportKind(source: Source, kind: Kind, folder: string, name: stri
       yield Buffer.from(`${JSON.stringify(item)}\n`);
     }
   }
-  const target = createWriteStream(join(folder, file), { flags: 'wx', mode: 0o600 });
+  const target = createWriteStream(join(folder, file), { flags: 'wx', mode: 0o600, flush: true });
   const digest = await digestInto(Readable.from(text()), target);
   return { file, lines, ...digest };
 }
 
 /** From the lines that were just written: the ids of all files would not fit in memory. */
 async function* fileIds(folder: string): AsyncGenerator<string> {
-  const linesOf = (name: string) => createInterface({ input: createReadStream(join(folder, `${name}.ndjson`)) });
+  const linesOf = (name: string) => createInterface({ input: createReadStream(join(folder, fileOf(name))) });
   for await (const line of linesOf('tasks')) {
     const { result } = JSON.parse(line) as { result?: { outputs: { id: string; url: string | null }[] } };
     for (const { id, url } of result?.outputs ?? []) if (url) yield id;
@@ -116,13 +106,6 @@ async function* fileIds(folder: string): AsyncGenerator<string> {
     const { id, status } = JSON.parse(line) as { id: string; status: string };
     if (status === 'processed') yield id;
   }
-}
-
-/** Written last: a folder without it is an interrupted export. */
-async function writeManifest(folder: string, manifest: Manifest): Promise<Manifest> {
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  await writeFile(join(folder, 'manifest.json'), text, { mode: 0o600, flush: true });
-  return manifest;
 }
 
 function filesIn({ files }: Manifest): string {
