@@ -15,7 +15,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { peakMb, proportionalMb } from './support/memory.ts';
-import { type PictureSize, startPictureUpstream } from './support/picture-upstream.ts';
+import { startPictureUpstream } from './support/picture-upstream.ts';
 import { processorClock } from './support/processor-time.ts';
 import { median, report, round2 } from './support/report.ts';
 import { Bench } from './support/service.ts';
@@ -24,7 +24,7 @@ const [roundsGiven = '5', otherClone] = process.argv.slice(2);
 const ROUNDS = Number(roundsGiven);
 const CONNECTIONS = [1, 64];
 /** Of a round. */
-const PICTURES: Record<PictureSize, Record<number, number>> = {
+const PICTURES: Record<'30 kB' | '1.5 MB', Record<number, number>> = {
   '30 kB': { 1: 50, 64: 320 },
   '1.5 MB': { 1: 20, 64: 128 },
 };

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { processTree } from './process-tree.ts';
 
 /**
  * The peak memory of a process so far, from the kernel.
@@ -11,6 +12,10 @@ export const residentMb = (pid: number): number | null => megabytes('VmRSS', pid
 
 /** Its PSS now: pages that processes share count for each in proportion. */
 export const proportionalMb = (pid: number): number | null => megabytes('Pss', pid, 'smaps_rollup');
+
+/** The PSS of processes with all their children. */
+export const proportionalMbOfTree = (...pids: number[]): number =>
+  processTree(...pids).reduce((sum, pid) => sum + (proportionalMb(pid) ?? 0), 0);
 
 function megabytes(entry: string, pid: number, file: 'status' | 'smaps_rollup'): number | null {
   try {

@@ -8,6 +8,10 @@ import sharp from 'sharp';
 export interface PictureUpstream {
   /** Ends in /v1. */
   url: string;
+  /** Receives webhooks. */
+  hookUrl: string;
+  /** Webhooks that have arrived. */
+  webhooks(): number;
   /** @returns the bytes of the picture that it answers with from now on */
   use(size: PictureSize): number;
   close(): void;
@@ -15,23 +19,32 @@ export interface PictureUpstream {
 
 export type PictureSize = keyof typeof SIDES;
 
-/** Of square pictures with 4 bits of noise in each of 3 channels, in pixels: PNGs of some 30 kB and 1.5 MB. */
-const SIDES = { '30 kB': 140, '1.5 MB': 1000 } as const;
+/** Of square pictures with 4 bits of noise in each of 3 channels, in pixels: PNGs of some 5 kB, 30 kB and 1.5 MB. */
+const SIDES = { '5 kB': 58, '30 kB': 140, '1.5 MB': 1000 } as const;
 const MASK = 0x0f;
+const HOOK = '/hook';
 
 export async function startPictureUpstream(): Promise<PictureUpstream> {
   const pictures = Object.fromEntries(
     await Promise.all(Object.entries(SIDES).map(async ([name, side]) => [name, await noise(side)])),
   ) as Record<PictureSize, Buffer>;
   let answer = Buffer.alloc(0);
+  let webhooks = 0;
   const server = createServer((request, reply) => {
     request.resume().on('end', () => {
+      if (request.url === HOOK) {
+        webhooks += 1;
+        return void reply.writeHead(204).end();
+      }
       reply.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer);
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${origin}/v1`,
+    hookUrl: origin + HOOK,
+    webhooks: () => webhooks,
     use(size) {
       const usage = { input_tokens: 12, output_tokens: 4160, total_tokens: 4172 };
       const data = [{ b64_json: pictures[size].toString('base64') }];

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { numbersIn, processTree, readText } from './process-tree.ts';
 
 /**
  * Counts the processor time of processes from now on, from the kernel. Unlike a rate, it hardly depends on other work of the
@@ -16,42 +16,16 @@ export function processorClock(...pids: number[]): () => number {
 }
 
 /** Milliseconds per process. */
-function usedBy(pids: number[]): Map<number, number> {
-  const parents = parentOf();
-  const belongs = (pid: number): boolean => pids.includes(pid) || (parents.has(pid) && belongs(parents.get(pid)!));
-  return new Map([...parents.keys()].filter(belongs).map((pid) => [pid, usedByOne(pid)]));
-}
-
-function parentOf(): Map<number, number> {
-  const parents = new Map<number, number>();
-  for (const pid of numbersIn('/proc')) {
-    const [, parent] = /\) \S (\d+)/.exec(read(`/proc/${pid}/stat`)) ?? [];
-    if (parent !== undefined) parents.set(pid, Number(parent));
-  }
-  return parents;
-}
+const usedBy = (pids: number[]): Map<number, number> =>
+  new Map(processTree(...pids).map((pid) => [pid, usedByOne(pid)]));
 
 /** The first number in schedstat: nanoseconds on a processor. */
 function usedByOne(pid: number): number {
   const threads = numbersIn(`/proc/${pid}/task`);
   return (
-    threads.reduce((sum, thread) => sum + (Number.parseInt(read(`/proc/${pid}/task/${thread}/schedstat`)) || 0), 0) /
-    1e6
+    threads.reduce(
+      (sum, thread) => sum + (Number.parseInt(readText(`/proc/${pid}/task/${thread}/schedstat`)) || 0),
+      0,
+    ) / 1e6
   );
-}
-
-function numbersIn(folder: string): number[] {
-  try {
-    return readdirSync(folder).map(Number).filter(Boolean);
-  } catch {
-    return []; // the process has ended, or this is not Linux
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
