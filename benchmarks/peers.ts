@@ -27,6 +27,7 @@ import { median, report, round2 } from './support/report.ts';
 const [venvGiven, roundsGiven = '5'] = process.argv.slice(2);
 if (venvGiven === undefined) throw new Error('Name the folder of a Python environment with litellm[proxy].');
 const venv = resolve(venvGiven);
+const version = liteLlmVersion(venv); // first: it fails before anything runs
 const ROUNDS = Number(roundsGiven);
 const CONNECTIONS = [1, 64];
 /** Of a round. */
@@ -119,7 +120,7 @@ try {
 }
 await report('peers', rows, {
   rounds: ROUNDS,
-  LiteLLM: liteLlmVersion(venv),
+  LiteLLM: version,
   'load of the machine': `${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}`,
   'calls repeated after a 503': retries,
 });
