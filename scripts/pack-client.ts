@@ -4,6 +4,7 @@ import { globSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { isolatedDeclaration } from 'rolldown/experimental';
 import ts from 'typescript';
 import { build } from 'vite';
 
@@ -27,9 +28,11 @@ for (const fileName of files) {
   const text = await readFile(fileName, 'utf8');
   const name = relative(source, fileName).replace(/\.ts$/, '');
   // Each file alone: its exports state their types, as `isolatedDeclarations` demands, so no program is checked here.
-  const { outputText } = ts.transpileDeclaration(text, { fileName, compilerOptions: options });
-  // The compiler rewrites imports in scripts, but not in declarations.
-  await write(`${name}.d.ts`, outputText.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
+  // TypeScript's own transpileDeclaration declares members with names such as [Symbol.asyncIterator] twice.
+  const { code, errors } = await isolatedDeclaration(fileName, text);
+  if (errors[0]) throw new Error(`${fileName}: ${errors[0].message}`);
+  // Imports of scripts are rewritten below, those of declarations are not.
+  await write(`${name}.d.ts`, code.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
   if (name.endsWith('.gen') || fileName.startsWith(element)) continue;
   // Comments are for readers of the types.
   const script = ts.transpileModule(text, { fileName, compilerOptions: { ...options, removeComments: true } });
