@@ -3,14 +3,15 @@
  *
  *     npm run build && npm run bench -- partitions [finished tasks, 100000000] [seconds a round, 2] [rounds, 5]
  *
- * Two databases with one API process (ROLE=api) each. One keeps 1,000 finished tasks in the partitions of a new
+ * Two databases with one API process (ROLE=api) each. One keeps 20,000 finished tasks in the partitions of a new
  * installation. The other has one partition for each of the last 29 days and one for today. They are filled by
  * simulation: lean rows of finished tasks are inserted into unlogged tables without indexes, which then become
  * partitions. First a part of them is written, to learn how many bytes a task takes; if all would not fit in the free
  * space of the disk, fewer are written, and the result says how many. Rounds alternate, and results are medians.
  * `ratio` is large / small in requests a second at 64 connections; below 1 is slower.
  *
- * The finished tasks of the small side are answered from memory, those of the large one by the database. "POST to end"
+ * "GET finished, any" asks for twice the tasks that a process caches or more, in turn, so that the database answers on both
+ * sides. Each is read once before the rounds: what a disk takes for a page that is not in memory is no part of this. "POST to end"
  * is the claim: a worker whose provider answers at once, and tasks one at a time, in tasks a second.
  */
 import autocannon from 'autocannon';
@@ -27,7 +28,8 @@ import { Bench } from './support/service.ts';
 const WANTED = Number(process.argv[2] ?? 100_000_000);
 const SECONDS = Number(process.argv[3] ?? 2);
 const ROUNDS = Number(process.argv[4] ?? 5);
-const SMALL = 1_000;
+/** Every second one is of the measured key: twice what a process caches, so that the database answers on both sides. */
+const SMALL = 20_000;
 const PARTITIONS = 30;
 /** All but that of today. */
 const FULL = PARTITIONS - 1;
@@ -131,10 +133,15 @@ class Side {
     return () => this.load({ url: `${this.url}/v1/tasks/${task_id}` });
   }
 
-  getAny(): Promise<Load> {
+  getAny(options: Partial<autocannon.Options> = {}): Promise<Load> {
     let nth = 0;
     const path = () => `/v1/tasks/${this.finished[nth++ % this.finished.length]}`;
-    return this.load({ requests: [{ setupRequest: (request) => ({ ...request, path: path() }) }] });
+    return this.load({ ...options, requests: [{ setupRequest: (request) => ({ ...request, path: path() }) }] });
+  }
+
+  /** Brings the pages of what `getAny` asks for into memory. */
+  async readAny(): Promise<void> {
+    await this.getAny({ amount: this.finished.length });
   }
 
   list(): Promise<Load> {
@@ -174,7 +181,7 @@ class Side {
   private load(options: Partial<autocannon.Options>): Promise<Load> {
     const pids = [this.bench.pidOf(this.url), this.bench.databasePid];
     return load(
-      { url: this.url, headers: this.auth, ...options, connections: CONNECTIONS, duration: SECONDS },
+      { url: this.url, headers: this.auth, duration: SECONDS, ...options, connections: CONNECTIONS },
       ...pids,
     );
   }
@@ -195,6 +202,8 @@ try {
   };
   const [unfinishedOfLarge, unfinishedOfSmall] = [await large.getUnfinished(), await small.getUnfinished()];
   rows['GET unfinished'] = await compare(ROUNDS, ['large', unfinishedOfLarge], ['small', unfinishedOfSmall]);
+  await large.readAny();
+  await small.readAny();
   await ask('GET finished, any', (side) => side.getAny());
   await ask('list', (side) => side.list());
   await ask('POST', (side) => side.post());

@@ -31,7 +31,7 @@ const FINISHED_ROWS = `
          case status when 'failed' then 40 else 100 end, 6,
          json_build_object('prompt', 'A lighthouse at dusk, number ' || nth || ', waves breaking on the rocks below, oil on canvas',
                            'aspect_ratio', '16:9', 'resolution', case kind when 'image' then '1K' else '720P' end, 'n', 1),
-         case when nth % 3 = 0 then jsonb_build_object('order', nth::text) else '{}' end,
+         case when nth % 3 = 0 then jsonb_build_object('order', nth::text, 'shop', 'north') else '{}' end,
          at, at + interval '1 s', at + interval '9 s', at + interval '1 h', at + interval '30 days', 1, 1, 'sandbox', '',
          at + interval '1 s',
          case status when 'succeeded' then json_build_array(json_build_object(

@@ -12,6 +12,7 @@ import { DeleteTask } from './sql/delete-task.ts';
 import { EndTasks } from './sql/end-tasks.ts';
 import { ListChildren } from './sql/list-children.ts';
 import { ListTasks } from './sql/list-tasks.ts';
+import { MatchTasks } from './sql/match-tasks.ts';
 import { OpenKeyCounters } from './sql/open-key-counters.ts';
 import { TaskPartitions } from './sql/task-partitions.ts';
 import { PurgeRows } from './sql/purge-rows.ts';
@@ -48,6 +49,7 @@ export const STATEMENTS = [
   EndTasks,
   ListChildren,
   ListTasks,
+  MatchTasks,
   OpenKeyCounters,
   TaskPartitions,
   PurgeRows,

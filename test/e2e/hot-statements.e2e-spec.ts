@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
+import { restOfMatches } from '../../src/tasks/sql/match-tasks.ts';
 import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
@@ -10,6 +11,7 @@ import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { settleLate } from '../../src/tasks/sql/settle-late.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { WatchTasks } from '../../src/tasks/sql/watch-tasks.ts';
+import type { TaskFilter } from '../../src/tasks/list/task-filter.ts';
 import { TASK_TABLES } from '../../src/tasks/partitioned-tables.ts';
 import { EventsOfKey } from '../../src/webhooks/events/events-of-key.ts';
 import { EVENT_TABLES } from '../../src/webhooks/partitioned-tables.ts';
@@ -63,7 +65,12 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.list': ['tasks_of_key'],
   'tasks.list end': ['tasks_of_key'],
   'tasks.list failed': ['tasks_failed_of_key'],
-  'tasks.list failed err': ['tasks_failed_of_key'],
+  'tasks.match 2000 model': ['tasks_of_key'],
+  'tasks.match 2000 from to words': ['tasks_of_key'],
+  'tasks.match_rest model': ['tasks_facets'],
+  'tasks.match_rest by': ['tasks_facets'],
+  'tasks.match_rest meta': ['tasks_metadata'],
+  'tasks.match_rest failed err': ['tasks_errors'],
   'tasks.count': ['tasks_of_key', 'tasks_unfinished_of_key', 'tasks_failed_of_key'],
   'tasks.list batch': ['tasks_of_key', 'tasks_of_batch'],
   'tasks.create_batch': ['key_load_pkey'],
@@ -190,7 +197,13 @@ const BY_EVENT: Record<string, string[]> = {
   'webhooks.read_deliveries': ['webhook_events'],
 };
 /** Read no partition at all when the bounds of their ids are null. */
-const BOUNDED = ['tasks.list batch', 'tasks.list end', 'webhooks.list_of_event', 'webhooks.see_events'];
+const BOUNDED = [
+  'tasks.list batch',
+  'tasks.list end',
+  'tasks.match 2000 from to words',
+  'webhooks.list_of_event',
+  'webhooks.see_events',
+];
 /** Besides the first one, which holds what is older. */
 const PARTITIONS = 30;
 
@@ -234,7 +247,18 @@ describe('the statements of the hot path', () => {
     await service.api.get('/v1/tasks');
     for (let times = 0; times < 2; times += 1) await service.api.get('/v1/tasks?limit=1');
     await service.api.get('/v1/tasks?status=failed');
-    await service.api.get('/v1/tasks?error_code=provider_timeout');
+    await service.api.get('/v1/tasks?model=sora-2');
+    await service.api.get('/v1/tasks?search=cat&created_after=1&created_before=2000000000');
+    // Sent only for a key with more tasks than are compared before.
+    for (const filter of [
+      { model: 'sora-2' },
+      { source: 'mcp' },
+      { metadata: { a: 'b' } },
+      { error_code: 'worker_lost' },
+    ] satisfies TaskFilter[]) {
+      const { statement, values } = restOfMatches({ apiKeyId: 'none', filter, after: null, order: 'desc', wanted: 21 });
+      note(statement.name, statement.text, values);
+    }
     await service.api.get('/v1/tasks/counts');
     await service.api.get(`/v1/tasks?parent_task_id=${hang.body.task_id}`);
     for (const part of ['estimate', 'timeline']) await service.api.get(`/v1/tasks/${hang.body.task_id}/${part}`);

@@ -34,6 +34,7 @@ import { FileRetention1700000000037 } from './migrations/0037-file-retention.ts'
 import { SecretKeys1700000000038 } from './migrations/0038-secret-keys.ts';
 import { WebhookKeys1700000000039 } from './migrations/0039-webhook-keys.ts';
 import { WebhookPartitions1700000000040 } from './migrations/0040-webhook-partitions.ts';
+import { TaskFacets1700000000041 } from './migrations/0041-task-facets.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -81,4 +82,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   SecretKeys1700000000038,
   WebhookKeys1700000000039,
   WebhookPartitions1700000000040,
+  TaskFacets1700000000041,
 ];

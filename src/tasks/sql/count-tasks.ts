@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { equalsOrdered, hidden, hiddenTime } from '../../platform/database/planner.ts';
+import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import type { TaskCountsView } from '../list/task-counts.view.ts';
@@ -26,17 +26,19 @@ export class CountTasks {
   async count(apiKeyId: string, filter: TaskFilter): Promise<TaskCountsView> {
     const conditions = new TaskConditions([apiKeyId, MAX_COUNTED + 1]);
     conditions.restrict(filter);
-    const present = `${hiddenTime('expires_at')} > now() ${conditions.sql}`;
+    const present = `${hiddenTime('expires_at')} > now()`;
     const text = `
       select count(*) filter (where status = 'queued')::int as queued,
              count(*) filter (where status = 'running')::int as running,
              count(*) filter (where status = 'succeeded')::int as succeeded,
              count(*) filter (where status = 'failed')::int as failed
-        from ((select status from tasks
-                where api_key_id = $1::text and status in ('queued', 'running') and ${present} limit $2)
+        from ((select status from (
+                 select * from tasks
+                 where api_key_id = $1::text and status in ('queued', 'running') and ${present} ${PLANNED_SEPARATELY}) unfinished
+                where true ${conditions.sql} limit $2)
               union all
               (select status from tasks
-                where ${equalsOrdered('api_key_id', '$1::text')} and ${hidden('status')} in ('succeeded', 'failed') and ${present}
+                where ${equalsOrdered('api_key_id', '$1::text')} and ${hidden('status')} in ('succeeded', 'failed') and ${present} ${conditions.sql}
                 order by api_key_id desc, id desc limit $2)) counted`;
     const [counts] = await this.sql.run<Counts>({ name: conditions.nameOf('tasks.count'), text }, conditions.values);
     const { queued, running, succeeded, failed } = counts!;

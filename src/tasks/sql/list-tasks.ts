@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { equalsOrdered, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
+import { hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import { CachedTasks } from '../cached-tasks.ts';
-import { SHOWN, SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import type { ShownTask } from '../task.entity.ts';
+import { MatchTasks } from './match-tasks.ts';
+import { type Listed, type PageRequest, pageStatement } from './page-of-tasks.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 export interface TaskPage {
@@ -12,18 +14,6 @@ export interface TaskPage {
   tasks: ShownTask[];
   hasMore: boolean;
 }
-
-export interface PageRequest {
-  /** 1 to 100. */
-  limit: number;
-  /** Id of the last task of the previous page. */
-  after?: string | null | undefined;
-  /** `desc`, newest first, when absent. */
-  order?: 'asc' | 'desc';
-}
-
-/** A final task is its id alone. */
-type Listed = ShownTask | ({ id: string } & { [Column in Exclude<keyof ShownTask, 'id'>]: null });
 
 /**
  * Pages through the tasks of an API key; the id is the cursor, since ids sort by creation. Raw SQL because the list is a hot
@@ -42,6 +32,7 @@ export class ListTasks {
   constructor(
     private readonly sql: Sql,
     private readonly cached: CachedTasks,
+    private readonly matches: MatchTasks,
   ) {}
 
   /**
@@ -50,7 +41,9 @@ export class ListTasks {
    */
   async list(apiKeyId: string, filter: TaskFilter, request: PageRequest): Promise<TaskPage> {
     const { limit } = request;
-    const listed = await this.rows(apiKeyId, filter, request);
+    const listed = MatchTasks.isFor(filter)
+      ? await this.matches.rows(apiKeyId, filter, request)
+      : await this.rows(apiKeyId, filter, request);
     const page = listed.slice(0, limit).map((task) => (task.status === null ? this.cached.find(task.id) : task));
     const tasks = (await Promise.all(page)).filter((task) => task !== null); // those that expired just now
     return { tasks, hasMore: listed.length > limit };
@@ -89,27 +82,17 @@ export class ListTasks {
   }
 }
 
-const UNFINISHED = SHOWN.flatMap((column) => (column === 'id' ? [] : [`page.${column}`])).join(', ');
-
-/** Always uses an index that starts with (api_key_id, id), so that a page costs the same at any length of the list. */
-const pageStatement = (conditions: TaskConditions, order: 'asc' | 'desc'): Statement => ({
-  name: conditions.nameOf('tasks.list', ...(order === 'asc' ? [order] : [])),
-  text: `
-    select page.id, unfinished.* from (
-      select ${SHOWN_COLUMNS} from tasks
-      where ${equalsOrdered('api_key_id', '$1::text')} and ${hiddenTime('expires_at')} > now() ${conditions.sql}
-      order by api_key_id ${order}, id ${order} limit $2) page
-    left join lateral (select ${UNFINISHED}) unfinished on page.status in ('queued', 'running')
-    order by page.api_key_id ${order}, page.id ${order}`,
-});
-
-/** Reads all unfinished tasks of the key from the index `tasks_unfinished_of_key`, and sorts afterwards. */
+/**
+ * Reads all unfinished tasks of the key from the index `tasks_unfinished_of_key`, and compares and sorts them afterwards: an index of what the
+ * filter asks for has the finished ones too.
+ */
 function unfinishedStatement(conditions: TaskConditions): Statement {
   const text = `
     select id from (
-      select id from tasks
+      select * from tasks
       where api_key_id = $1::text and status in ('queued', 'running') and ${hiddenTime('expires_at')} > now()
-        ${conditions.sql} ${PLANNED_SEPARATELY}) unfinished
+        ${PLANNED_SEPARATELY}) unfinished
+    where true ${conditions.sql}
     order by id limit $2`;
   return { name: conditions.nameOf('tasks.unfinished'), text };
 }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { hidden } from '../../platform/database/planner.ts';
 import { patternsOf } from '../list/search-words.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import { idBoundAt } from '../../platform/schema/id-time.ts';
@@ -21,15 +22,26 @@ export class TaskConditions {
   constructor(readonly values: unknown[]) {}
 
   restrict(filter: TaskFilter): void {
+    this.restrictTimes(filter);
+    this.restrictRest(filter);
+  }
+
+  /** @param hidesId lets no index of ids be chosen. All partitions are read then */
+  restrictTimes(filter: TaskFilter, { hidesId = false } = {}): void {
+    const id = hidesId ? hidden('id') : 'id';
+    this.where('from', filter.created_after, (value) => `created_at > to_timestamp(${value}::float8)`);
+    this.where('', idBound(filter.created_after, -ID_SLACK_S), (value) => `${id} > ${value}`);
+    this.where('to', filter.created_before, (value) => `created_at < to_timestamp(${value}::float8)`);
+    this.where('', idBound(filter.created_before, ID_SLACK_S), (value) => `${id} < ${value}`);
+  }
+
+  /** By all but times. */
+  restrictRest(filter: TaskFilter): void {
     this.where('kind', filter.kind, (value) => `kind = ${value}`);
     this.where('model', filter.model, (value) => `model = ${value}`);
     this.where('by', filter.source, (value) => `source = ${value}`);
     this.where('of', filter.parent_task_id, (value) => `parent_task_id = ${value}`);
     if (typeof filter.batch_id === 'string') this.restrictToBatch(filter.batch_id);
-    this.where('from', filter.created_after, (value) => `created_at > to_timestamp(${value}::float8)`);
-    this.where('', idBound(filter.created_after, -ID_SLACK_S), (value) => `id > ${value}`);
-    this.where('to', filter.created_before, (value) => `created_at < to_timestamp(${value}::float8)`);
-    this.where('', idBound(filter.created_before, ID_SLACK_S), (value) => `id < ${value}`);
     this.where('meta', jsonOf(filter.metadata), (value) => `metadata <> '{}' and metadata @> ${value}::jsonb`);
     if (filter.status) this.whereLiteral(filter.status, `status = '${filter.status}'`);
     if (filter.statuses) this.restrictToStatuses(filter.statuses);

@@ -1,10 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex, isFound } from '../build-index.ts';
 
 const EVENTS_OF_TASK = 'webhook_events_of_task';
 const DELIVERIES_KEY = 'webhook_deliveries_new_key';
 
-const IS_VALID = (index: string): string =>
-  `select from pg_index where indexrelid = to_regclass('${index}') and indisvalid`;
 const HAS_KEY = `
   select from pg_constraint
   where conrelid = 'webhook_deliveries'::regclass and contype = 'p' and pg_get_constraintdef(oid) like '%(event_id,%'`;
@@ -21,10 +20,10 @@ export class WebhookKeys1700000000039 implements MigrationInterface {
     // The build waits for every open transaction, and nothing waits for the build but a process of the last release that starts now: it
     // waits for the migration in a statement, for which the build waits. So the build gives up in the end.
     await runner.query(`set lock_timeout = '30s'`);
-    await makeIndex(runner, EVENTS_OF_TASK, `create index concurrently ${EVENTS_OF_TASK} on webhook_events (task_id)`);
+    await buildIndex(runner, EVENTS_OF_TASK, `create index concurrently ${EVENTS_OF_TASK} on webhook_events (task_id)`);
     const hasKey = await isFound(runner, HAS_KEY);
     if (!hasKey) {
-      await makeIndex(
+      await buildIndex(
         runner,
         DELIVERIES_KEY,
         `create unique index concurrently ${DELIVERIES_KEY} on webhook_deliveries (event_id, endpoint_id, attempt)`,
@@ -43,16 +42,4 @@ export class WebhookKeys1700000000039 implements MigrationInterface {
   async down(): Promise<void> {
     throw new Error('Migrations are forward only.');
   }
-}
-
-/** An interrupted build leaves an index that is not valid. */
-async function makeIndex(runner: QueryRunner, name: string, text: string): Promise<void> {
-  if (await isFound(runner, IS_VALID(name))) return;
-  await runner.query(`drop index concurrently if exists ${name}`);
-  await runner.query(text);
-}
-
-async function isFound(runner: QueryRunner, text: string): Promise<boolean> {
-  const rows = (await runner.query(text)) as object[] | undefined;
-  return rows !== undefined && rows.length > 0;
 }

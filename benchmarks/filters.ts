@@ -1,0 +1,89 @@
+/**
+ * How long does a page of a list take, for each filter, among millions of tasks?
+ *
+ *     npm run build && npm run bench -- filters [finished tasks, 5000000] [rounds, 7]
+ *
+ * One API process (ROLE=api), one request at a time, a page of 20. Half of the tasks belong to the key that asks. Each filter is
+ * asked with a value that many tasks have and with one that few or none have, because a page of the second cannot stop early.
+ * Medians in ms; `slowest` is that of the rounds, and `work` the processor time of the process and of PostgreSQL. A question that
+ * took a second is not repeated. Rows of 400 tasks are queued in addition.
+ */
+import pg from 'pg';
+import { brief } from './support/compare.ts';
+import { addFinished, addQueued } from './support/many-tasks.ts';
+import { processorClock } from './support/processor-time.ts';
+import { median, report } from './support/report.ts';
+import { Bench } from './support/service.ts';
+
+const TASKS = Number(process.argv[2] ?? 5_000_000);
+const ROUNDS = Number(process.argv[3] ?? 7);
+const QUEUED = 400;
+const DAY_S = 86_400;
+const LONG_MS = 1_000;
+
+const now = Math.floor(Date.now() / 1000);
+const QUESTIONS: Record<string, string> = {
+  'no filter': '',
+  'no filter, oldest first': 'order=asc',
+  'status=succeeded': 'status=succeeded',
+  'status=queued, 200 of them': 'status=queued',
+  'statuses=queued,running': 'statuses=queued,running',
+  'error_code, each 17th task': 'error_code=provider_rejected',
+  'error_code that no task has': 'error_code=worker_lost',
+  'kind=video, each fifth task': 'kind=video',
+  'model of each fifth task': 'model=sora-2',
+  'model that no task has': 'model=seedance-2',
+  'source of all tasks': 'source=api',
+  'source that no task has': 'source=mcp',
+  'kind and source that no task has': 'kind=video&source=mcp',
+  'batch_id that no task has': 'batch_id=batch_01k0000000e000000000000000',
+  'parent_task_id that no task has': 'parent_task_id=task_01k0000000e000000000000000',
+  'metadata of each third task': 'metadata[shop]=north',
+  'metadata of one task': `metadata[order]=${Math.floor(TASKS / 12) * 6}`,
+  'metadata that no task has': 'metadata[order]=none',
+  'a day, ten days ago': `created_after=${now - 11 * DAY_S}&created_before=${now - 10 * DAY_S}`,
+  'a day, ten days ago, oldest first': `created_after=${now - 11 * DAY_S}&created_before=${now - 10 * DAY_S}&order=asc`,
+  'a day and a model that no task has': `created_after=${now - 11 * DAY_S}&created_before=${now - 10 * DAY_S}&model=seedance-2`,
+  'words of all tasks': 'search=lighthouse%20dusk',
+  'a word of few tasks': `search=${Math.floor(TASKS / 2)},`,
+  'a word and a model that no task has together': 'search=lighthouse&model=seedance-2',
+  'a word that no task has': 'search=submarine',
+};
+
+const rows: Record<string, object> = {};
+const bench = await Bench.open();
+try {
+  const url = await bench.service({ ROLE: 'api' });
+  const db = new pg.Client(bench.databaseUrl);
+  await db.connect();
+  const { rows: keys } = await db.query<{ id: string }>('select id from api_keys');
+  await addFinished(db, keys[0]!.id, TASKS);
+  await addQueued(db, keys[0]!.id, QUEUED);
+  await db.query('vacuum (analyze) tasks');
+  await db.end();
+
+  const headers = { authorization: `Bearer ${bench.apiKey}` };
+  for (const [name, query] of Object.entries(QUESTIONS)) {
+    const used = processorClock(bench.pidOf(url), bench.databasePid);
+    const times: number[] = [];
+    let found = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/v1/tasks?limit=20&${query}`, { headers });
+      const page = (await response.json()) as { data?: unknown[] };
+      times.push(performance.now() - startedAt);
+      found = page.data?.length ?? response.status;
+      if (times[0]! > LONG_MS) break;
+    }
+    rows[name] = {
+      found,
+      ms: brief(median(times)),
+      slowest: brief(Math.max(...times)),
+      work: brief(used() / times.length),
+    };
+    console.log(name, rows[name]);
+  }
+} finally {
+  await bench.close();
+}
+await report('filters', rows, { tasks: TASKS, rounds: ROUNDS });

@@ -1,0 +1,21 @@
+import type { QueryRunner } from 'typeorm';
+
+const IS_VALID = (index: string): string =>
+  `select from pg_index where indexrelid = to_regclass('${index}') and indisvalid`;
+
+/**
+ * Builds an index while the service goes on, unless it is there. For migrations outside of a transaction: it can be repeated, and an
+ * interrupted build leaves an index that is not valid. The build waits for every open transaction, so set a lock_timeout of some 30 s before.
+ * @param text `create index concurrently …`
+ */
+export async function buildIndex(runner: QueryRunner, name: string, text: string): Promise<void> {
+  if (await isFound(runner, IS_VALID(name))) return;
+  await runner.query(`drop index concurrently if exists ${name}`);
+  await runner.query(text);
+}
+
+/** False where the statements are only recorded. */
+export async function isFound(runner: QueryRunner, text: string): Promise<boolean> {
+  const rows = (await runner.query(text)) as object[] | undefined;
+  return rows !== undefined && rows.length > 0;
+}
