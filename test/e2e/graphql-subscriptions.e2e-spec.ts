@@ -45,7 +45,7 @@ describe('subscriptions', () => {
     it('sends the current state, then rising progress, then the end, and completes', async () => {
       const { body } = await service.api.create({
         model: 'sora-2',
-        prompt: 'Waves #delay:1',
+        prompt: 'Waves #delay:4',
         resolution: '720P',
         duration: 2,
       });
