@@ -45,9 +45,9 @@ describe('subscriptions', () => {
     it('sends the current state, then rising progress, then the end, and completes', async () => {
       const { body } = await service.api.create({
         model: 'sora-2',
-        prompt: 'Waves #delay:4',
+        prompt: 'Waves',
         resolution: '720P',
-        duration: 2,
+        duration: 5,
       });
       const followed = graphql.follow<One>(ONE, { id: body.task_id });
       await followed.ended;
