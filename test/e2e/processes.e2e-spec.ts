@@ -93,6 +93,7 @@ describe('the record of the processes', () => {
     const drain = await service.api.call<ProcessBody>('POST', `/v1/operations/processes/${id}/drain`);
     expect(drain.status).toBe(200);
     expect(drain.body.drain_requested).toBe(true);
+    await eventually('the worker to know', async () => (await rows('worker')).find((row) => row.id === id)?.draining);
     const { body: next } = await service.api.create(aCat);
     await eventually('the worker to be drained', async () => {
       const { body } = await service.api.get<ProcessBody>(`/v1/operations/processes/${id}`);
