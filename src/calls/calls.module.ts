@@ -12,11 +12,23 @@ import { EraseCalls } from './sql/erase-calls.ts';
 import { JoinCall } from './sql/join-call.ts';
 import { JoinCutCall } from './sql/join-cut-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
+import { WriteCalls } from './sql/write-calls.ts';
 
 /** Synchronous calls over the queue: waiting, hang-ups, and retries that join the task of an earlier attempt. */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Call])],
-  providers: [CallPurge, CallWaits, CallsService, EraseCalls, JoinCall, JoinCutCall, JoinLeases, OpenCalls, PurgeCalls],
+  providers: [
+    CallPurge,
+    CallWaits,
+    CallsService,
+    EraseCalls,
+    JoinCall,
+    JoinCutCall,
+    JoinLeases,
+    OpenCalls,
+    PurgeCalls,
+    WriteCalls,
+  ],
   exports: [CallWaits, CallsService, OpenCalls],
 })
 export class CallsModule {}

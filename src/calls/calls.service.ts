@@ -13,8 +13,9 @@ import { Call, newCallId } from './call.entity.ts';
 import { Delivery } from './delivery.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
-import { JOIN_LEASE_S, JoinCall, type JoinedCall } from './sql/join-call.ts';
+import { JoinCall, type JoinedCall } from './sql/join-call.ts';
 import { JoinCutCall } from './sql/join-cut-call.ts';
+import { WriteCalls } from './sql/write-calls.ts';
 
 export interface CallRequest {
   caller: Caller;
@@ -49,8 +50,6 @@ export interface StartedCall {
 /** An earlier attempt, and the number of this one. */
 type EarlierCall = JoinedCall & { retry: number };
 
-const LEASED = `now() + make_interval(secs => ${JOIN_LEASE_S})`;
-
 type FoundCall = Omit<StartedCall, 'stopping'>;
 
 /** A namespace of idempotency keys that no client can write: theirs are printable. */
@@ -71,6 +70,7 @@ export class CallsService {
     private readonly joins: JoinCall,
     private readonly cutJoins: JoinCutCall,
     private readonly leases: JoinLeases,
+    private readonly writes: WriteCalls,
     @InjectRepository(Call) private readonly rows: Repository<Call>,
     metrics: Metrics,
   ) {
@@ -120,15 +120,15 @@ export class CallsService {
     let delivery: Delivery | null = null;
     try {
       const { taskId } = await create(async () => {
-        const row = { id, api_key_id: caller.apiKeyId, path, fingerprint: Buffer.from(fingerprint, 'hex') };
-        await this.rows.insert({ ...row, ...(request.joinsCutCalls && { joined_until: () => LEASED }) });
+        const isLeased = request.joinsCutCalls ?? false;
+        await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, isLeased });
         if (request.joinsCutCalls) this.holdLease(id, 0, reply);
         delivery = this.observe(id, 0, reply);
         // A retry may have come before the row and have made its own task.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
         return { key: reservedKey(id), requestHash: fingerprint };
       });
-      this.record('attached', this.rows.update({ id }, { task_id: taskId }));
+      this.record('attached', this.writes.attach(id, taskId));
       return { taskId, isReplay: false, delivery };
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status < 500 && !reply.raw.destroyed;
@@ -147,7 +147,7 @@ export class CallsService {
     this.joined.inc();
     if (task_id !== null) return { taskId: task_id, isReplay: true, delivery };
     const { taskId } = await create(async () => ({ key: reservedKey(id), requestHash: fingerprint }));
-    this.record('attached', this.rows.update({ id }, { task_id: taskId }));
+    this.record('attached', this.writes.attach(id, taskId));
     return { taskId, isReplay: true, delivery };
   }
 
@@ -174,11 +174,16 @@ export class CallsService {
   /** @param retry 0 for the first attempt */
   private observe(id: string, retry: number, reply: FastifyReply): Delivery {
     const left = { hung_up_at: () => 'now()', joined_until: null };
+    let written = Promise.resolve();
     return new Delivery(reply, {
-      delivered: () => this.record('delivered', this.rows.update({ id }, { delivered_at: () => 'now()' })),
+      delivered: () => this.record('delivered', (written = this.writes.deliver(id))),
       // Of an attempt that a later retry has replaced, nothing is recorded.
       hungUp: () => this.record('hung_up', this.rows.update({ id, delivered_at: IsNull(), joined_retry: retry }, left)),
-      lost: () => this.record('lost', this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null })),
+      lost: () =>
+        this.record(
+          'lost',
+          written.then(() => this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null })),
+        ),
     });
   }
 

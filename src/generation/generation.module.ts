@@ -24,6 +24,7 @@ import { RetriesController } from './retry/retries.controller.ts';
 import { RetriesResolver } from './retry/retries.resolver.ts';
 import { RetriesService } from './retry/retries.service.ts';
 import { Places } from './run/places.ts';
+import { FreshOutputs } from './run/fresh-outputs.ts';
 import { ImageConversions } from './run/image-conversions.ts';
 import { PartialImages } from './run/partial-images.ts';
 import { ReferenceImages } from './images/reference-images.ts';
@@ -42,6 +43,7 @@ import { Thumbnails } from './run/thumbnails.ts';
     GenerationEstimatesResolver,
     GenerationEstimatesService,
     TaskClaimer,
+    FreshOutputs,
     GenerateWorker,
     ImageConversions,
     PartialImages,
@@ -64,6 +66,7 @@ import { Thumbnails } from './run/thumbnails.ts';
     Thumbnails,
   ],
   exports: [
+    FreshOutputs,
     GenerationsService,
     PartialImages,
     PrepareGenerations,

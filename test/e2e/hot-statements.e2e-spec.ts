@@ -47,7 +47,8 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.claim_turns': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.claim_reserved': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
   'tasks.record_progress': ['tasks_pkey'],
-  'tasks.record_submit_intent': ['tasks_pkey', 'tasks_at_provider'],
+  'tasks.record_submit_intents': ['tasks_pkey'],
+  'tasks.record_limited_intent': ['tasks_pkey', 'tasks_at_provider'],
   'tasks.is_provider_full': ['tasks_at_provider'],
   'tasks.renew_leases': ['tasks_pkey'],
   'tasks.end': ['tasks_pkey', 'key_load_pkey', 'key_budgets_pkey', 'usage_ledger_pkey'],
@@ -95,6 +96,8 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.unfinished_of_keys': ['tasks_unfinished_of_key'],
   'tasks.find_idempotency_keys': ['idempotency_keys_pkey'],
   'calls.join': ['calls_undelivered', 'calls_pkey'],
+  'calls.attach': ['calls_pkey'],
+  'calls.deliver': ['calls_pkey'],
   'usage.roll_up': ['usage_ledger_new', 'usage_ledger_pkey', 'usage_sums_pkey'],
   'usage.read one': ['usage_sums_pkey', 'usage_ledger_new', 'usage_ledger_completed'],
   'usage.read all': ['usage_sums_by_time', 'usage_ledger_new', 'usage_ledger_completed'],
@@ -178,7 +181,8 @@ const BY_ID = [
   'tasks.renew_leases',
   'tasks.take_leases',
   'tasks.record_progress',
-  'tasks.record_submit_intent',
+  'tasks.record_submit_intents',
+  'tasks.record_limited_intent',
   'tasks.end',
   'tasks.settle_late',
   'tasks.note_reservations',
@@ -304,9 +308,10 @@ describe('the statements of the hot path', () => {
     await service.app.get(Sql).transaction((tx) => settleLate(tx, [cat.body.task_id]));
     const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
     await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
-    await service.app
-      .get(RecordSubmit)
-      .intent({ id: 'none', attempt: 1 }, { ...place, approximations: [], price: null, calls: 1 }, null); // the sandbox is free and records none
+    for (const concurrency of [null, 1]) {
+      const submission = { ...place, concurrency, approximations: [], price: null, calls: 1 };
+      await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, submission, null); // the sandbox is free and records none
+    }
     await readDeliveries(endpoint.id, cat.body.task_id);
     await service.app.get(PurgeEvents).run();
     await service.app.get(ReplayEvents).step();

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import sharp from 'sharp';
+import { readPngSize } from '../../platform/images/png-header.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
 
 /** Type and dimensions of a file, read from its bytes: the provider's own description is not trusted. */
@@ -30,6 +31,8 @@ export async function probe(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeImage(output: ProviderOutput): Promise<Media> {
+  const png = Buffer.isBuffer(output) ? readPngSize(output) : null;
+  if (png) return { type: 'image', ...IMAGE_FORMATS.png!, ...png };
   const { format, width, height, autoOrient } = await sharp(Buffer.isBuffer(output) ? output : output.path).metadata();
   const known = IMAGE_FORMATS[format];
   if (!known) throw new Error(`The provider returned an image of format ${format}.`);

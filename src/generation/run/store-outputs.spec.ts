@@ -4,6 +4,7 @@ import { jest } from '@jest/globals';
 import sharp from 'sharp';
 import { eventually } from '../../../test/support/wait.ts';
 import { allocateOwned } from '../../platform/owned-bytes.ts';
+import { FreshOutputs } from './fresh-outputs.ts';
 import { StoreOutputs } from './store-outputs.ts';
 
 type Parts = ConstructorParameters<typeof StoreOutputs>;
@@ -33,7 +34,13 @@ function storing(put: (key: string, body: Buffer) => Promise<void>) {
     copies.push(marked);
     return marked;
   };
-  const parts = [{ put }, { mark }, {}, { convert: async (each: Buffer) => each }] as unknown as Parts;
+  const parts = [
+    { put },
+    { mark },
+    {},
+    { convert: async (each: Buffer) => each },
+    new FreshOutputs(),
+  ] as unknown as Parts;
   return { outputs: new StoreOutputs(...parts), copies };
 }
 
@@ -76,6 +83,7 @@ it('waits for the storage no longer when another output of the task has failed',
     provenance as unknown as Parts[1],
     {} as Parts[2],
     conversions as unknown as Parts[3],
+    new FreshOutputs(),
   );
   const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()

@@ -9,6 +9,7 @@ import { Storage } from '../../platform/storage/storage.ts';
 import { Provenance } from '../../provenance/provenance.ts';
 import type { StoredOutput } from '../../tasks/task.entity.ts';
 import { fileIdOf } from '../../tasks/task-id.ts';
+import { FreshOutputs } from './fresh-outputs.ts';
 import { type Conversion, ImageConversions } from './image-conversions.ts';
 import { probe } from './probe.ts';
 import type { ProviderOutput } from '../../providers/provider.ts';
@@ -31,6 +32,7 @@ export class StoreOutputs {
     private readonly provenance: Provenance,
     private readonly thumbnails: Thumbnails,
     private readonly conversions: ImageConversions,
+    private readonly fresh: FreshOutputs,
   ) {}
 
   /** Nothing should be bought now: its result could not be stored. */
@@ -87,7 +89,7 @@ export class StoreOutputs {
       ...(media.duration === undefined ? {} : { duration: media.duration }),
       sha256: await sha256(output),
     };
-    free(output);
+    if (!this.fresh.keep(lease.id, key, output)) free(output);
     return stored;
   }
 

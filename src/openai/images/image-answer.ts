@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '../../errors/api-error.ts';
+import type { FreshOutputs } from '../../generation/run/fresh-outputs.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { unixSeconds } from '../../platform/time.ts';
 import { isPresent, type TaskView } from '../../tasks/task.view.ts';
@@ -46,50 +47,80 @@ export function answerWithLinks(
   return JSON.stringify({ created: unixSeconds(task.created_at), data, ...answerDetails(task, view, request) });
 }
 
-export interface StreamedAnswer {
-  bytes: Readable;
+/** Where the files of an answer are. */
+export interface Files {
+  storage: Storage;
+  fresh: FreshOutputs;
+}
+
+export interface AnswerWithBytes {
+  /** An answer of small files that are in memory is one text. */
+  body: Readable | string;
   length: number;
 }
 
+/** Characters of an answer that is sent as one text. */
+const MAX_TEXT = 256 * 1024;
+/** Bytes of a file in memory that are encoded at once. A multiple of three, so that no piece is padded but the last. */
+const PIECE_BYTES = 192 * 1024;
+
 /**
- * The answer with the pictures themselves, encoded while they are read from storage, so that ten 4K images are never in
- * memory at once. Its length is known, so a client notices an answer that breaks off.
+ * The answer with the pictures themselves, encoded while they are sent, so that ten 4K images are never in memory at once
+ * as text. Its length is known, so a client notices an answer that breaks off.
  * @throws ApiError file_expired; StoredFileMissing for the first file, while the HTTP status can still be chosen
  */
 export async function answerWithBytes(
   task: ShownTask,
   view: TaskView,
   request: ImageRequest,
-  storage: Storage,
-): Promise<StreamedAnswer> {
+  { storage, fresh }: Files,
+): Promise<AnswerWithBytes> {
   const files = filesOf(task);
   const head = `{"created":${unixSeconds(task.created_at)},"data":[`;
   const tail = `],${JSON.stringify(answerDetails(task, view, request)).slice(1)}`;
-  const [first] = files;
-  const opened = first && (await storage.open(first.storage_key));
   const encoded = files.reduce((sum, { size_bytes }) => sum + 4 * Math.ceil(size_bytes / 3), 0);
   const around = files.length * (BEFORE.length + AFTER.length) + Math.max(0, files.length - 1);
+  const length = Buffer.byteLength(head) + encoded + around + Buffer.byteLength(tail);
+  const kept = files.map(({ storage_key }) => fresh.find(task.id, storage_key));
+  if (length <= MAX_TEXT && kept.every((file) => file !== null)) {
+    const data = kept.map((file) => BEFORE + file.toString('base64') + AFTER).join(',');
+    return { body: head + data + tail, length };
+  }
+  const [first] = files;
+  const opened = first && !kept[0] ? await storage.open(first.storage_key) : undefined;
+  const encode = (at: number) => {
+    const file = kept[at];
+    if (file) return encodeKept(file);
+    return encodeStored(at === 0 && opened ? opened : storage.open(files[at]!.storage_key));
+  };
   // Strings, which the socket writes as they are: as buffers they would wait outside the heap for a collection.
-  const bytes = Readable.from(write(head, files, tail, { storage, opened }));
-  bytes.once('close', () => opened?.destroy()); // also when nothing was read
-  return { bytes, length: Buffer.byteLength(head) + encoded + around + Buffer.byteLength(tail) };
+  const body = Readable.from(write(head, files.length, tail, encode));
+  body.once('close', () => opened?.destroy()); // also when nothing was read
+  return { body, length };
 }
 
 const BEFORE = '{"b64_json":"';
 const AFTER = '"}';
 
-interface Source {
-  storage: Storage;
-  /** The first file. */
-  opened: Readable | undefined;
+async function* encodeStored(file: Readable | Promise<Readable>): AsyncGenerator<string> {
+  yield* toBase64(await file);
 }
 
-async function* write(head: string, files: StoredOutput[], tail: string, source: Source): AsyncGenerator<string> {
+function* encodeKept(file: Buffer): Generator<string> {
+  for (let at = 0; at < file.length; at += PIECE_BYTES)
+    yield file.toString('base64', at, Math.min(at + PIECE_BYTES, file.length));
+}
+
+async function* write(
+  head: string,
+  files: number,
+  tail: string,
+  encode: (at: number) => Iterable<string> | AsyncIterable<string>,
+): AsyncGenerator<string> {
   yield head;
-  for (const [at, { storage_key }] of files.entries()) {
-    const file = at === 0 && source.opened ? source.opened : await source.storage.open(storage_key);
+  for (let at = 0; at < files; at += 1) {
     yield at === 0 ? BEFORE : `,${BEFORE}`;
-    yield* toBase64(file);
+    yield* encode(at);
     yield AFTER;
   }
   yield tail;

@@ -5,6 +5,7 @@ import { CallWaits } from '../../calls/call-waits.ts';
 import { CallsService, type CallRequest, type StartedCall } from '../../calls/calls.service.ts';
 import { outcomeError } from '../../calls/outcome-error.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
+import { FreshOutputs } from '../../generation/run/fresh-outputs.ts';
 import { PartialImages } from '../../generation/run/partial-images.ts';
 import { becomesStream } from '../../platform/http/http-metrics.ts';
 import { Storage } from '../../platform/storage/storage.ts';
@@ -28,6 +29,7 @@ export class ImagesService {
     private readonly partials: PartialImages,
     private readonly views: TaskViews,
     private readonly storage: Storage,
+    private readonly fresh: FreshOutputs,
     private readonly uploadedImages: UploadedImages,
   ) {}
 
@@ -93,6 +95,7 @@ export class ImagesService {
   }
 
   private async answerOutcome(call: CallRequest, started: StartedCall, request: ImageRequest): Promise<void> {
+    if (request.responseFormat === 'b64_json') this.keepFiles(call, started);
     const task = await this.waits.untilFinal(call, started);
     started.delivery?.outcomeFollows();
     if (task.status === 'failed') throw outcomeError(task);
@@ -100,8 +103,13 @@ export class ImagesService {
     const view = this.views.of(task);
     reply.code(200).header('cache-control', 'no-store').type('application/json; charset=utf-8');
     if (request.responseFormat === 'url') return void reply.send(answerWithLinks(task, view, request));
-    const { bytes, length } = await answerWithBytes(task, view, request, this.storage);
-    void reply.header('content-length', length).send(bytes);
+    const { body, length } = await answerWithBytes(task, view, request, { storage: this.storage, fresh: this.fresh });
+    void reply.header('content-length', length).send(body);
+  }
+
+  /** Until the response is closed. */
+  private keepFiles({ reply }: CallRequest, { taskId }: StartedCall): void {
+    if (!reply.raw.destroyed) reply.raw.once('close', this.fresh.want(taskId));
   }
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
+import { Batch } from '../../platform/database/batch.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
@@ -9,9 +10,11 @@ import type { Approximation } from '../task.entity.ts';
 
 const IS_RUNNING = `${hidden('tasks.status')} = 'running'`;
 
-/** $n: JSON; null: none. */
-const added = (moments: string): string =>
-  `case when ${moments}::jsonb is null then timeline else ${withMoments('timeline', `${moments}::jsonb`)} end`;
+/** @param moments SQL of JSON; null: none */
+const addedTo = (timeline: string, moments: string): string =>
+  `case when ${moments} is null then ${timeline} else ${withMoments(timeline, moments)} end`;
+/** @param moments $n */
+const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
 /** Taken before the intent, so that its count sees every earlier intent for the same provider. */
 const GATE: Statement = {
@@ -28,22 +31,41 @@ const FULL: Statement = {
       and provider = $2 and credential is not distinct from $3 and provider_url = $4 and id <> $1`,
 };
 
-const INTENT: Statement = {
-  name: 'tasks.record_submit_intent',
+const RECORDED = `
+  provider = w.provider, credential = w.credential, provider_url = w.url, provider_model = w.model, submitted_at = now(),
+  upstream_id = null, upstream_request_id = null, approximations = w.approximations, price = w.price,
+  submits = t.submits + case when t.submitted_at is null then w.calls else 0 end, timeline = ${addedTo('t.timeline', 'w.moments')}`;
+
+/** The claims that hold, of those in $1, a JSON array. */
+const HELD = `
+  wanted as (
+    select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
+      approximations json, price json, calls int, moments jsonb)
+  ), held as (
+    select wanted.* from tasks t join wanted using (id, attempt)
+    where ${hidden('t.status')} = 'running' order by t.id for update of t
+  )`;
+
+const INTENTS: Statement = {
+  name: 'tasks.record_submit_intents',
   text: `
-    with busy as (
+    with ${HELD}
+    update tasks t set ${RECORDED} from held w where t.id = w.id returning t.id`,
+};
+
+/** One intent, of a provider with a limit ($5). */
+const LIMITED_INTENT: Statement = {
+  name: 'tasks.record_limited_intent',
+  text: `
+    with ${HELD}, busy as (
       select count(*) as tasks from tasks
       where status = 'running' and submitted_at is not null
-        and provider = $3 and credential is not distinct from $4 and provider_url = $7 and id <> $1
+        and provider = $2 and credential is not distinct from $3 and provider_url = $4 and id <> all (select id from wanted)
     ), noted as (
-      update tasks set provider = $3, credential = $4, provider_url = $7, provider_model = $8, submitted_at = now(),
-             upstream_id = null, upstream_request_id = null, approximations = $5::json, price = $9::json,
-             submits = submits + case when submitted_at is null then $10::int else 0 end, timeline = ${added('$11')}
-      where id = $1 and attempt = $2 and ${IS_RUNNING} and ($6::int is null or (select tasks from busy) < $6::int)
-      returning id
+      update tasks t set ${RECORDED} from held w
+      where t.id = w.id and (select tasks from busy) < $5::int returning t.id
     )
-    select (select count(*) from noted)::int as noted,
-           exists (select 1 from tasks where id = $1 and attempt = $2 and ${IS_RUNNING}) as held`,
+    select id, exists (select 1 from noted) as noted from held`,
 };
 
 /** The id of a task with several jobs lists them. Each job was one paid call; the intent has counted the first. */
@@ -85,43 +107,65 @@ const LOST: Statement = {
            exists (select 1 from tasks where id = $1 and attempt = $2 and ${IS_RUNNING}) as held`,
 };
 
+interface Intent {
+  lease: LeaseRef;
+  submission: Submission;
+  /** JSON; null: none. */
+  moments: string | null;
+}
+
+const toJson = (intents: Intent[]): string =>
+  JSON.stringify(
+    intents.map(({ lease, submission, moments }) => ({
+      id: lease.id,
+      attempt: lease.attempt,
+      provider: submission.provider,
+      credential: submission.credential,
+      url: submission.url,
+      model: submission.model,
+      approximations: submission.approximations.length > 0 ? submission.approximations : null,
+      price: submission.price,
+      calls: submission.calls,
+      moments: moments === null ? null : (JSON.parse(moments) as unknown),
+    })),
+  );
+
 /**
  * Submit once: the intent is committed before the paid call, the upstream's id before the first poll. Raw SQL because the
  * concurrency count, the fence (`attempt`) and the write must be one statement.
  */
 @Injectable()
 export class RecordSubmit {
+  /** Of providers without a limit. */
+  private readonly intents = new Batch<Intent, SubmitIntent>((intents) => this.flushIntents(intents), {
+    name: 'tasks.submit_intents',
+  });
+
   constructor(
     private readonly sql: Sql,
     private readonly config: Config,
   ) {}
 
   async intent(lease: LeaseRef, submission: Submission, moments: string | null): Promise<SubmitIntent> {
-    const { provider, url, model, credential, approximations, concurrency, price, calls } = submission;
-    const noted = approximations.length > 0 ? JSON.stringify(approximations) : null;
-    const fixed = price && JSON.stringify(price);
-    const values = [
-      lease.id,
-      lease.attempt,
-      provider,
-      credential,
-      noted,
-      concurrency,
-      url,
-      model,
-      fixed,
-      calls,
-      moments,
-    ];
-    const [row] =
-      concurrency === null
-        ? await this.sql.run<{ noted: number; held: boolean }>(INTENT, values)
-        : await this.sql.transaction(async (tx) => {
-            await tx.query({ ...GATE, values: [`provider ${provider} ${url} ${credential}`] });
-            return (await tx.query<{ noted: number; held: boolean }>({ ...INTENT, values })).rows;
-          });
-    if (row?.noted === 1) return 'committed';
-    return row?.held ? 'full' : 'lost';
+    const intent = { lease, submission, moments };
+    return submission.concurrency === null ? this.intents.add(intent) : this.limitedIntent(intent);
+  }
+
+  private async flushIntents(intents: Intent[]): Promise<SubmitIntent[]> {
+    const noted = await this.sql.run<{ id: string }>(INTENTS, [toJson(intents)]);
+    const ids = new Set(noted.map(({ id }) => id));
+    return intents.map(({ lease }) => (ids.has(lease.id) ? 'committed' : 'lost'));
+  }
+
+  private async limitedIntent(intent: Intent): Promise<SubmitIntent> {
+    const { provider, url, credential, concurrency } = intent.submission;
+    const [held] = await this.sql.transaction(async (tx) => {
+      await tx.query({ ...GATE, values: [`provider ${provider} ${url} ${credential}`] });
+      const values = [toJson([intent]), provider, credential, url, concurrency];
+      return (await tx.query<{ noted: boolean }>({ ...LIMITED_INTENT, values })).rows;
+    });
+    if (!held) return 'lost';
+    return held.noted ? 'committed' : 'full';
   }
 
   async isFull({ id }: LeaseRef, { provider, url, credential, concurrency }: Place): Promise<boolean> {

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Batch } from '../../platform/database/batch.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { JOIN_LEASE_S } from './join-call.ts';
+
+export interface NewCall {
+  id: string;
+  apiKeyId: string;
+  /** The route. */
+  path: string;
+  /** Hex. */
+  fingerprint: string;
+  /** Whether its connection holds a lease from the beginning. */
+  isLeased: boolean;
+}
+
+const BEGIN: Statement = {
+  name: 'calls.begin',
+  text: `
+    insert into calls (id, api_key_id, path, fingerprint, joined_until)
+    select id, api_key_id, path, decode(fingerprint, 'hex'),
+           case when is_leased then now() + make_interval(secs => ${JOIN_LEASE_S}) end
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+      as w(id, api_key_id, path, fingerprint, is_leased)`,
+};
+
+/** Rows are locked in one order, because the two statements change the same rows at the same time. */
+const ATTACH: Statement = {
+  name: 'calls.attach',
+  text: `
+    with held as (
+      select c.id, w.task_id from calls c join unnest($1::text[], $2::text[]) as w(id, task_id) using (id)
+      order by c.id for update of c
+    )
+    update calls c set task_id = held.task_id from held where c.id = held.id`,
+};
+const DELIVER: Statement = {
+  name: 'calls.deliver',
+  text: `
+    with held as (select id from calls where id = any($1::text[]) order by id for update)
+    update calls c set delivered_at = now() from held where c.id = held.id`,
+};
+
+/** What every call writes. Raw SQL because the writes of all calls are batched into few statements. */
+@Injectable()
+export class WriteCalls {
+  private readonly begun = new Batch<NewCall, void>((calls) => this.insert(calls), { name: BEGIN.name });
+  private readonly attached = new Batch<[id: string, taskId: string], void>(
+    (pairs) => this.run(ATTACH, [pairs.map(([id]) => id), pairs.map(([, taskId]) => taskId)]),
+    { name: ATTACH.name },
+  );
+  private readonly delivered = new Batch<string, void>((ids) => this.run(DELIVER, [ids]), { name: DELIVER.name });
+
+  constructor(private readonly sql: Sql) {}
+
+  begin(call: NewCall): Promise<void> {
+    return this.begun.add(call);
+  }
+
+  attach(id: string, taskId: string): Promise<void> {
+    return this.attached.add([id, taskId]);
+  }
+
+  /** The outcome was written completely to an open connection. */
+  deliver(id: string): Promise<void> {
+    return this.delivered.add(id);
+  }
+
+  private insert(calls: NewCall[]): Promise<void[]> {
+    return this.run(BEGIN, [
+      calls.map(({ id }) => id),
+      calls.map(({ apiKeyId }) => apiKeyId),
+      calls.map(({ path }) => path),
+      calls.map(({ fingerprint }) => fingerprint),
+      calls.map(({ isLeased }) => isLeased),
+    ]);
+  }
+
+  /** Nothing is returned for the items. */
+  private async run(statement: Statement, values: unknown[]): Promise<void[]> {
+    await this.sql.run(statement, values);
+    return [];
+  }
+}

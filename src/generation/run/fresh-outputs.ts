@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { free } from '../../platform/owned-bytes.ts';
+import type { ProviderOutput } from '../../providers/provider.ts';
+
+/** Of all kept files. Beyond it, an answer reads its files from the storage. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+interface Wanted {
+  waiters: number;
+  /** By storage key. */
+  files: Map<string, Buffer>;
+}
+
+/**
+ * Stored files that a request of this process waits for. They are kept until it is answered, so that the answer need not
+ * read them back. What another process has stored, or what finds no room here, is read from the storage.
+ */
+@Injectable()
+export class FreshOutputs {
+  private readonly wanted = new Map<string, Wanted>();
+  private bytes = 0;
+
+  /** @returns call it once, when the files are not needed any more: they are freed when nobody needs them */
+  want(taskId: string): () => void {
+    const wanted = this.wanted.get(taskId) ?? { waiters: 0, files: new Map<string, Buffer>() };
+    wanted.waiters += 1;
+    this.wanted.set(taskId, wanted);
+    return () => {
+      wanted.waiters -= 1;
+      if (wanted.waiters === 0) this.drop(taskId, wanted);
+    };
+  }
+
+  /**
+   * Takes over a stored file that somebody waits for.
+   * @returns false: it is still the caller's
+   */
+  keep(taskId: string, storageKey: string, file: ProviderOutput): boolean {
+    const wanted = this.wanted.get(taskId);
+    if (!wanted || !Buffer.isBuffer(file) || this.bytes + file.length > MAX_BYTES) return false;
+    wanted.files.set(storageKey, file);
+    this.bytes += file.length;
+    return true;
+  }
+
+  /** The bytes of a kept file, which are freed when the last `want` of its task ends. */
+  find(taskId: string, storageKey: string): Buffer | null {
+    return this.wanted.get(taskId)?.files.get(storageKey) ?? null;
+  }
+
+  private drop(taskId: string, { files }: Wanted): void {
+    this.wanted.delete(taskId);
+    for (const file of files.values()) {
+      this.bytes -= file.length;
+      free(file);
+    }
+  }
+}
