@@ -182,7 +182,6 @@ const BY_ID = [
   'tasks.take_leases',
   'tasks.record_progress',
   'tasks.record_submit_intents',
-  'tasks.record_limited_intent',
   'tasks.end',
   'tasks.settle_late',
   'tasks.note_reservations',
