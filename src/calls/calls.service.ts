@@ -174,16 +174,13 @@ export class CallsService {
   /** @param retry 0 for the first attempt */
   private observe(id: string, retry: number, reply: FastifyReply): Delivery {
     const left = { hung_up_at: () => 'now()', joined_until: null };
-    let written = Promise.resolve();
+    let written: Promise<unknown> = Promise.resolve();
+    const writeLost = () => this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null });
     return new Delivery(reply, {
       delivered: () => this.record('delivered', (written = this.writes.deliver(id))),
       // Of an attempt that a later retry has replaced, nothing is recorded.
       hungUp: () => this.record('hung_up', this.rows.update({ id, delivered_at: IsNull(), joined_retry: retry }, left)),
-      lost: () =>
-        this.record(
-          'lost',
-          written.then(() => this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null })),
-        ),
+      lost: () => this.record('lost', written.then(writeLost, writeLost)), // behind `delivered`, which may have failed
     });
   }
 

@@ -37,9 +37,9 @@ export class FreshOutputs {
    */
   keep(taskId: string, storageKey: string, file: ProviderOutput): boolean {
     const wanted = this.wanted.get(taskId);
-    if (!wanted || !Buffer.isBuffer(file) || this.bytes + file.length > MAX_BYTES) return false;
+    if (!wanted || !Buffer.isBuffer(file) || this.bytes + memoryOf(file) > MAX_BYTES) return false;
     wanted.files.set(storageKey, file);
-    this.bytes += file.length;
+    this.bytes += memoryOf(file);
     return true;
   }
 
@@ -51,8 +51,11 @@ export class FreshOutputs {
   private drop(taskId: string, { files }: Wanted): void {
     this.wanted.delete(taskId);
     for (const file of files.values()) {
-      this.bytes -= file.length;
+      this.bytes -= memoryOf(file);
       free(file);
     }
   }
 }
+
+/** A file may be a part of a larger buffer, all of which stays. */
+const memoryOf = (file: Buffer): number => file.buffer.byteLength;

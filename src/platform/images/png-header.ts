@@ -13,8 +13,14 @@ const END_OF_HEADER = 33;
 /** Bits a sample by colour type (PNG, third edition, 11.2.1), without palettes. */
 const DEPTHS: Record<number, readonly number[]> = { 0: [1, 2, 4, 8, 16], 2: [8, 16], 4: [8, 16], 6: [8, 16] };
 
-/** The bound of sharp, which refuses a larger picture. */
-const MAX_PIXELS = 0x3fff * 0x3fff;
+/** Pixels. Below the bounds of sharp, which refuses larger pictures. */
+const MAX_SIDE = 0x3fff;
+
+const IDAT = 0x49444154;
+const IEND = 0x49454e44;
+const EXIF = 0x65584966;
+/** An encoder that writes 8 kB at once makes 4,000 of a picture of 32 MB. */
+const MAX_CHUNKS = 10_000;
 
 /**
  * The size of a PNG by its header. A decoder's own reading takes 0.3 ms of processor time on another thread.
@@ -26,16 +32,20 @@ export function readPngSize(png: Buffer): PngSize | null {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   const [depth, colourType, compression, filter, interlace] = png.subarray(24, 29);
   if (!DEPTHS[colourType!]?.includes(depth!) || compression !== 0 || filter !== 0 || interlace !== 0) return null;
-  if (width === 0 || height === 0 || width * height > MAX_PIXELS) return null;
-  return hasExifOrNoEnd(png) ? null : { width, height };
+  if (Math.min(width, height) === 0 || Math.max(width, height) > MAX_SIDE) return null;
+  return isPlain(png) ? { width, height } : null;
 }
 
-/** An eXIf chunk may stand before or behind the pixels. */
-function hasExifOrNoEnd(png: Buffer): boolean {
-  for (let at = END_OF_HEADER; at + 12 <= png.length; at += 12 + png.readUInt32BE(at)) {
-    const chunk = png.toString('latin1', at + 4, at + 8);
-    if (chunk === 'IEND') return false;
-    if (chunk === 'eXIf') return true;
+/** Has pixels, an end and no EXIF, which may stand before or behind the pixels. */
+function isPlain(png: Buffer): boolean {
+  let hasPixels = false;
+  let at = END_OF_HEADER;
+  for (let nth = 0; nth < MAX_CHUNKS && at + 12 <= png.length; nth += 1) {
+    const type = png.readUInt32BE(at + 4);
+    if (type === IEND) return hasPixels;
+    if (type === EXIF) return false;
+    hasPixels ||= type === IDAT;
+    at += 12 + png.readUInt32BE(at);
   }
-  return true;
+  return false;
 }
