@@ -50,7 +50,7 @@ const INTENTS: Statement = {
   name: 'tasks.record_submit_intents',
   text: `
     with ${HELD}
-    update tasks t set ${RECORDED} from held w where t.id = w.id returning t.id`,
+    update tasks t set ${RECORDED} from held w where t.id = w.id returning t.id, t.attempt`,
 };
 
 /** One intent, of a provider with a limit ($5). */
@@ -152,9 +152,10 @@ export class RecordSubmit {
   }
 
   private async flushIntents(intents: Intent[]): Promise<SubmitIntent[]> {
-    const noted = await this.sql.run<{ id: string }>(INTENTS, [toJson(intents)]);
-    const ids = new Set(noted.map(({ id }) => id));
-    return intents.map(({ lease }) => (ids.has(lease.id) ? 'committed' : 'lost'));
+    const noted = await this.sql.run<LeaseRef>(INTENTS, [toJson(intents)]);
+    const attempts = new Map(noted.map(({ id, attempt }) => [id, attempt]));
+    // A late claim of a task may be in the batch beside the claim that holds it.
+    return intents.map(({ lease }) => (attempts.get(lease.id) === lease.attempt ? 'committed' : 'lost'));
   }
 
   private async limitedIntent(intent: Intent): Promise<SubmitIntent> {
