@@ -22,9 +22,11 @@ async function statementOf(send: (sql: object) => Promise<unknown>): Promise<str
 const ONE_TASK = `json_build_array(json_build_object(
   'place', 1, 'id', 'task_' || lpad(:nth::text, 26, '0'), 'api_key_id', 'key_pgbench', 'kind', 'image', 'model', 'gpt-image-2',
   'input', '{"prompt":"A lighthouse at dusk"}'::json, 'metadata', '{"order":"42"}'::json,
-  'created_at', extract(epoch from now()) * 1000, 'expires_at', extract(epoch from now() + interval '30 days') * 1000, 'deadline_s', 600, 'max_queued', 0, 'max_running', 0))`;
+  'created_at', extract(epoch from now()) * 1000, 'expires_at', extract(epoch from now() + interval '30 days') * 1000, 'deadline_s', 600))`;
+const ITS_KEY = `'[{"api_key_id":"key_pgbench","tasks":1,"low_places":[],"max_queued":0,"max_running":0,"weight":10}]'`;
 const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'status', 'succeeded',
-  'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json))`;
+  'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json,
+  'images', 1, 'video_seconds', 0, 'micros', 0, 'basis', 'free'))`;
 
 /**
  * Runs the service's own statements (create, claim, end) with pgbench: one task in each, each with its own commit.
@@ -38,41 +40,54 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
   ]);
   const create = await statementOf(async (sql) => {
     const createTasks = new CreateTasks(sql, { open: async () => undefined });
-    await createTasks.create({ api_key_id: 'key_pgbench' });
+    await createTasks.create({ api_key_id: 'key_pgbench', limits: {} });
   });
-  const claim = await statementOf((sql) => new ClaimTasks(sql, {}).claim(1, true, [], null));
+  const claim = await statementOf((sql) => new ClaimTasks(sql, { lowPriorityShare: 0 }).claim(1, true, [], null));
   const end = await statementOf((sql) =>
-    new EndTasks(sql, {}, { currency: 'USD' }).end({ id: '', attempt: 1, outcome: {} }),
+    new EndTasks(sql, {}, { currency: 'USD' }).end({
+      id: '',
+      attempt: 1,
+      outcome: { status: 'succeeded', result: [] },
+    }),
   );
 
   const bench = await Bench.open();
   const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-pgbench-'));
   try {
     await (await built('platform/database/migrate.js')).migrate(bench.databaseUrl);
-    const client = new pg.Client({ connectionString: bench.databaseUrl });
-    await client.connect();
-    await client.query(`insert into key_load (api_key_id) values ('key_pgbench')`);
-    await client.end();
+    await query(bench.databaseUrl, `insert into key_load (api_key_id) values ('key_pgbench')`);
     const script = join(folder, 'task.sql');
     await writeFile(
       script,
       [
         '\\set nth random(1, 1000000000000000)',
-        `${withValues(create, [ONE_TASK, "'1200ms'"])};`,
+        `${withValues(create, [ONE_TASK, ITS_KEY, "'1200ms'"])};`,
         `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'"])} \\gset t_`,
         `${withValues(end, [ONE_END, '604800', "'1200ms'", "'USD'"])};`,
         '',
       ].join('\n'),
     );
     const options = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '1', '-T', String(seconds), '-f', script];
-    const { stdout } = await promisify(execFile)('pgbench', [...options, bench.databaseUrl]);
-    return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
+    await promisify(execFile)('pgbench', [...options, bench.databaseUrl]);
+    // By the rows: pgbench counts a transaction whatever its statements found.
+    const [row] = await query(bench.databaseUrl, `select count(*)::int as ended from tasks where status = 'succeeded'`);
+    return (row?.ended ?? 0) / seconds;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
     await bench.close();
+  }
+}
+
+async function query(connectionString: string, text: string): Promise<{ ended?: number }[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<{ ended?: number }>(text)).rows;
+  } finally {
+    await client.end();
   }
 }
 

@@ -96,12 +96,16 @@ export class Batch<Item, Outcome> {
     }
     this.lastSize = batch.length;
     this.inFlight += 1;
-    try {
-      await (traces.isOn ? this.settleInSpan(batch) : this.settle(batch));
-    } finally {
-      this.inFlight -= 1;
-      if (this.waiting.length > 0) this.schedule();
+    const answer = await (traces.isOn ? this.runInSpan(batch) : this.run(batch));
+    this.inFlight -= 1;
+    if (this.waiting.length === 0) return answer();
+    if (!this.splitInHalf) {
+      answer();
+      return this.schedule();
     }
+    // PostgreSQL gets the next half before Node answers this one. A pool sends a statement at the end of the turn.
+    void this.flushNext();
+    setImmediate(answer);
   }
 
   private nextSize(): number {
@@ -110,29 +114,30 @@ export class Batch<Item, Outcome> {
   }
 
   /** It serves many traces, so it has one of its own, which links those that are sampled. */
-  private settleInSpan(batch: Pending<Item, Outcome>[]): Promise<void> {
+  private runInSpan(batch: Pending<Item, Outcome>[]): Promise<() => void> {
     const links = [...new Set(batch.flatMap(({ link }) => link ?? []))];
     const attributes = { 'darkroom.items': batch.length, 'db.operation.name': this.name };
     const own = links.length > 0 ? { isRoot: true, links, attributes } : { parent: null };
-    return traces.span(this.name, own, () => this.settle(batch));
+    return traces.span(this.name, own, () => this.run(batch));
   }
 
-  private async settle(batch: Pending<Item, Outcome>[]): Promise<void> {
+  /** @returns resolves or rejects each caller; it does not throw */
+  private async run(batch: Pending<Item, Outcome>[]): Promise<() => void> {
     try {
       const outcomes = await this.flush(batch.map(({ item }) => item));
-      batch.forEach(({ resolve, reject }, at) => {
-        const outcome = outcomes[at];
-        if (outcome instanceof ApiError) reject(outcome);
-        else resolve(outcome as Outcome);
-      });
+      return () =>
+        batch.forEach(({ resolve, reject }, at) => {
+          const outcome = outcomes[at];
+          if (outcome instanceof ApiError) reject(outcome);
+          else resolve(outcome as Outcome);
+        });
     } catch (error) {
       activeSpan()?.fail(errorTypeOf(error));
-      if (batch.length === 1 || !isDataError(error)) {
-        for (const { reject } of batch) reject(error);
-        return;
-      }
+      if (batch.length === 1 || !isDataError(error)) return () => batch.forEach(({ reject }) => reject(error));
       // One row that PostgreSQL rejects must not fail the others: flush each item alone.
-      for (const one of batch) await this.settle([one]);
+      const answers: (() => void)[] = [];
+      for (const one of batch) answers.push(await this.run([one]));
+      return () => answers.forEach((answer) => answer());
     }
   }
 }

@@ -17,6 +17,7 @@ export const PLANNER = [
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
+  'enable_material=off',
   'jit=off',
   'plan_cache_mode=force_generic_plan',
   'random_page_cost=1.1',

@@ -35,6 +35,7 @@ import { SecretKeys1700000000038 } from './migrations/0038-secret-keys.ts';
 import { WebhookKeys1700000000039 } from './migrations/0039-webhook-keys.ts';
 import { WebhookPartitions1700000000040 } from './migrations/0040-webhook-partitions.ts';
 import { TaskFacets1700000000041 } from './migrations/0041-task-facets.ts';
+import { NoChecksOfTasks1700000000043 } from './migrations/0043-no-checks-of-tasks.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -83,4 +84,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   WebhookKeys1700000000039,
   WebhookPartitions1700000000040,
   TaskFacets1700000000041,
+  NoChecksOfTasks1700000000043,
 ];

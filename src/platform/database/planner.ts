@@ -37,3 +37,14 @@ export const PLANNED_SEPARATELY = 'offset 0';
  */
 export const byIds = (table: string, ids: string): string =>
   `unnest(${ids}::text[]) as wanted(id) join ${table} using (id)`;
+
+/**
+ * Rows `t` of a table, locked in the order of their ids, with their rows `w` of the CTE `wanted`. Each is looked up by
+ * its id. The planner may turn a plain join round while the table is nearly empty: then it reads the whole table, and goes
+ * on so for as long as the plan is kept (with some thousand tasks 4.7 ms of processor time for the ends of 13).
+ * @param which SQL: the condition on `t` and `w`
+ */
+export const lockedById = (table: string, which: string): string =>
+  `(select * from wanted order by id) w cross join lateral (
+        select * from ${table} t where t.id = w.id and ${which} ${PLANNED_SEPARATELY} for update
+      ) t`;

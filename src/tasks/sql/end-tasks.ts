@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import type { ApiError } from '../../errors/api-error.ts';
-import { hidden } from '../../platform/database/planner.ts';
+import { hidden, lockedById } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/time.ts';
 import { type EndHook, type Ending, LONGEST_END_MS } from '../queue/ending.ts';
@@ -30,12 +30,13 @@ const END: Statement = {
         id text, attempt int, lapsed boolean, unclaimed boolean, status text, result json, error json, moments jsonb, ${CHARGE_COLUMNS}), ${lockWait('$3')}
     ), held as (
       select t.id, t.status as was, w.status, w.result, w.error, w.moments, ${CHARGES}
-      from tasks t join wanted w using (id) cross join ${CHARGED}
-      where ${hidden('t.status')} in ('queued', 'running')
+      from ${lockedById(
+        'tasks',
+        `${hidden('t.status')} in ('queued', 'running')
         and (w.attempt is null or (${hidden('t.status')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
-        and (w.unclaimed is not true or ${hidden('t.status')} = 'queued')
-      order by t.id for update of t
+        and (w.unclaimed is not true or ${hidden('t.status')} = 'queued')`,
+      )} cross join ${CHARGED}
     ), ended as (
       update tasks t
       set status = h.status, result = h.result, error = h.error, completed_at = now(), sequence = t.sequence + 1,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
-import { hidden } from '../../platform/database/planner.ts';
+import { hidden, lockedById } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 import { withMoments } from './add-moments.ts';
@@ -42,8 +42,7 @@ const HELD = `
     select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
       approximations json, price json, calls int, moments jsonb)
   ), held as (
-    select wanted.* from tasks t join wanted using (id, attempt)
-    where ${hidden('t.status')} = 'running' order by t.id for update of t
+    select w.* from ${lockedById('tasks', `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
   )`;
 
 const INTENTS: Statement = {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { DROPPED_WITHIN_DAYS } from '../../platform/database/partitions/dropped-below.ts';
-import { hiddenTime } from '../../platform/database/planner.ts';
+import { hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { restOf } from '../../platform/database/partitions/read-partitions.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { countPurged } from '../../platform/purge-metrics.ts';
@@ -38,8 +38,9 @@ const STOP_EXPIRED: Statement = {
   name: 'webhooks.stop_expired',
   text: `
     with due as (
-      select d.event_id, d.endpoint_id from webhook_dispatches d join webhook_events v on v.id = d.event_id
-      where d.due_at is not null and d.event_id < ${DROPPED_BELOW} and ${hiddenTime('v.expires_at')} < now()
+      select d.event_id, d.endpoint_id from webhook_dispatches d
+      where d.due_at is not null and d.event_id < ${DROPPED_BELOW} and exists (
+        select from webhook_events v where v.id = d.event_id and ${hiddenTime('v.expires_at')} < now() ${PLANNED_SEPARATELY})
       limit $1 for update of d skip locked
     )
     delete from webhook_dispatches d using due where d.event_id = due.event_id and d.endpoint_id = due.endpoint_id returning 1`,
