@@ -25,7 +25,8 @@ import { report } from './support/report.ts';
 import { Bench } from './support/service.ts';
 import { type Rounds, type Verdict, verdictOn } from './support/slower.ts';
 
-const [named, rounds = '7'] = process.argv.slice(2);
+const [given, rounds = '7'] = process.argv.slice(2);
+const named = given || undefined; // '' where only the rounds are given
 const base = named ?? lastTagOrParent();
 const CONNECTIONS = 64;
 const SMALL_CONNECTIONS = 16;
