@@ -35,12 +35,15 @@ const SINGLES = 100;
 /** Pause between two single tasks, so that everything is idle when the second starts. */
 const IDLE_MS = 15;
 
+/** Called at the next webhook. */
+let arrived: (() => void) | undefined;
 const arrivals: Arrivals = { count: 0, lastAt: 0 };
 const receiver = createServer((request, reply) => {
   request.resume().on('end', () => {
     arrivals.count += 1;
     arrivals.lastAt = Date.now();
     reply.end();
+    arrived?.();
   });
 }).listen(0, '127.0.0.1');
 await once(receiver, 'listening');
@@ -112,6 +115,16 @@ try {
     waits.theirs.push(await timed(() => post(theirs.url, null, generation, prefer)));
   }
   rows['one task when idle, POST to final, ms'] = compared(waits);
+  const deliveries = { ours: [] as number[], theirs: [] as number[] };
+  const delivered = (url: string, apiKey: string | null) => async () => {
+    const arrival = new Promise<void>((resolve) => (arrived = resolve));
+    await Promise.all([arrival, post(url, apiKey, generation)]);
+  };
+  for (let nth = 0; nth < SINGLES; nth += 1) {
+    deliveries.ours.push(await timed(delivered(ours.url, key)));
+    deliveries.theirs.push(await timed(delivered(theirsTelling.url, null)));
+  }
+  rows['one task when idle, POST to webhook, ms'] = compared(deliveries);
 } finally {
   await database.end();
   await bench.close();
