@@ -70,6 +70,48 @@ describe('a batch', () => {
     }
   });
 
+  it('sends the next half before it answers the callers of the last one', async () => {
+    const order: string[] = [];
+    const { flushes, flush } = gated();
+    const batch = new Batch(
+      (items: number[]) => {
+        order.push(`flush of ${items.length}`);
+        return flush(items);
+      },
+      { splitInHalf: true },
+    );
+    const first = Array.from({ length: 8 }, (_, at) => batch.add(at).then(() => order.push('answer')));
+    await turn();
+    const second = Array.from({ length: 8 }, (_, at) => batch.add(at));
+    flushes[0]!.go();
+    await Promise.all(first);
+    expect(order.slice(0, 3)).toEqual(['flush of 8', 'flush of 8', 'answer']);
+    flushes[1]!.go();
+    await Promise.all(second);
+  });
+
+  it('rests between two flushes, and flushes the first call after a rest at once', async () => {
+    const sizes: number[] = [];
+    const batch = new Batch<number, number>(
+      async (items) => {
+        sizes.push(items.length);
+        return items;
+      },
+      { restMs: 100 },
+    );
+    await batch.add(1);
+    const startedMs = performance.now();
+    const early = batch.add(2);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    await Promise.all([early, batch.add(3)]);
+    expect(sizes).toEqual([1, 2]);
+    expect(performance.now() - startedMs).toBeGreaterThan(80);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    const idleMs = performance.now();
+    await batch.add(4);
+    expect(performance.now() - idleMs).toBeLessThan(80);
+  });
+
   it('fails only the row that the database rejects', async () => {
     const batch = new Batch<number, number>(async (items) => {
       if (items.includes(2)) throw dataError;

@@ -28,6 +28,11 @@ export interface BatchOptions {
    * webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
+  /**
+   * Milliseconds from the end of a flush to the next one, so that more items share it. A call to an idle batch is flushed
+   * at once. Use it where a flush costs much more than one more item.
+   */
+  restMs?: number;
 }
 
 /** Splitting fewer items costs more in round trips than it saves. */
@@ -42,11 +47,14 @@ export class Batch<Item, Outcome> {
   private inFlight = 0;
   private lastSize = 0;
   private scheduled = false;
+  /** On the monotonic clock. */
+  private restsUntilMs = 0;
   private readonly name: string;
   private readonly maxItems: number;
   private readonly maxWaiting: number;
   private readonly concurrency: number;
   private readonly splitInHalf: boolean;
+  private readonly restMs: number;
   private readonly load: BatchLoad | null;
 
   /**
@@ -55,13 +63,14 @@ export class Batch<Item, Outcome> {
    */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
-    { name, maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false }: BatchOptions = {},
+    { name, maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false, restMs = 0 }: BatchOptions = {},
   ) {
     this.name = name ?? 'batch';
     this.maxItems = maxItems;
     this.maxWaiting = maxWaiting;
     this.concurrency = concurrency;
     this.splitInHalf = splitInHalf;
+    this.restMs = restMs;
     this.load = name === undefined ? null : batchLoad(name);
   }
 
@@ -81,10 +90,13 @@ export class Batch<Item, Outcome> {
   private schedule(): void {
     if (this.scheduled || this.inFlight >= this.concurrency) return;
     this.scheduled = true;
-    setImmediate(() => {
+    const flush = () => {
       this.scheduled = false;
       void this.flushNext();
-    });
+    };
+    const restMs = this.restsUntilMs - performance.now();
+    if (restMs > 0) setTimeout(flush, restMs);
+    else setImmediate(flush);
   }
 
   private async flushNext(): Promise<void> {
@@ -98,6 +110,7 @@ export class Batch<Item, Outcome> {
     this.inFlight += 1;
     const answer = await (traces.isOn ? this.runInSpan(batch) : this.run(batch));
     this.inFlight -= 1;
+    if (this.restMs > 0) this.restsUntilMs = performance.now() + this.restMs;
     if (this.waiting.length === 0) return answer();
     if (!this.splitInHalf) {
       answer();

@@ -60,6 +60,9 @@ const END: Statement = {
     select ${SHOWN_COLUMNS}, ${IS_UNSETTLED} as is_unsettled from ended`,
 };
 
+/** Between two batches: the statement costs PostgreSQL as much as five of its rows, and the places that it frees share a claim. */
+const REST_MS = 2;
+
 type EndedRow = ShownTask & { is_unsettled: boolean };
 
 /** The code is that of an outage, so that the worker tries again. */
@@ -77,6 +80,7 @@ export class EndTasks {
   private readonly batch = new BatchByKey<Ending, ShownTask | null>((endings, wait) => this.flush(endings, wait), {
     name: 'tasks.end',
     maxItems: 200,
+    restMs: REST_MS,
   });
   private readonly hooks: EndHook[] = [];
 
