@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { endOfTurn } from '../platform/end-of-turn.ts';
 import { FinalTasks } from './final-tasks.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import type { ShownTask } from './task.entity.ts';

@@ -17,7 +17,7 @@ export class TaskViews {
     return toTaskView(task, this.links, this.terms);
   }
 
-  /** The view whose GraphQL fields beyond REST find the stored task. Apart, because remembering it costs 1 us. */
+  /** The view whose GraphQL fields beyond REST find the stored task. */
   forGraphql(task: ShownTask): TaskView {
     return rememberStored(this.of(task), task);
   }

@@ -1,5 +1,7 @@
 import { serverAudits } from 'graphql-http';
-import { getIntrospectionQuery } from 'graphql';
+import { GraphQLSchemaHost } from '@nestjs/graphql';
+import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
+import { planOf } from '../../src/platform/graphql/query-plan.ts';
 import { aCat, aFailure, aHang, type ErrorBody } from '../support/clients/api.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
@@ -359,6 +361,16 @@ describe('GraphQL', () => {
       expect(over.errors![0]!.extensions.code).toBe('rate_limit_exceeded');
     });
 
+    it('counts each root field once, also in a query with an error', async () => {
+      const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 5 } });
+      const client = new GraphqlClient(service.baseUrl, key);
+      const { data, errors } = await client.ask('{ a: viewer { id } task(taskId: "x") { taskId } b: viewer { id } }');
+      expect(data).toBeNull();
+      expect(errors!.map(({ extensions }) => extensions.code)).toEqual(['task_not_found']);
+      expect((await client.ask('{ a: viewer { id } b: viewer { id } }')).errors).toBeUndefined();
+      expect((await client.ask('{ viewer { id } }')).errors![0]!.extensions.code).toBe('rate_limit_exceeded');
+    });
+
     it('refuses subscriptions over HTTP', async () => {
       const { status, errors } = await graphql.ask('subscription { tasksUpdated { taskId } }');
       expect([status, errors![0]!.extensions.code]).toEqual([400, 'bad_request']);
@@ -367,6 +379,15 @@ describe('GraphQL', () => {
     it('forbids caching', async () => {
       expect((await graphql.ask('{ viewer { id } }')).headers.get('cache-control')).toBe('no-store');
     });
+  });
+
+  it.each([
+    ['a poll', '{ task(taskId: "x") { __typename id taskId status result { outputs { url } } error { code } } }'],
+    ['a list', LIST],
+  ])('has a plan for %s', (_, text) => {
+    const { schema } = service.app.get(GraphQLSchemaHost);
+    const document = parse(text);
+    expect(planOf(schema, document, getOperationAST(document)!)).not.toBeNull();
   });
 
   it('passes the GraphQL-over-HTTP audit with no error, and these warnings only', async () => {

@@ -11,8 +11,10 @@ export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie'
 export interface GraphqlContext {
   request: FastifyRequest | { headers: SocketHeaders; overSocket: true; id: string };
   reply?: FastifyReply;
+  /** What the root fields of this query resolved to, by response key (resolve-roots-once.ts). Missing over a socket. */
+  resolved?: Map<string | number, unknown>;
 }
 
 export function httpContext(request: FastifyRequest, reply: FastifyReply): GraphqlContext {
-  return { request, reply };
+  return { request, reply, resolved: new Map() };
 }

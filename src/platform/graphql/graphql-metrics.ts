@@ -1,4 +1,3 @@
-import type { ApolloServerPlugin } from '@apollo/server';
 import { CALL_BUCKETS } from '../measuring/buckets.ts';
 import { closedLabel } from '../measuring/closed-label.ts';
 import { histogram } from '../measuring/declare.ts';
@@ -27,13 +26,3 @@ function outcomeOf(errors: readonly unknown[] | undefined): 'ok' | 'client_error
   if (!errors || errors.length === 0) return 'ok';
   return errors.some((error) => statusOf(error) >= 500) ? 'server_error' : 'client_error';
 }
-
-/** Measures what Apollo executes: operations over HTTP. */
-export const measureOperations: ApolloServerPlugin = {
-  requestDidStart: async () => {
-    const begunMs = performance.now();
-    return {
-      willSendResponse: async ({ operation, errors }) => operationEnded(operation?.operation, errors, begunMs),
-    };
-  },
-};
