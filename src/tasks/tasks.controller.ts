@@ -7,13 +7,12 @@ import { KeyWatch } from '../auth/key-watch.ts';
 import { Config } from '../platform/config.ts';
 import { matches } from '../platform/http/etag.ts';
 import { waitingOnPurpose } from '../platform/http/http-metrics.ts';
-import { toList } from '../platform/schema/list-of.ts';
 import { DeleteTasks } from './delete-tasks.ts';
 import { FindTaskQuery } from './find-task.query.ts';
+import { ListAnswers } from './list/list-answers.ts';
 import { DEFAULT_LIMIT, ListTasksQuery } from './list/list-tasks.query.ts';
 import { TaskListView } from './list/list.view.ts';
 import { hungUp } from './live/hung-up.ts';
-import { ListTasks } from './sql/list-tasks.ts';
 import { etagOf, sequenceIn } from './task-etag.ts';
 import { isFinal } from './task-status.ts';
 import { TaskViews } from './task-views.ts';
@@ -34,7 +33,7 @@ export class TasksController {
     private readonly keys: KeyWatch,
     private readonly tasks: TasksService,
     private readonly deletes: DeleteTasks,
-    private readonly lists: ListTasks,
+    private readonly lists: ListAnswers,
     private readonly views: TaskViews,
   ) {}
 
@@ -46,12 +45,11 @@ export class TasksController {
     @CurrentCaller() caller: Caller,
     @Query() query: ListTasksQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TaskListView> {
+  ): Promise<string> {
     const { limit = DEFAULT_LIMIT, after, order = 'desc', ...filter } = query;
-    const page = await this.lists.list(caller.apiKeyId, filter, { limit, after, order });
-    reply.header('cache-control', 'no-store');
-    const views = page.tasks.map((task) => this.views.of(task));
-    return toList(views, page.hasMore, ({ task_id }) => task_id);
+    const json = await this.lists.json(caller.apiKeyId, filter, { limit, after, order });
+    reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
+    return json;
   }
 
   @Get(':task_id')

@@ -23,6 +23,7 @@ import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
 import { KeyChanges } from './key-changes.ts';
 import { NewTasks } from './new-tasks.ts';
+import { ListAnswers } from './list/list-answers.ts';
 import { ChildrenResolver } from './list/children.resolver.ts';
 import { TaskCountsController } from './list/task-counts.controller.ts';
 import { TaskCountsResolver } from './list/task-counts.resolver.ts';
@@ -102,6 +103,7 @@ const fileLinks = {
     FollowPauses,
     FollowTasks,
     KeyChanges,
+    ListAnswers,
     NewTasks,
     Backlog,
     OpenStreams,

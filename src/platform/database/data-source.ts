@@ -4,6 +4,7 @@ import { WatchdogPool, type WatchdogPoolConfig } from './watchdog-pool.ts';
 import type { Config } from '../config.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { hostsOf } from './servers/hosts.ts';
+import { TYPES } from './timestamps.ts';
 
 /**
  * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives, so
@@ -41,6 +42,7 @@ const POOL: pg.PoolConfig = {
   application_name: 'darkroom',
   keepAlive: true,
   pipeline: true, // for `Sql.transaction`
+  types: TYPES,
 };
 
 /** A pooler refuses settings of a client, so the role has them: see role-settings.ts. */

@@ -41,6 +41,21 @@ export class Sql {
   }
 
   /**
+   * Like `run`, but a row is an array of its values, in the order of the columns. For rows of many columns: pg assigns each by its name,
+   * where an object literal costs a third.
+   */
+  async runForValues<Values extends readonly unknown[]>(
+    statement: Statement,
+    values: unknown[] = [],
+  ): Promise<Values[]> {
+    return retrying(async () => {
+      const query = { ...statement, values, rowMode: 'array' as const };
+      const { rows } = await measured(statement.name, () => this.pool.query(query));
+      return rows as unknown as Values[];
+    });
+  }
+
+  /**
    * Runs several statements in one transaction. When PostgreSQL aborts it to resolve a deadlock, `work` runs a second time.
    * Connections are pipelined: `begin` travels in one packet with all statements that `work` sends before it first awaits.
    * @param work may call `commit` to send the commit right behind its last statement, without awaiting that one

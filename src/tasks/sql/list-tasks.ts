@@ -6,7 +6,7 @@ import type { TaskFilter } from '../list/task-filter.ts';
 import { CachedTasks } from '../cached-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { MatchTasks } from './match-tasks.ts';
-import { type Listed, type PageRequest, pageStatement } from './page-of-tasks.ts';
+import { type Listed, type ListedRow, type PageRequest, pageStatement, toListed } from './page-of-tasks.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 export interface TaskPage {
@@ -62,8 +62,8 @@ export class ListTasks {
       conditions.where('end', end, (value) => (order === 'desc' ? `id >= ${value}` : `id <= ${value}`));
       return conditions;
     };
-    const run = (conditions: TaskConditions) =>
-      this.sql.run<Listed>(pageStatement(conditions, order), conditions.values);
+    const run = async (conditions: TaskConditions) =>
+      (await this.sql.runForValues<ListedRow>(pageStatement(conditions, order), conditions.values)).map(toListed);
 
     const whole = conditionsTo();
     const name = JSON.stringify([whole.nameOf(order), whole.values]);

@@ -1,5 +1,6 @@
 import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import type { Statement } from '../../platform/database/sql.ts';
+import { type ShownRow, toShownTask } from '../shown-row.ts';
 import { SHOWN, SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 import type { TaskConditions } from './task-conditions.ts';
 
@@ -13,7 +14,15 @@ export interface PageRequest {
 }
 
 /** A final task is its id alone. */
-export type Listed = ShownTask | ({ id: string } & { [Column in Exclude<keyof ShownTask, 'id'>]: null });
+export type Listed = ShownTask | { id: string; status: null };
+
+/** In the order of `SHOWN`, which begins with the id. The other values of a final task are null. */
+export type ListedRow = ShownRow;
+
+const STATUS = SHOWN.indexOf('status');
+
+export const toListed = (row: ListedRow): Listed =>
+  row[STATUS] === null ? { id: row[0], status: null } : toShownTask(row);
 
 /** The other columns of `page`, for a lateral join that finds only unfinished tasks. */
 export const UNFINISHED_COLUMNS = SHOWN.flatMap((column) => (column === 'id' ? [] : [`page.${column}`])).join(', ');

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { type ShownRow, toShownTask } from '../shown-row.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 
 const READ: Statement = {
@@ -41,8 +42,8 @@ export class ReadTasks {
   }
 
   private async flush(statement: Statement, ids: string[]): Promise<(ShownTask | null)[]> {
-    const tasks = await this.sql.run<ShownTask>(statement, [[...new Set(ids)]]);
-    const byId = new Map(tasks.map((task) => [task.id, task]));
+    const rows = await this.sql.runForValues<ShownRow>(statement, [[...new Set(ids)]]);
+    const byId = new Map(rows.map((row) => [row[0], toShownTask(row)]));
     return ids.map((id) => byId.get(id) ?? null);
   }
 }

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { toList } from '../../platform/schema/list-of.ts';
+import { ListTasks } from '../sql/list-tasks.ts';
+import type { PageRequest } from '../sql/page-of-tasks.ts';
+import { TaskViews } from '../task-views.ts';
+import type { TaskFilter } from './task-filter.ts';
+
+/**
+ * Pages of `GET /v1/tasks` as JSON. Equal requests of one event-loop turn share a page: it is read at the end of the turn, so after each of
+ * them arrived, and its text is made once.
+ */
+@Injectable()
+export class ListAnswers {
+  private readonly ofThisTurn = new Map<string, Promise<string>>();
+
+  constructor(
+    private readonly lists: ListTasks,
+    private readonly views: TaskViews,
+  ) {}
+
+  json(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<string> {
+    const asked = JSON.stringify([apiKeyId, filter, page]);
+    let answer = this.ofThisTurn.get(asked);
+    if (!answer) {
+      answer = endOfTurn().then(() => {
+        this.ofThisTurn.delete(asked);
+        return this.read(apiKeyId, filter, page);
+      });
+      this.ofThisTurn.set(asked, answer);
+    }
+    return answer;
+  }
+
+  private async read(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<string> {
+    const { tasks, hasMore } = await this.lists.list(apiKeyId, filter, page);
+    const views = tasks.map((task) => this.views.of(task));
+    return JSON.stringify(toList(views, hasMore, ({ task_id }) => task_id));
+  }
+}
