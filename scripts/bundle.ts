@@ -27,6 +27,15 @@ const TYPEORM_COMPAT: Plugin = {
   },
 };
 
+/** 1 MB that packages load and we never use: the messages of zod in other languages, and the check of phone numbers. */
+const UNUSED: Plugin = {
+  name: 'unused',
+  load: {
+    filter: { id: /(zod\/v4\/locales\/index\.js|libphonenumber-js\/max\/index\.cjs)$/ },
+    handler: () => '',
+  },
+};
+
 /**
  * Puts the built modules and their packages into a few files, in `bundle` of the same folder: reading 4,000 files one
  * by one took most of the start. What is imported dynamically stays in files of its own. They are CommonJS, so that
@@ -40,7 +49,7 @@ export async function bundleProgram(built: string): Promise<void> {
     input: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, built + file])),
     platform: 'node',
     external: EXTERNAL,
-    plugins: [TYPEORM_COMPAT],
+    plugins: [TYPEORM_COMPAT, UNUSED],
     // Decorators work by side effects.
     treeshake: false,
     onLog: (level, log, print) => {

@@ -2,9 +2,12 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** A process is idle if its event loop was this little in use for this long. */
-const IDLE_UTILIZATION = 0.05;
+/** A process is idle if its event loop was in use for less than this share of this time. */
+const IDLE_UTILIZATION = 0.2;
 const IDLE_MS = 3_000;
+
+/** After so many collections without a call V8 drops the code of a function. */
+const DEFAULT_OLD_AGE = 6;
 
 /**
  * Collects all garbage once, when the process is idle for the first time: what was read and compiled leaves 60 of 250 MB
@@ -28,5 +31,7 @@ function collectGarbage(): void {
   setFlagsFromString('--expose-gc'); // only for contexts made from now on
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   setFlagsFromString('--no-expose-gc');
+  setFlagsFromString('--bytecode-old-age=1'); // drops code that only the start has called, which is compiled again if it is needed
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  setFlagsFromString(`--bytecode-old-age=${DEFAULT_OLD_AGE}`);
 }
