@@ -1,6 +1,6 @@
 /**
  * Starts the bundled program: the build puts this file beside it as main.js. It keeps what V8 has compiled for a start, so
- * that the next one need not compile it again. Node's own cache holds only what is compiled when a file is read, a third of it.
+ * that the next one need not compile it again. Node's own cache holds only what is compiled when a file is read, less than half of it.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
