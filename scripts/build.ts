@@ -5,41 +5,34 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { CURRENT, type Part, PARTS, ROOT, stateOfInputs, textOf } from './build-parts.ts';
 
 /**
  * Builds the service, its dashboard, its client and what its reference page needs side by side. A part is skipped when
  * nothing that it is made from has changed.
  */
 
-const ROOT = new URL('../', import.meta.url).pathname;
 const APP = `${ROOT}dist/dashboard/app`;
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
+const state = stateOfInputs(); // first: what is written while it builds is built the next time
 await Promise.all([
-  unlessCurrent(
-    `${ROOT}dist/service.stamp`,
-    ['src/**/*.ts', '.swcrc', 'nest-cli.json', 'package-lock.json', 'scripts/bundle.ts'],
-    async () => {
-      await run('nest', ['build']);
-      await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
-      const { bundleProgram } = await import('./bundle.ts');
-      await bundleProgram(`${ROOT}dist/`);
-    },
-    ['src/dashboard/app/**'],
-  ),
-  unlessCurrent(`${APP}/stamp`, ['src/dashboard/app/**/*', 'schema.graphql', 'package-lock.json'], buildApp),
-  unlessCurrent(`${ROOT}dist/client.stamp`, ['src/client/**/*', 'scripts/pack-client.ts', 'package.json'], async () => {
+  unlessCurrent(PARTS.service, async () => {
+    await run('nest', ['build']);
+    await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
+    const { bundleProgram } = await import('./bundle.ts');
+    await bundleProgram(`${ROOT}dist/`);
+  }),
+  unlessCurrent(PARTS.app, buildApp),
+  unlessCurrent(PARTS.client, async () => {
     await import('./pack-client.ts');
   }),
-  unlessCurrent(
-    `${ROOT}dist/reference.stamp`,
-    ['docs/**/*.md', 'scripts/build-reference.ts', 'package-lock.json'],
-    async () => {
-      const { buildReference } = await import('./build-reference.ts');
-      await buildReference(ROOT);
-    },
-  ),
+  unlessCurrent(PARTS.reference, async () => {
+    const { buildReference } = await import('./build-reference.ts');
+    await buildReference(ROOT);
+  }),
 ]);
+if (textOf(CURRENT) !== state) writeFileSync(CURRENT, state);
 
 async function buildApp(): Promise<void> {
   await run('vite', ['build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn']);
@@ -50,18 +43,10 @@ async function buildApp(): Promise<void> {
   );
 }
 
-/**
- * @param stamp a file that keeps the hash of what was built
- * @param inputs globs of what the part is made from
- */
-async function unlessCurrent(
-  stamp: string,
-  inputs: string[],
-  build: () => Promise<void>,
-  exclude: string[] = [],
-): Promise<void> {
-  const hash = hashOf(inputs, exclude);
-  if (hash === lastStamp(stamp)) return;
+async function unlessCurrent(part: Part, build: () => Promise<void>): Promise<void> {
+  const stamp = ROOT + part.stamp;
+  const hash = hashOf(part);
+  if (hash === textOf(stamp)) return;
   rmSync(stamp, { force: true });
   await build();
   // Last, so that an interrupted build is done again.
@@ -85,7 +70,7 @@ function binary(program: string): string {
   return `${ROOT}node_modules/${folder}/${bin[program]}`;
 }
 
-function hashOf(inputs: string[], exclude: string[]): string {
+function hashOf({ inputs, exclude }: Part): string {
   const hash = createHash('sha256');
   for (const path of globSync(inputs, { cwd: ROOT, withFileTypes: true, exclude })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.d.ts'))
@@ -94,14 +79,6 @@ function hashOf(inputs: string[], exclude: string[]): string {
     hash.update(path.slice(ROOT.length)).update(readFileSync(path));
   }
   return hash.digest('hex');
-}
-
-function lastStamp(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null; // not built yet
-  }
 }
 
 async function compress(path: string): Promise<void> {

@@ -19,7 +19,7 @@ async function migrateOnly(config: Config): Promise<void> {
  * PostgreSQL starts while the modules are loaded: both take half a second of the start. But with another server for events only after it was
  * found to be one: a refused start starts nothing.
  */
-async function loadAndServe(config: Config): Promise<void> {
+async function loadAndServe(config: Config, environment: Environment): Promise<void> {
   const database = config.eventsUrl ? undefined : openDatabase(config);
   database?.catch(() => undefined); // thrown where it is awaited
   await nextTurn(); // else its program would be started only after the modules
@@ -27,15 +27,20 @@ async function loadAndServe(config: Config): Promise<void> {
   await serve(config, environment, database);
 }
 
-boundBufferGarbage();
-const environment = new Environment();
-Object.assign(process.env, environment.read()); // libraries read their variables there, such as those of AWS
+async function start(): Promise<void> {
+  boundBufferGarbage();
+  const environment = new Environment();
+  Object.assign(process.env, environment.read()); // libraries read their variables there, such as those of AWS
 
-try {
-  const config = loadConfig();
-  if (config.migrate === 'only') await migrateOnly(config);
-  else await loadAndServe(config);
-} catch (error) {
-  process.stderr.write(`Darkroom did not start. ${(error as Error).message}\n`);
-  process.exit(1);
+  try {
+    const config = loadConfig();
+    if (config.migrate === 'only') await migrateOnly(config);
+    else await loadAndServe(config, environment);
+  } catch (error) {
+    process.stderr.write(`Darkroom did not start. ${(error as Error).message}\n`);
+    process.exit(1);
+  }
 }
+
+/** The bundle is CommonJS, which cannot wait for its modules. */
+export const started = start();

@@ -1,6 +1,6 @@
 import { exitWhenIdle } from './exit-when-idle.ts';
 import { serveHangups } from './hangup.ts';
-import { collectGarbage } from './platform/collect-garbage.ts';
+import { collectGarbageWhenIdle } from './platform/collect-garbage.ts';
 import type { Config } from './platform/config.ts';
 import type { OpenDatabase } from './platform/database/open-database.ts';
 import type { Environment } from './platform/environment.ts';
@@ -21,7 +21,7 @@ const SAME_SIGNAL_MS = 1_000;
  */
 export async function serve(config: Config, environment: Environment, database?: Promise<OpenDatabase>): Promise<void> {
   const service = await startService(config, database);
-  collectGarbage();
+  collectGarbageWhenIdle();
   process.stdout.write(welcome(config, service.firstKey));
   logProcess();
 

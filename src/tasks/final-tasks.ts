@@ -26,7 +26,11 @@ export class FinalTasks implements OnModuleInit {
     sizeCalculation: charactersOf,
     ttl: TTL_MS,
   });
-  private readonly dropped = new LRUCache<string, true>({ max: MAX_DROPPED, ttl: DROPPED_MS });
+  private readonly dropped = new LRUCache<string, true>({
+    maxSize: MAX_DROPPED, // `max` would reserve 2 MB at once
+    sizeCalculation: () => 1,
+    ttl: DROPPED_MS,
+  });
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
-import sharp from 'sharp';
 import { ApiError } from '../../errors/api-error.ts';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { Turns } from '../../platform/turns.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { type PreviewWidth, previewKeyOf } from '../../tasks/files/preview-key.ts';
@@ -65,7 +65,7 @@ export class Previews {
       const isOver = error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now();
       throw isOver ? new ApiError('file_expired') : error;
     });
-    const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
+    const still = loadSharp()({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })
       .autoOrient()
       .resize(width, width, { fit: 'inside', withoutEnlargement: true })

@@ -1,9 +1,9 @@
 import { readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import sharp from 'sharp';
 import { StoredImages } from '../../files/images/stored-images.ts';
 import type { ImageUrl } from '../../models/image-urls.ts';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
@@ -152,7 +152,7 @@ async function check(path: string): Promise<InputImage> {
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;
-  await sharp(path, { sequentialRead: true })
+  await loadSharp()(path, { sequentialRead: true })
     .rotate()
     .flatten({ background: '#ffffff' })
     .jpeg({ quality: 95 })

@@ -1,5 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { type ImageFormat, ProviderError, type ProviderOutput } from '../../providers/provider.ts';
 import type { Media } from './probe.ts';
 
@@ -28,7 +29,7 @@ export const needsConversion = ({ contentType }: Media, { format, quality }: Wan
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {
   const options = { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' as const };
-  const image = sharp(Buffer.isBuffer(output) ? output : output.path, options).timeout({ seconds: TIMEOUT_S });
+  const image = loadSharp()(Buffer.isBuffer(output) ? output : output.path, options).timeout({ seconds: TIMEOUT_S });
   const encoded = encode(image.autoOrient().keepExif().keepXmp(), wanted);
   try {
     if (Buffer.isBuffer(output)) return await encoded.toBuffer();

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import sharp from 'sharp';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { readPngSize } from '../../platform/images/png-header.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
 
@@ -33,7 +33,9 @@ export async function probe(output: ProviderOutput): Promise<Media> {
 async function probeImage(output: ProviderOutput): Promise<Media> {
   const png = Buffer.isBuffer(output) ? readPngSize(output) : null;
   if (png) return { type: 'image', ...IMAGE_FORMATS.png!, ...png };
-  const { format, width, height, autoOrient } = await sharp(Buffer.isBuffer(output) ? output : output.path).metadata();
+  const { format, width, height, autoOrient } = await loadSharp()(
+    Buffer.isBuffer(output) ? output : output.path,
+  ).metadata();
   const known = IMAGE_FORMATS[format];
   if (!known) throw new Error(`The provider returned an image of format ${format}.`);
   return { type: 'image', ...known, width: autoOrient?.width ?? width, height: autoOrient?.height ?? height };

@@ -1,7 +1,6 @@
 import { Controller, HttpCode, Logger, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { createMcpHandler } from '@modelcontextprotocol/server';
-import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node';
+import type { NodeIncomingMessageLike } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsItself } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
@@ -38,6 +37,7 @@ export class McpController {
     reply.raw.setMaxListeners(MAX_LISTENERS);
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
     await this.count(exchange.caller, [body].flat());
+    const [{ createMcpHandler }, { toWebRequest }] = await loadSdk();
     const handler = createMcpHandler(() => this.servers.of(exchange), {
       legacy: 'stateless',
       maxSubscriptions: 0, // nothing changes that a client could subscribe to
@@ -68,6 +68,9 @@ export class McpController {
     return this.tools.has(name) && typeof given === 'object' && given !== null && !Array.isArray(given);
   }
 }
+
+/** Loaded by the first request: most processes serve no agents. */
+const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
 
 interface CallParams {
   name: unknown;

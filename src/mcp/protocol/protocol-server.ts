@@ -1,11 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type CallToolResult,
-  type Result,
-  Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import type { CallToolResult, Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { logServerError, toApiError } from '../../errors/error.filter.ts';
 import { VERSION } from '../../platform/version.ts';
@@ -41,12 +35,23 @@ export class ProtocolServer {
     private readonly tasks: ProtocolTasks,
   ) {}
 
-  of(exchange: Exchange): Server {
-    const server = new Server({ name: 'darkroom', title: 'Darkroom', version: VERSION }, OPTIONS);
+  async of(exchange: Exchange): Promise<Server> {
+    const sdk = await import('@modelcontextprotocol/server');
+    const callOf = (context: ServerContext): ToolCall => {
+      const envelope = context.mcpReq.envelope as Record<string, { extensions?: object }> | undefined;
+      const extensions = envelope?.[sdk.CLIENT_CAPABILITIES_META_KEY]?.extensions;
+      return {
+        ...exchange,
+        gone: AbortSignal.any([exchange.gone, context.mcpReq.signal]),
+        report: progressReports(context),
+        takesHandles: Object.hasOwn(extensions ?? {}, TASKS_EXTENSION),
+      };
+    };
+    const server = new sdk.Server({ name: 'darkroom', title: 'Darkroom', version: VERSION }, OPTIONS);
     server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions }));
     server.setRequestHandler('tools/call', ({ params }, context) => {
       const given = (params.arguments ?? {}) as ToolArguments;
-      return this.tools.call(params.name, given, callOf(exchange, context)) as Promise<CallToolResult>;
+      return this.tools.call(params.name, given, callOf(context)) as Promise<CallToolResult>;
     });
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
     server.setRequestHandler('resources/list', () => this.rendering(exchange, () => this.resources.list(exchange)));
@@ -73,18 +78,7 @@ export class ProtocolServer {
     } catch (thrown) {
       const error = toApiError(thrown);
       logServerError(this.logger, error, request.id);
-      throw toProtocolError(error, request.id);
+      throw await toProtocolError(error, request.id);
     }
   }
-}
-
-function callOf(exchange: Exchange, context: ServerContext): ToolCall {
-  const envelope = context.mcpReq.envelope as Record<string, { extensions?: object }> | undefined;
-  const extensions = envelope?.[CLIENT_CAPABILITIES_META_KEY]?.extensions;
-  return {
-    ...exchange,
-    gone: AbortSignal.any([exchange.gone, context.mcpReq.signal]),
-    report: progressReports(context),
-    takesHandles: Object.hasOwn(extensions ?? {}, TASKS_EXTENSION),
-  };
 }

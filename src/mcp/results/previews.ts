@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
-import sharp from 'sharp';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { Turns } from '../../platform/turns.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
@@ -77,7 +77,7 @@ const pictureOf = ({ type, storage_key: key, thumbnail_key: thumbnail }: StoredO
   type === 'image' ? key : (thumbnail ?? null);
 
 function encode(file: Buffer, side: number, quality: number): Promise<Buffer> {
-  return sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
+  return loadSharp()(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
     .timeout({ seconds: TIMEOUT_S })
     .autoOrient()
     .resize(side, side, { fit: 'inside', withoutEnlargement: true })

@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { CallToolResult } from '@modelcontextprotocol/server';
-import { ProtocolError, ProtocolErrorCode, type Tool as ToolDescription } from '@modelcontextprotocol/server';
+import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 import { assertScope } from '../../auth/assert-scope.ts';
 import { RateLimits } from '../../auth/rate-limits/rate-limits.ts';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
@@ -57,7 +56,10 @@ export class ToolsService {
    */
   async call(name: string, given: ToolArguments, call: ToolCall): Promise<ToolAnswer> {
     const tool = this.byName.get(name);
-    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 64)}.`);
+    if (!tool) {
+      const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 64)}.`);
+    }
     try {
       await this.rateLimits.count(call.caller, tool.bucket);
       if (tool.scope) assertScope(call.caller, tool.scope);

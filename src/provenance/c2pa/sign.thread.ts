@@ -3,7 +3,7 @@
  * imports must hold erasable TypeScript only.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { initSync, WasmBuilder, WasmReader } from '@contentauth/c2pa-wasm';
 import { claimSigner } from './cose.ts';
@@ -45,7 +45,7 @@ Object.assign(globalThis, {
   },
 });
 
-initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) });
+initSync({ module: readFileSync(createRequire(import.meta.url).resolve('@contentauth/c2pa-wasm/c2pa.wasm')) });
 const { key, certificates } = workerData as SignerData;
 const signer = claimSigner(key, certificates);
 const definition = {

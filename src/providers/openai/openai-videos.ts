@@ -1,5 +1,5 @@
 import type { VideoCreateParams } from 'openai/resources/videos';
-import sharp from 'sharp';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
 import type { InputImage, ProviderRequest, Upstream } from '../provider.ts';
 import type { Size } from '../../models/sizes.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
@@ -88,7 +88,7 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
 
 /** sora refuses an image of another size than the video, so the image is cropped to it. */
 async function croppedTo({ width, height }: Size, { path, contentType }: InputImage): Promise<File> {
-  const image = sharp(path).autoOrient().resize(width, height, { fit: 'cover' });
+  const image = loadSharp()(path).autoOrient().resize(width, height, { fit: 'cover' });
   const isLossless = contentType === 'image/png';
   const encoded = await (isLossless ? image.png() : image.jpeg({ quality: 95 })).toBuffer();
   const [name, type] = isLossless ? ['first-frame.png', 'image/png'] : ['first-frame.jpg', 'image/jpeg'];

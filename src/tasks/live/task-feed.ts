@@ -31,7 +31,10 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('feed');
   private readonly ofTask = new Map<string, Set<Watcher>>();
   private readonly ofKey = new Map<string, Set<Watcher>>();
-  private readonly deliveredEnds = new LRUCache<string, true>({ max: REMEMBERED_ENDS });
+  private readonly deliveredEnds = new LRUCache<string, true>({
+    maxSize: REMEMBERED_ENDS, // `max` would reserve 1 MB at once
+    sizeCalculation: () => 1,
+  });
   private readonly polls = new Interval(async () => {
     await this.deliverMissedEnds(LOOK_BACK_S);
     return POLL_S * (0.8 + Math.random() * 0.2); // jitter: processes started together do not poll together
