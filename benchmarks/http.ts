@@ -23,6 +23,8 @@ const ONLY = process.argv[4] ?? '';
 const CONNECTIONS = [1, 16, 64, 256];
 /** Of the lists: a page is 20. */
 const PAGE = 20;
+/** Requests for lists that differ: more than the connections, so that few are equal at one time. */
+const DIFFERENT = 1024;
 
 const { SHOWN_COLUMNS } = await import(new URL('../dist/tasks/task.entity.js', import.meta.url).href);
 const bench = await Bench.open();
@@ -43,6 +45,19 @@ try {
 
   const list = { url: `${service}/v1/tasks`, headers: auth };
   const sameColumns = { url: `${baseline}/tasks/same-columns` };
+  // Equal requests of one turn share a page. Each of these finds the same tasks by another time, and each connection begins with another one.
+  let clients = 0;
+  const differing: autocannon.Options = {
+    ...list,
+    setupClient: (client) => {
+      const from = (clients++ * DIFFERENT) / 256;
+      const paths = Array.from(
+        { length: DIFFERENT },
+        (_, at) => `/v1/tasks?created_after=${1 + ((from + at) % DIFFERENT)}`,
+      );
+      client.setRequests(paths.map((path) => ({ path, method: 'GET', headers: auth })));
+    },
+  };
   type Question = [name: string, mine: autocannon.Options, bare: autocannon.Options, prepare?: () => Promise<unknown>];
   const questions: Question[] = [
     ['GET unfinished', { url: `${service}/v1/tasks/${ours}`, headers: auth }, { url: `${baseline}/tasks/${theirs}` }],
@@ -76,6 +91,7 @@ try {
       },
     ],
     ['list', list, { url: `${baseline}/tasks` }, () => fillPages()],
+    ['list of queued tasks, each request another one, same columns', differing, sameColumns, () => fillPages()],
     ['list of queued tasks, same columns', list, sameColumns, () => fillPages()],
     [
       'list of finished tasks, same columns',

@@ -505,7 +505,7 @@ describe('the statements of the hot path', () => {
     it.each(Object.keys(BY_INDEX))('%s reads no table from end to end', async (name) => {
       const plan = await planOf(name);
       const unbounded = plan.flatMap((node) => (node['Index Cond'] ? [] : (node['Index Name'] ?? [])));
-      expect(unbounded.filter((index) => /_pkey$/.test(index) && !SMALL.test(index))).toEqual([]);
+      expect(unbounded.filter((index) => index.endsWith('_pkey') && !SMALL.test(index))).toEqual([]);
     });
   });
 
