@@ -22,7 +22,7 @@ const SETTINGS = `set statement_timeout = 0; set lock_timeout = '30s'`;
 const CHECK_CONNECTION = `set client_connection_check_interval = '2s'`;
 
 /** Found by a search; see decision 82. Updates of old rows go to a list of at most 256 kB first, which each search reads. */
-const build = (partition: string): string => `
+export const buildWordIndex = (partition: string): string => `
   create index concurrently ${escapeIdentifier(wordIndexOf(partition))} on ${escapeIdentifier(partition)}
   using gin ((${INDEXED_KEY}), ${INDEXED_PROMPT} gin_trgm_ops) with (gin_pending_list_limit = 256)`;
 
@@ -86,7 +86,7 @@ export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown
     for (const { name, isValid } of due.toReversed()) {
       if (this.isStopped) return;
       if (isValid === false) await client.query(`drop index concurrently ${escapeIdentifier(wordIndexOf(name))}`);
-      await client.query(build(name));
+      await client.query(buildWordIndex(name));
       this.indexes.forget();
       this.logger.log({ event: 'words.indexed', partition: name });
     }
