@@ -1,22 +1,25 @@
 /**
  * How long does a page of a list take, for each filter, among millions of tasks?
  *
- *     npm run build && npm run bench -- filters [finished tasks, 5000000] [rounds, 7]
+ *     npm run build && npm run bench -- filters [finished tasks, 5000000] [rounds, 7] [days of a partition, 7] [part of a question's name]
  *
  * One API process (ROLE=api), one request at a time, a page of 20. Half of the tasks belong to the key that asks. Each filter is
  * asked with a value that many tasks have and with one that few or none have, because a page of the second cannot stop early.
  * Medians in ms; `slowest` is that of the rounds, and `work` the processor time of the process and of PostgreSQL. A question that
- * took a second is not repeated. Rows of 400 tasks are queued in addition.
+ * took a second is not repeated. Rows of 400 tasks are queued in addition. Words are looked for twice: before and after the partitions that get no
+ * new tasks have an index of words, whose size and building are the last row.
  */
 import pg from 'pg';
 import { brief } from './support/compare.ts';
-import { addFinished, addQueued } from './support/many-tasks.ts';
+import { addFinished, addQueued, makePastPartitions } from './support/many-tasks.ts';
 import { processorClock } from './support/processor-time.ts';
 import { median, report } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
 const TASKS = Number(process.argv[2] ?? 5_000_000);
 const ROUNDS = Number(process.argv[3] ?? 7);
+const PARTITION_DAYS = Number(process.argv[4] ?? 7);
+const WANTED = process.argv[5] ?? '';
 const QUEUED = 400;
 const DAY_S = 86_400;
 const LONG_MS = 1_000;
@@ -48,22 +51,34 @@ const QUESTIONS: Record<string, string> = {
   'a word of few tasks': `search=${Math.floor(TASKS / 2)},`,
   'a word and a model that no task has together': 'search=lighthouse&model=seedance-2',
   'a word that no task has': 'search=submarine',
+  'a word that no task has and a kind of most': 'search=submarine&kind=image',
+  'a word that no task has and metadata of each third task': 'search=submarine&metadata[shop]=north',
+  'a word of few tasks, oldest first': `search=${Math.floor(TASKS / 2)},&order=asc`,
 };
+
+/** As a worker does it. */
+async function indexWords(db: pg.Client): Promise<object> {
+  const [{ EXTENSIONS, readWordIndexes }, { buildWordIndex }, { timeOfId }] = await Promise.all(
+    ['tasks/sql/word-indexes', 'tasks/sql/index-words', 'platform/schema/id-time'].map(
+      (path) => import(new URL(`../dist/${path}.js`, import.meta.url).href),
+    ),
+  );
+  const startedAt = performance.now();
+  for (const name of EXTENSIONS) await db.query(`create extension ${name}`);
+  for (const { name, to } of await readWordIndexes(db))
+    if (timeOfId(to) < Date.now()) await db.query(buildWordIndex(name));
+  const { rows } = await db.query(`
+    select sum(pg_relation_size(i.indexrelid))::float8 / 1e6 as mb, sum(c.reltuples) / 1e6 as millions
+    from pg_index i join pg_class c on c.oid = i.indrelid where i.indexrelid::regclass::text like '%\\_words'`);
+  return { ...rows[0], seconds: brief((performance.now() - startedAt) / 1000) };
+}
 
 const rows: Record<string, object> = {};
 const bench = await Bench.open();
-try {
-  const url = await bench.service({ ROLE: 'api' });
-  const db = new pg.Client(bench.databaseUrl);
-  await db.connect();
-  const { rows: keys } = await db.query<{ id: string }>('select id from api_keys');
-  await addFinished(db, keys[0]!.id, TASKS);
-  await addQueued(db, keys[0]!.id, QUEUED);
-  await db.query('vacuum (analyze) tasks');
-  await db.end();
 
+async function ask(url: string, questions: [name: string, query: string][], when = ''): Promise<void> {
   const headers = { authorization: `Bearer ${bench.apiKey}` };
-  for (const [name, query] of Object.entries(QUESTIONS)) {
+  for (const [name, query] of questions) {
     const used = processorClock(bench.pidOf(url), bench.databasePid);
     const times: number[] = [];
     let found = 0;
@@ -75,15 +90,35 @@ try {
       found = page.data?.length ?? response.status;
       if (times[0]! > LONG_MS) break;
     }
-    rows[name] = {
+    const row = {
       found,
       ms: brief(median(times)),
       slowest: brief(Math.max(...times)),
       work: brief(used() / times.length),
     };
-    console.log(name, rows[name]);
+    rows[name + when] = row;
+    console.log(name + when, row);
   }
+}
+
+try {
+  let url = await bench.service({ ROLE: 'api' });
+  const db = new pg.Client(bench.databaseUrl);
+  await db.connect();
+  await makePastPartitions(db, PARTITION_DAYS);
+  const { rows: keys } = await db.query<{ id: string }>('select id from api_keys');
+  await addFinished(db, keys[0]!.id, TASKS);
+  await addQueued(db, keys[0]!.id, QUEUED);
+  await db.query('vacuum (analyze) tasks');
+  const questions = Object.entries(QUESTIONS).filter(([name]) => name.includes(WANTED));
+  await ask(url, questions.filter(([, query]) => query.includes('search=')), ', no index'); // prettier-ignore
+  const built = await indexWords(db);
+  await db.end();
+  url = await bench.service({ ROLE: 'api' }); // it has not read which indexes there are
+  await ask(url, questions);
+  rows['index of words'] = built;
+  console.log('index of words', built);
 } finally {
   await bench.close();
 }
-await report('filters', rows, { tasks: TASKS, rounds: ROUNDS });
+await report('filters', rows, { tasks: TASKS, rounds: ROUNDS, partitionDays: PARTITION_DAYS });

@@ -77,6 +77,24 @@ export async function addFinished(db: Client, apiKeyId: string, count: number): 
   }
 }
 
+/** Replaces the partitions of a new installation by those of one that has run for weeks. Call it before there are tasks. */
+export async function makePastPartitions(db: Client, days: number): Promise<void> {
+  const [{ makePartitions }, { idBoundAt }, { TASK_TABLES }] = await Promise.all(
+    ['platform/database/partitions/make-partitions', 'platform/schema/id-time', 'tasks/partitioned-tables'].map(
+      (path) => import(new URL(`../../dist/${path}.js`, import.meta.url).href),
+    ),
+  );
+  const { rows } = await db.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'tasks'::regclass and inhrelid <> 'tasks_rest'::regclass`,
+  );
+  await db.query(`drop table ${rows.map(({ name }) => name).join(', ')}`);
+  const begin = idBoundAt(Math.floor(Date.now() / DAY_MS - DAYS) * DAY_MS);
+  await db.query(`create table tasks_first partition of tasks for values from (minvalue) to ('${begin}')`);
+  await db.query('begin');
+  await makePartitions(db, TASK_TABLES, Date.now(), { days, fillGap: true });
+  await db.query('commit');
+}
+
 /** As little as a finished task can be: no metadata, no files. */
 const LEAN_COLUMNS = `id, api_key_id, kind, model, status, progress, sequence, input, created_at, started_at, completed_at, deadline_at, expires_at,
     attempt, priority, result, files_purged`;

@@ -30,6 +30,8 @@ import { ReplaceResult } from './sql/replace-result.ts';
 import { TakeLeases } from './sql/take-leases.ts';
 import { WatchLoad } from './sql/watch-load.ts';
 import { WatchTasks } from './sql/watch-tasks.ts';
+import { IndexWords } from './sql/index-words.ts';
+import { WordIndexes } from './sql/word-indexes.ts';
 import { PauseTasks } from './sql/pause-tasks.ts';
 import { WakeParked } from './sql/wake-parked.ts';
 
@@ -69,4 +71,6 @@ export const STATEMENTS = [
   WatchTasks,
   PauseTasks,
   WakeParked,
+  IndexWords,
+  WordIndexes,
 ];

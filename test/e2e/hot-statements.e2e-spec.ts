@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
-import { restOfMatches } from '../../src/tasks/sql/match-tasks.ts';
+import { fewOfFilter, restOfMatches } from '../../src/tasks/sql/match-tasks.ts';
 import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
@@ -72,6 +72,10 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.match_rest by': ['tasks_facets'],
   'tasks.match_rest meta': ['tasks_metadata'],
   'tasks.match_rest failed err': ['tasks_errors'],
+  'tasks.match_few model words': ['tasks_facets'],
+  'tasks.match_few by words': ['tasks_facets'],
+  'tasks.match_few meta words': ['tasks_metadata'],
+  'tasks.match_few failed err words': ['tasks_errors'],
   'tasks.count': ['tasks_of_key', 'tasks_unfinished_of_key', 'tasks_failed_of_key'],
   'tasks.list batch': ['tasks_of_key', 'tasks_of_batch'],
   'tasks.create_batch': ['key_load_pkey'],
@@ -262,8 +266,13 @@ describe('the statements of the hot path', () => {
       { metadata: { a: 'b' } },
       { error_code: 'worker_lost' },
     ] satisfies TaskFilter[]) {
-      const { statement, values } = restOfMatches({ apiKeyId: 'none', filter, after: null, order: 'desc', wanted: 21 });
-      note(statement.name, statement.text, values);
+      const search = { apiKeyId: 'none', after: null, order: 'desc' as const, wanted: 21 };
+      for (const { statement, values } of [
+        restOfMatches({ ...search, filter }),
+        fewOfFilter({ ...search, filter: { ...filter, search: 'cat' } }),
+      ]) {
+        note(statement.name, statement.text, values);
+      }
     }
     await service.api.get('/v1/tasks/counts');
     await service.api.get(`/v1/tasks?parent_task_id=${hang.body.task_id}`);

@@ -5,9 +5,10 @@ export const MAX_SEARCH_CHARACTERS = 200;
 /** The words of a search, in any order and any case. */
 export const wordsOf = (search: string): string[] => search.trim().split(/\s+/u);
 
-/** The words as patterns of `ilike`. */
-export const patternsOf = (search: string): string[] =>
-  wordsOf(search).map((word) => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+/** A word as a pattern of `ilike`. */
+export const patternOf = (word: string): string => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+
+export const patternsOf = (search: string): string[] => wordsOf(search).map(patternOf);
 
 /** The same rule for a prompt in memory. */
 export function hasWords(prompt: unknown, search: string): boolean {

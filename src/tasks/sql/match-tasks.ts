@@ -2,16 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { MEDIA_KINDS } from '../../models/media-kind.ts';
 import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { patternOf, wordsOf } from '../list/search-words.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import { TASK_SOURCES } from '../task-origin.ts';
 import { type Listed, type PageRequest, UNFINISHED_COLUMNS } from './page-of-tasks.ts';
 import { SHOWN_COLUMNS } from '../task.entity.ts';
 import { TaskConditions } from './task-conditions.ts';
+import { INDEXED_KEY, INDEXED_PROMPT, type Span, WordIndexes } from './word-indexes.ts';
 
 /** Tasks that are compared in the order of the list before an index is asked. 2,000 prompts take some 8 ms. */
 const FIRST_COMPARED = 2_000;
-/** Words have no index, so they are looked for among more and more tasks, the last number again and again. */
+/** Where words have no index, they are looked for among more and more tasks, the last number again and again. */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
+
+/** A word that so many tasks have is found sooner in the order of the list, or by another filter. The index reads this many in some 10 ms. */
+const MANY = 2_000;
 
 interface Bound {
   statement: Statement;
@@ -34,7 +39,10 @@ interface Search {
  */
 @Injectable()
 export class MatchTasks {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly indexes: WordIndexes,
+  ) {}
 
   /** Whether the list in its order may have to pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
@@ -46,29 +54,86 @@ export class MatchTasks {
   async rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
     const found: Listed[] = [];
     const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };
-    for (let step = 0; step === 0 || !isIndexed(filter); step += 1) {
-      const count = COMPARED[step] ?? COMPARED.at(-1)!;
-      const { statement, values } = compared(search, count);
-      const rows = await this.sql.run<Listed & { nth: number; matches: boolean }>(statement, values);
-      found.push(...rows.filter(({ matches }) => matches));
-      const last = rows.at(-1);
-      if (found.length > limit || last?.nth !== count) return found.slice(0, limit + 1);
-      search.after = last.id;
-      search.wanted = limit + 1 - found.length;
+    if (await this.compare(search, FIRST_COMPARED, found)) return found;
+    const indexed = filter.search ? await this.indexes.find(wordsOf(filter.search)) : { words: [], spans: [] };
+    if (isIndexed(filter)) {
+      const few = indexed.spans.length > 0 ? await this.few(fewOfFilter(search)) : null;
+      if (few) return [...found, ...few];
+      if (indexed.spans.length === 0) return [...found, ...(await this.rest(search))];
     }
+    const spans = order === 'desc' ? indexed.spans.toReversed() : indexed.spans;
+    for (let step = 1; ;) {
+      const [next] = spans;
+      if (next && isBehind(search, next)) {
+        spans.shift();
+      } else if (next && isIn(search, next)) {
+        spans.shift();
+        const few = await this.few(fewWithWords(search, next, indexed.words));
+        if (few) {
+          take(search, found, few);
+          if (pass(search, order === 'desc' ? next.from : next.to)) return found;
+        } else if (isIndexed(filter)) return [...found, ...(await this.rest(search))];
+      } else {
+        const until = next && (order === 'desc' ? next.to : next.from);
+        const count = COMPARED[step] ?? COMPARED.at(-1)!;
+        step += 1;
+        if (await this.compare(search, count, found, until)) return found;
+      }
+    }
+  }
+
+  /** Compares the next tasks in the order of the list, up to `until`. @returns whether the page is full or the list has ended */
+  private async compare(search: Search, count: number, found: Listed[], until?: string): Promise<boolean> {
+    const { statement, values } = compared(search, count, until);
+    const rows = await this.sql.run<Listed & { nth: number; matches: boolean }>(statement, values);
+    const wanted = search.wanted;
+    const matching = rows.filter(({ matches }) => matches).slice(0, wanted);
+    take(search, found, matching);
+    const last = rows.at(-1);
+    if (search.wanted === 0) return true;
+    if (last?.nth === count) return pass(search, last.id);
+    return until === undefined || pass(search, until);
+  }
+
+  private rest(search: Search): Promise<Listed[]> {
     const { statement, values } = restOfMatches(search);
-    return [...found, ...(await this.sql.run<Listed>(statement, values))];
+    return this.sql.run<Listed>(statement, values);
+  }
+
+  /** @returns null if an index has so many that they were not all read */
+  private async few({ statement, values }: Bound): Promise<Listed[] | null> {
+    const rows = await this.sql.run<Listed & { read: number }>(statement, values);
+    return rows[0]?.read === MANY ? null : rows;
   }
 }
+
+function take(search: Search, found: Listed[], rows: Listed[]): void {
+  found.push(...rows);
+  search.wanted -= rows.length;
+}
+
+/** Goes on behind this id. @returns whether the page is full or nothing can follow */
+function pass(search: Search, id: string): boolean {
+  search.after = id;
+  return search.wanted === 0 || id === '';
+}
+
+/** Whether the task after the cursor may be one of the span. */
+const isIn = ({ after, order }: Search, { from, to }: Span): boolean =>
+  order === 'desc' ? from < after! && after! <= to : from <= after! && after! < to;
+
+const isBehind = ({ after, order }: Search, { from, to }: Span): boolean =>
+  order === 'desc' ? after! <= from : to <= after!;
 
 const hasFacet = ({ kind, model, source }: TaskFilter): boolean => Boolean(kind || model || source);
 const isIndexed = (filter: TaskFilter): boolean => hasFacet(filter) || Boolean(filter.metadata || filter.error_code);
 
 /** The next tasks of the list that match, and the last one that was compared, whether it matches or not. */
-function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number): Bound {
+function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number, until?: string): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
   next.where('after', after, (value) => `id ${order === 'desc' ? '<' : '>'} ${value}`);
+  next.where('until', until, (value) => `id ${order === 'desc' ? '>=' : '<'} ${value}`);
   next.restrictTimes(filter);
   matching.restrictRest(filter);
   const name = next.nameOf(`tasks.match ${count}`, ...(order === 'asc' ? [order] : []));
@@ -101,13 +166,53 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
   conditions.where('after', after, (value) => `${hidden('id')} ${order === 'desc' ? '<' : '>'} ${value}`);
   conditions.restrictTimes(filter, { hidesId: true });
   conditions.restrictRest(filter);
-  const key = filter.metadata && !hasFacet(filter) ? hidden('api_key_id') : 'api_key_id';
   const text = `
     select id, null as status from (
       select id from tasks
-      where ${key} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''} and ${hiddenTime('expires_at')} > now()
+      where ${indexedBy(filter)} and ${hiddenTime('expires_at')} > now()
         ${conditions.sql} ${PLANNED_SEPARATELY}) matching
     order by id ${order} limit $2`;
   const name = conditions.nameOf('tasks.match_rest', ...(order === 'asc' ? [order] : []));
   return { statement: { name, text }, values: conditions.values };
 }
+
+/**
+ * Tasks of the span that have these words, by the index of its partitions. The other filters are applied to what was read, so that the
+ * limit bounds the work.
+ */
+export function fewWithWords(search: Search, { from, to }: Span, words: string[]): Bound {
+  const { apiKeyId, filter, after, order, wanted } = search;
+  const values: unknown[] = [apiKeyId, wanted];
+  const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
+  next.where('after', after, (value) => `id ${order === 'desc' ? '<' : '>'} ${value}`);
+  next.where('', from, (value) => `id >= ${value}`);
+  next.where('', to, (value) => `id < ${value}`);
+  next.restrictTimes(filter);
+  for (const word of words) next.where('', patternOf(word), (value) => `${INDEXED_PROMPT} ilike ${value}::text`);
+  matching.restrictRest(filter);
+  const name = matching.nameOf(next.nameOf(`tasks.match_words ${words.length}`, ...(order === 'asc' ? [order] : [])));
+  return { statement: { name, text: atMostMany(`${INDEXED_KEY} = $1::text`, next, matching, order) }, values };
+}
+
+/** Tasks that the filter selects without its words, by an index. */
+export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
+  const values: unknown[] = [apiKeyId, wanted];
+  const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
+  next.where('after', after, (value) => `${hidden('id')} ${order === 'desc' ? '<' : '>'} ${value}`);
+  next.restrictTimes(filter, { hidesId: true });
+  next.restrictRest({ ...filter, search: null });
+  matching.restrictRest({ search: filter.search ?? null });
+  const name = matching.nameOf(next.nameOf('tasks.match_few', ...(order === 'asc' ? [order] : [])));
+  return { statement: { name, text: atMostMany(indexedBy(filter), next, matching, order) }, values };
+}
+
+const indexedBy = (filter: TaskFilter): string =>
+  `${filter.metadata && !hasFacet(filter) ? hidden('api_key_id') : 'api_key_id'} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''}`;
+
+const atMostMany = (index: string, next: TaskConditions, matching: TaskConditions, order: 'asc' | 'desc'): string => `
+  select id, null as status, read from (
+    select id, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
+      select ${SHOWN_COLUMNS} from tasks
+      where ${index} and ${hiddenTime('expires_at')} > now() ${next.sql} limit ${MANY}) found) few
+  where matches or read = ${MANY}
+  order by id ${order} limit $2`;

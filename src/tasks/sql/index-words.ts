@@ -1,0 +1,108 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type Client, escapeIdentifier } from 'pg';
+import { DataSource } from 'typeorm';
+import { Config } from '../../platform/config.ts';
+import { Servers } from '../../platform/database/servers/servers.ts';
+import { Interval } from '../../platform/interval.ts';
+import { timeOfId } from '../../platform/schema/id-time.ts';
+import { EXTENSIONS, INDEXED_KEY, INDEXED_PROMPT, readWordIndexes, WordIndexes, wordIndexOf } from './word-indexes.ts';
+
+const SWEEP_EVERY_S = 600;
+/** Behind the end of a partition: by then its last tasks have ended, and their ends need not write to the index. */
+const SETTLED_MS = 3_600_000;
+/** An arbitrary fixed number that no other lock of this database has ("word" in ASCII): one process builds. */
+const LOCK = 0x776f7264;
+
+/**
+ * A session that is cut lets PostgreSQL end the build, which keeps the lock until then. The build waits for every open transaction, such as a
+ * backup of hours, and nobody waits for the build.
+ */
+const SETTINGS = `set statement_timeout = 0; set lock_timeout = '30s'`;
+/** Linux knows when a session is cut; elsewhere the build ends first. */
+const CHECK_CONNECTION = `set client_connection_check_interval = '2s'`;
+
+/** Found by a search; see decision 82. Updates of old rows go to a list of at most 256 kB first, which each search reads. */
+export const buildWordIndex = (partition: string): string => `
+  create index concurrently ${escapeIdentifier(wordIndexOf(partition))} on ${escapeIdentifier(partition)}
+  using gin ((${INDEXED_KEY}), ${INDEXED_PROMPT} gin_trgm_ops) with (gin_pending_list_limit = 256)`;
+
+/**
+ * Runs in every worker process: one of them indexes the words of partitions that get no new tasks. The table itself has no such index, because
+ * it would make each creation cost PostgreSQL up to half as much again.
+ */
+@Injectable()
+export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('partitions');
+  private readonly interval = new Interval(() => this.runOnce());
+  private client: Client | undefined;
+  private isStopped = false;
+  private isRefused = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly dataSource: DataSource,
+    private readonly indexes: WordIndexes,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.interval.start(5);
+  }
+
+  /** A build that is under way is given up: the next process begins again. */
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopped = true;
+    await Promise.all([this.interval.stop(), this.client?.end().catch(() => undefined)]);
+  }
+
+  /** @returns seconds until the next sweep */
+  private async runOnce(): Promise<number> {
+    try {
+      const { databaseDirectUrl, databaseUrl } = this.config;
+      const url = databaseDirectUrl ?? databaseUrl ?? (this.dataSource.options as { url: string }).url;
+      const client = await new Servers(url).connect({ application_name: 'darkroom:index', keepAlive: true });
+      this.client = client;
+      await this.sweep(client).finally(() => client.end());
+    } catch (err) {
+      if (!this.isStopped) this.logger.warn({ event: 'words.index_failed', err });
+    }
+    return SWEEP_EVERY_S;
+  }
+
+  private async sweep(client: Client): Promise<void> {
+    const { rows } = await client.query<{ is_mine: boolean; now_ms: number }>(
+      'select pg_try_advisory_lock($1::int) as is_mine, floor(extract(epoch from now()) * 1000)::float8 as now_ms',
+      [LOCK],
+    );
+    const { is_mine: isMine, now_ms: nowMs } = rows[0]!;
+    if (!isMine) return;
+    const expiredMs = nowMs - this.config.taskRetentionDays * 86_400_000;
+    const partitions = await readWordIndexes(client);
+    const due = partitions.filter(
+      ({ to, isValid }) => !isValid && timeOfId(to) + SETTLED_MS < nowMs && timeOfId(to) > expiredMs,
+    );
+    if (due.length === 0 || !(await this.hasExtensions(client))) return;
+    await client.query(SETTINGS);
+    await client.query(CHECK_CONNECTION).catch(() => undefined);
+    for (const { name, isValid } of due.toReversed()) {
+      if (this.isStopped) return;
+      if (isValid === false) await client.query(`drop index concurrently ${escapeIdentifier(wordIndexOf(name))}`);
+      await client.query(buildWordIndex(name));
+      this.indexes.forget();
+      this.logger.log({ event: 'words.indexed', partition: name });
+    }
+  }
+
+  /** Makes them where the role may. */
+  private async hasExtensions(client: Client): Promise<boolean> {
+    const text = 'select from pg_extension where extname = any($1)';
+    if ((await client.query(text, [EXTENSIONS])).rowCount === EXTENSIONS.length) return true;
+    try {
+      for (const name of EXTENSIONS) await client.query(`create extension if not exists ${name}`);
+      return true;
+    } catch (err) {
+      if (!this.isRefused) this.logger.warn({ event: 'words.extension_missing', err });
+      this.isRefused = true;
+      return false;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { type Queryable, readPartitions } from '../../platform/database/partitions/read-partitions.ts';
+import { hidden } from '../../platform/database/planner.ts';
+import { Sql } from '../../platform/database/sql.ts';
+import { TASK_TABLES } from '../partitioned-tables.ts';
+
+const [{ name: TASKS }] = TASK_TABLES.tables;
+const REFRESH_MS = 60_000;
+
+/** The key is hidden, so that only this index fits the statement, and the index of all tasks of a key does not. */
+export const INDEXED_KEY = hidden('api_key_id');
+export const INDEXED_PROMPT = `(input->>'prompt')`;
+/** Trigrams of a prompt, and text keys, in one GIN index. */
+export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+
+/** Of a partition. */
+export const wordIndexOf = (partition: string): string => `${partition}_words`;
+
+/** An interrupted build leaves an index that is not valid. */
+const STATES = `
+  select c.relname as partition, i.indisvalid as is_valid
+  from pg_inherits p join pg_class c on c.oid = p.inhrelid join pg_index i on i.indrelid = c.oid join pg_class n on n.oid = i.indexrelid
+  where p.inhparent = '${TASKS}'::regclass and n.relname = c.relname || '_words'`;
+
+/** In a database with the locale C only ASCII has trigrams. */
+const IS_ANY_SCRIPT = `select show_trgm('\u0434\u043e\u043c') <> '{}' as is_any_script`;
+
+export interface IndexedPartition {
+  name: string;
+  /** Its smallest id or less; empty: the first one. */
+  from: string;
+  /** More than its largest id. */
+  to: string;
+  /** undefined: there is no index. */
+  isValid: boolean | undefined;
+}
+
+/** Oldest first. */
+export async function readWordIndexes(client: Queryable): Promise<IndexedPartition[]> {
+  const partitions = await readPartitions(client, TASKS);
+  const { rows } = await client.query<{ partition: string; is_valid: boolean }>(STATES);
+  const states = new Map(rows.map(({ partition, is_valid }) => [partition, is_valid]));
+  return partitions.map((partition) => ({ ...partition, isValid: states.get(partition.name) }));
+}
+
+/** Ids from `from` on and below `to` are in partitions whose prompts are indexed. */
+export interface Span {
+  from: string;
+  to: string;
+}
+
+interface Known {
+  /** Oldest first, with others between them. */
+  spans: Span[];
+  /** Whether words of any script have trigrams. */
+  isAnyScript: boolean;
+}
+
+/** Where tasks can be found by their words, as it was a minute ago at most. An index that is gone since then costs time, never a task. */
+@Injectable()
+export class WordIndexes {
+  private known: Promise<Known> | undefined;
+  private readAt = 0;
+
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns the words that an index can look for, and the ids that have one */
+  async find(words: readonly string[]): Promise<{ words: string[]; spans: Span[] }> {
+    const { spans, isAnyScript } = await this.read();
+    const trigram = isAnyScript ? /[\p{L}\p{N}]{3}/u : /[a-z0-9]{3}/i;
+    const indexable = words.filter((word) => trigram.test(word));
+    return { words: indexable, spans: indexable.length > 0 ? [...spans] : [] };
+  }
+
+  /** The next search reads the catalogue again. */
+  forget(): void {
+    this.known = undefined;
+  }
+
+  private read(): Promise<Known> {
+    if (!this.known || performance.now() - this.readAt > REFRESH_MS) {
+      this.readAt = performance.now();
+      this.known = this.sql.transaction((tx) => load(tx));
+      this.known.catch(() => this.forget());
+    }
+    return this.known;
+  }
+}
+
+async function load(tx: Queryable): Promise<Known> {
+  const spans: Span[] = [];
+  for (const { from, to, isValid } of await readWordIndexes(tx)) {
+    if (!isValid) continue;
+    const before = spans.at(-1);
+    if (before?.to === from) before.to = to;
+    else spans.push({ from, to });
+  }
+  if (spans.length === 0) return { spans, isAnyScript: false };
+  const { rows } = await tx.query<{ is_any_script: boolean }>(IS_ANY_SCRIPT);
+  return { spans, isAnyScript: rows[0]!.is_any_script };
+}
