@@ -30,10 +30,10 @@ export async function encodePieces(
   const frameCount = frameCountOf(order);
   const pieces = piecesOf(frameCount);
   const encoder = withPremultiplied(
-    letters.canvas,
+    letters,
     (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: order.firstFrame ? COVER_ROWS : 0 }),
   );
-  letters.canvas.width = letters.canvas.height = 1; // frees its pixels: the encoder has them
+  letters.width = letters.height = 1; // frees its pixels: the encoder has them
   const composeFrame = composerOf(order, painter, encoder);
   for (let piece = board.take(pieces); piece; piece = board.take(pieces)) {
     encoder.restart();

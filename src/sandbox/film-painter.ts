@@ -1,6 +1,6 @@
 import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { compose, paintLayer } from './composition.ts';
-import { drawLettering, type Lettering } from './lettering.ts';
+import { layOutLettering } from './lettering.ts';
 import { decodeToCover } from './photos.ts';
 import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
@@ -14,7 +14,7 @@ export interface FilmPainter {
   /** How much larger the film is than the scene. */
   scale: 1 | 2;
   scene: SKRSContext2D;
-  letters: Lettering;
+  letters: Canvas;
   paintScene(seconds: number): void;
   /** The row of the film at which the letters begin. */
   lettersTop(seconds: number): number;
@@ -36,7 +36,9 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   const paint = painterOf(frame, layers);
   const scene = createCanvas(frame.width, frame.height).getContext('2d');
   const note = `${order.model}  ·  ${width} × ${height}  ·  ${order.durationSeconds} s`.toUpperCase();
-  const letters = drawLettering(frameOf(width, height), palette, { title: order.text, note });
+  const lettering = layOutLettering(frameOf(width, height), palette, { title: order.text, note });
+  const letters = createCanvas(width, height - lettering.top);
+  lettering.paint(letters.getContext('2d'));
   const coverAt = (seconds: number) => (opening ? 1 - smooth(seconds / order.durationSeconds, 0.3, 0.62) : 0);
 
   return {
@@ -47,7 +49,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
     lettersTop: (seconds) => {
       // Letters rise into place. Without an opening picture they are visible at once, for the still that players show.
       const settled = opening ? 1 - coverAt(seconds) : smooth(seconds, -0.4, 1.2);
-      return Math.round(letters.top + (1 - settled) * frame.unit * scale * 0.03);
+      return Math.round(lettering.top + (1 - settled) * frame.unit * scale * 0.03);
     },
     coverAt,
     paintCover: (context, seconds) => {

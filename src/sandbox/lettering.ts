@@ -1,5 +1,6 @@
-import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { color, css, mix } from './color.ts';
+import { fillGradient } from './fill-gradient.ts';
 import { familiesFor, writable } from './fonts.ts';
 import type { Palette } from './palette.ts';
 import type { Frame } from './scenes/scene.ts';
@@ -13,13 +14,14 @@ const LINE_HEIGHT = 1.14;
 
 /** The prompt in large letters with a small note below, on a shade that keeps them readable over any scene. */
 export interface Lettering {
-  canvas: Canvas;
-  /** Where the canvas starts in the frame, in pixels from the top. It is as wide as the frame. */
+  /** Where it starts in the frame, in pixels from the top. It ends with the frame and is as wide. */
   top: number;
+  /** Paints it with its top at the origin. */
+  paint(context: SKRSContext2D): void;
 }
 
 /** @param text `note` is model, size and number, in capitals */
-export function drawLettering(frame: Frame, palette: Palette, text: { title: string; note: string }): Lettering {
+export function layOutLettering(frame: Frame, palette: Palette, text: { title: string; note: string }): Lettering {
   const { width, height, unit } = frame;
   const inset = unit * 0.065;
   const characters = [...writable(text.title)];
@@ -38,31 +40,35 @@ export function drawLettering(frame: Frame, palette: Palette, text: { title: str
   const noteSize = Math.max(9, unit * 0.0185);
   const blockHeight = lines.length * size * LINE_HEIGHT + noteSize * 2.4 + unit * 0.045;
   const top = Math.max(0, Math.floor(height - inset - blockHeight - unit * 0.2));
-  const canvas = createCanvas(width, height - top);
-  const context = canvas.getContext('2d');
-
   const shade = mix(palette.near, color(0.12, 0.03, palette.near.h), 0.75);
-  const gradient = context.createLinearGradient(0, 0, 0, height - top);
-  // Eased by hand: a linear ramp shows its upper edge.
-  for (const [at, alpha] of [[0, 0], [0.18, 0.1], [0.36, 0.38], [0.55, 0.66], [1, 0.86]] as const) gradient.addColorStop(at, css(shade, alpha)); // prettier-ignore
-  context.fillStyle = gradient;
-  context.fillRect(0, 0, width, height - top);
+  return {
+    top,
+    paint(context) {
+      const area = { x: 0, y: 0, width, height: height - top };
+      // Eased by hand: a linear ramp shows its upper edge.
+      const eased = [[0, 0], [0.18, 0.1], [0.36, 0.38], [0.55, 0.66], [1, 0.86]] as const; // prettier-ignore
+      fillGradient(
+        context,
+        area,
+        eased.map(([at, alpha]) => [at * area.height, css(shade, alpha)]),
+      );
 
-  let baseline = height - top - inset;
-  setFont(context, { families, size: noteSize, weight: NOTE_WEIGHT, spacing: NOTE_SPACING });
-  context.fillStyle = css(mix(palette.light, palette.accent, 0.25), 0.85);
-  context.fillText(text.note, inset, baseline);
+      let baseline = height - top - inset;
+      setFont(context, { families, size: noteSize, weight: NOTE_WEIGHT, spacing: NOTE_SPACING });
+      context.fillStyle = css(mix(palette.light, palette.accent, 0.25), 0.85);
+      context.fillText(text.note, inset, baseline);
 
-  baseline -= noteSize * 1.6 + size * 0.22;
-  setFont(context, { families, size, weight: TITLE_WEIGHT, spacing: TITLE_SPACING });
-  context.fillStyle = css(color(0.975, 0.012, palette.light.h));
-  for (const [i, line] of lines.toReversed().entries())
-    context.fillText(line, inset, baseline - i * size * LINE_HEIGHT);
+      baseline -= noteSize * 1.6 + size * 0.22;
+      setFont(context, { families, size, weight: TITLE_WEIGHT, spacing: TITLE_SPACING });
+      context.fillStyle = css(color(0.975, 0.012, palette.light.h));
+      for (const [i, line] of lines.toReversed().entries())
+        context.fillText(line, inset, baseline - i * size * LINE_HEIGHT);
 
-  baseline -= lines.length * size * LINE_HEIGHT + unit * 0.018;
-  context.fillStyle = css({ ...palette.accent, l: Math.max(palette.accent.l, 0.6) });
-  context.fillRect(inset, baseline, unit * 0.085, Math.max(2, unit * 0.0075));
-  return { canvas, top };
+      baseline -= lines.length * size * LINE_HEIGHT + unit * 0.018;
+      context.fillStyle = css({ ...palette.accent, l: Math.max(palette.accent.l, 0.6) });
+      context.fillRect(inset, baseline, unit * 0.085, Math.max(2, unit * 0.0075));
+    },
+  };
 }
 
 interface Font {

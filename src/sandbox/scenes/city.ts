@@ -124,8 +124,10 @@ function drawHouse(context: SKRSContext2D, house: House, paint: HousePaint, pale
   }
   context.fillStyle = css(lighter(tone, 0.06), 0.6);
   context.fillRect(x, top, width * 0.05, foot - top);
+  context.fillStyle = css(lamp);
   for (const window of windows) {
-    context.fillStyle = css(lamp, window.alpha * (palette.night ? 0.95 : 0.55));
+    context.globalAlpha = window.alpha * (palette.night ? 0.95 : 0.55);
     context.fillRect(window.x, window.y, pane.width, pane.height);
   }
+  context.globalAlpha = 1;
 }

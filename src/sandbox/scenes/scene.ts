@@ -1,5 +1,6 @@
 import { type Canvas, createCanvas, type Path2D, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, mix } from '../color.ts';
+import { fillGradient } from '../fill-gradient.ts';
 import type { Palette } from '../palette.ts';
 import type { Random } from '../random.ts';
 
@@ -79,10 +80,13 @@ export function sky(frame: Frame, stops: [number, Color][]): Layer {
   return {
     plate: true,
     paint(context) {
-      const gradient = context.createLinearGradient(0, -frame.margin, 0, frame.height + frame.margin);
-      for (const [at, stop] of stops) gradient.addColorStop(at, css(stop));
-      context.fillStyle = gradient;
-      fillFrame(context, frame);
+      const { width, height, margin } = frame;
+      const area = { x: -margin, y: -margin, width: width + 2 * margin, height: height + 2 * margin };
+      fillGradient(
+        context,
+        area,
+        stops.map(([at, stop]) => [area.y + at * area.height, css(stop)]),
+      );
     },
   };
 }
@@ -149,10 +153,12 @@ export function stars({ frame, palette, random }: SceneSetup, count: number): La
   const x = sway(frame.margin * 0.25, 40);
   return {
     paint(context) {
+      context.fillStyle = css(palette.light);
       for (const light of lights) {
-        context.fillStyle = css(palette.light, light.alpha);
+        context.globalAlpha = light.alpha;
         fillCircle(context, light);
       }
+      context.globalAlpha = 1;
     },
     pose: (seconds) => ({ x: x(seconds) }),
   };
