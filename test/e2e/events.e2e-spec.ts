@@ -6,7 +6,7 @@ import { EventReader } from '../support/clients/event-reader.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
-const aVideo = { model: 'sora-2', prompt: 'Waves', resolution: '720P', duration: 2 };
+const aVideo = { model: 'sora-2', prompt: 'Waves', resolution: '720P', duration: 5 };
 
 describe('event streams', () => {
   let service: TestApp;

@@ -217,6 +217,7 @@ describe('the tasks that were made from a task', () => {
       children.unshift((await service.api.call('POST', `/v1/tasks/${parent}/retry`)).body.task_id);
     }
     await service.api.create(aFailure);
+    for (const child of children) await service.api.untilFinal(child);
   });
   afterAll(async () => {
     await graphql?.close();

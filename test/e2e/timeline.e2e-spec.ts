@@ -217,7 +217,7 @@ describe('the timeline of a task at a provider', () => {
     await database.query(
       `update tasks set status = 'running', completed_at = null, result = null, worker_id = 'gone', lease_until = now() - interval '1 second',
               submitted_at = null, upstream_id = null,
-              timeline = (select jsonb_agg(jsonb_build_array(floor(1000 * extract(epoch from created_at))::bigint + n, 'refused', n, null, null)) from generate_series(1, 199) n)
+              timeline = (select jsonb_agg(jsonb_build_array(floor(1000 * extract(epoch from created_at))::bigint - 200 + n, 'refused', n, null, null)) from generate_series(1, 199) n)
        where id = $1`,
       [body.task_id],
     );

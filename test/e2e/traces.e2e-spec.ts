@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -279,17 +280,20 @@ describe('the trace of a task', () => {
 
   it('is named on the lines of the log, and counted in the metrics', async () => {
     const service = await start();
-    await service.api.get('/v1/models', { traceparent: `00-${'ab'.repeat(16)}-${CLIENT_SPAN}-00` });
+    const traceId = randomBytes(16).toString('hex'); // another one at a repetition
+    await service.api.get('/v1/models', { traceparent: `00-${traceId}-${CLIENT_SPAN}-00` });
     const line = await eventually('the line of the request', async () =>
       service
         .output()
         .split('\n')
         .find((text) => text.includes('request.finished') && text.includes('/v1/models')),
     );
-    const [span] = await untilTrace('ab'.repeat(16), (spans) => spans.length === 1, 'the span');
-    expect(JSON.parse(line)).toMatchObject({ trace_id: 'ab'.repeat(16), span_id: span!.spanId });
-    const metrics = await (await fetch(new URL('/metrics', service.api.baseUrl))).text();
-    expect(Number(/darkroom_trace_spans_total\{result="sent"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0);
+    const [span] = await untilTrace(traceId, (spans) => spans.length === 1, 'the span');
+    expect(JSON.parse(line)).toMatchObject({ trace_id: traceId, span_id: span!.spanId });
+    await eventually('the count of sent spans', async () => {
+      const metrics = await (await fetch(new URL('/metrics', service.api.baseUrl))).text();
+      return Number(/darkroom_trace_spans_total\{result="sent"\} (\d+)/.exec(metrics)?.[1]) > 0;
+    });
     expect(collector.spans.filter(({ name }) => /metrics|healthz|readyz/.test(name))).toEqual([]);
     const unknown = await new Api(service.api.baseUrl, service.api.key).get('/v1/tasks/none', {
       traceparent: `00-${'cd'.repeat(16)}-${CLIENT_SPAN}-00`,

@@ -9,7 +9,7 @@ const BUNDLE = new URL('../../../dist/bundle/main.js', import.meta.url).pathname
 const API_KEYS = new URL('../../../dist/auth/api-keys/api-key-format.js', import.meta.url).href;
 
 /**
- * Darkroom as `npm start` runs it: the bundle on its embedded PostgreSQL, with durable commits. Only the limits for each key are
+ * Darkroom as `npm start` runs it: the bundle on its embedded PostgreSQL, with durable commits and the same settings of malloc. Only the limits for each key are
  * off, and webhooks may go to this machine.
  * @param folder an empty one, which other users may enter: as root the database runs as another user
  */
@@ -32,7 +32,8 @@ export async function darkroom(folder: string, upstreamUrl: string): Promise<Pee
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      MALLOC_ARENA_MAX: '2',
+      MALLOC_MMAP_THRESHOLD_: '131072',
       PORT: String(port),
       DATA_DIR: dataDir,
       BOOTSTRAP_API_KEY: apiKey,
