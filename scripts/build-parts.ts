@@ -55,8 +55,8 @@ export function isCurrent(): boolean {
 export function stateOfInputs(): string {
   const lines: string[] = [];
   const add = (path: string): void => {
-    const { mtimeMs, ctimeMs, size } = statSync(path);
-    lines.push(`${path} ${mtimeMs} ${ctimeMs} ${size}`);
+    const found = statSync(path, { throwIfNoEntry: false }); // an editor may have removed it by now
+    lines.push(`${path} ${found?.mtimeMs} ${found?.ctimeMs} ${found?.size}`);
   };
   const addFolder = (path: string): void => {
     for (const entry of readdirSync(path, { withFileTypes: true })) {
@@ -66,7 +66,7 @@ export function stateOfInputs(): string {
     }
   };
   for (const name of WATCHED) {
-    if (statSync(ROOT + name).isDirectory()) addFolder(ROOT + name);
+    if (statSync(ROOT + name, { throwIfNoEntry: false })?.isDirectory()) addFolder(ROOT + name);
     else add(ROOT + name);
   }
   return createHash('sha256').update(lines.join('\n')).digest('hex');

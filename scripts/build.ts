@@ -32,7 +32,15 @@ await Promise.all([
     await buildReference(ROOT);
   }),
 ]);
-if (textOf(CURRENT) !== state) writeFileSync(CURRENT, state);
+if (textOf(CURRENT) !== state) keepState();
+
+function keepState(): void {
+  try {
+    writeFileSync(CURRENT, state);
+  } catch {
+    // The folder of another user cannot be written: each start compares the contents.
+  }
+}
 
 async function buildApp(): Promise<void> {
   await run('vite', ['build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn']);

@@ -2,7 +2,7 @@
  * Starts the bundled program: the build puts this file beside it as main.js. It keeps what V8 has compiled for a start, so
  * that the next one need not compile it again. Node's own cache holds only what is compiled when a file is read, less than half of it.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
@@ -63,18 +63,19 @@ function compiledCode(name: string, checksum: number): Buffer | null {
 
 /** Keeps also the functions that were compiled when the start called them. Another process may do the same. */
 function keepCompiled(): void {
+  const unfinished = `${COMPILED}unfinished.${process.pid}`;
   try {
     if (notKept.size > 0) mkdirSync(COMPILED, { recursive: true });
     for (const [name, { script, checksum }] of notKept) {
       const code = script.createCachedData();
       const head = Buffer.alloc(CHECKSUM_BYTES);
       head.writeUInt32LE(crc32(code, checksum));
-      const unfinished = `${COMPILED}${name}.${process.pid}`;
       writeFileSync(unfinished, Buffer.concat([head, code]));
       renameSync(unfinished, COMPILED + name);
     }
   } catch {
-    // The folder cannot be written, such as that of another user: each start compiles.
+    // The folder cannot be written, such as that of another user, or the disk is full: each start compiles.
+    rmSync(unfinished, { force: true });
   }
   notKept.clear();
 }

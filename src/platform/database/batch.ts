@@ -148,9 +148,8 @@ export class Batch<Item, Outcome> {
       activeSpan()?.fail(errorTypeOf(error));
       if (batch.length === 1 || !isDataError(error)) return () => batch.forEach(({ reject }) => reject(error));
       // One row that PostgreSQL rejects must not fail the others: flush each item alone.
-      const answers: (() => void)[] = [];
-      for (const one of batch) answers.push(await this.run([one]));
-      return () => answers.forEach((answer) => answer());
+      for (const one of batch) (await this.run([one]))();
+      return () => undefined;
     }
   }
 }

@@ -40,8 +40,9 @@ export const byIds = (table: string, ids: string): string =>
 
 /**
  * Rows `t` of a table, locked in the order of their ids, with their rows `w` of the CTE `wanted`. Each is looked up by
- * its id. The planner may turn a plain join round while the table is nearly empty: then it reads the whole table, and goes
- * on so for as long as the plan is kept (with some thousand tasks 4.7 ms of processor time for the ends of 13).
+ * its id, for two reasons. While the table is nearly empty, the planner may turn a plain join round and read the whole table,
+ * for as long as the plan is kept (with some thousand tasks 4.7 ms of processor time for the ends of 13). And PostgreSQL 18
+ * loses rows of such a join over several partitions when it waited for one that another transaction has changed.
  * @param which SQL: the condition on `t` and `w`
  */
 export const lockedById = (table: string, which: string): string =>

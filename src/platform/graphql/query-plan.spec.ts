@@ -1,9 +1,11 @@
+import { jest } from '@jest/globals';
 import {
   execute,
   getOperationAST,
   GraphQLEnumType,
   GraphQLError,
   GraphQLID,
+  GraphQLInputObjectType,
   GraphQLInt,
   GraphQLInterfaceType,
   GraphQLList,
@@ -52,6 +54,7 @@ const CatType: GraphQLObjectType = new GraphQLObjectType({
 });
 /** Its fields do not read what they are of. */
 const Always = new GraphQLObjectType({ name: 'Always', fields: { one: { type: GraphQLInt, resolve: () => 1 } } });
+const By = new GraphQLInputObjectType({ name: 'By', fields: { name: { type: GraphQLString } } });
 const Animal = new GraphQLInterfaceType({ name: 'Animal', fields: { name: { type: GraphQLString } } });
 const Query = new GraphQLObjectType({
   name: 'Query',
@@ -60,6 +63,11 @@ const Query = new GraphQLObjectType({
       type: CatType,
       args: { name: { type: new GraphQLNonNull(GraphQLString) } },
       resolve: async (_, { name }: { name: string }, cats: Record<string, Cat>) => cats[name],
+    },
+    find: {
+      type: GraphQLInt,
+      args: { by: { type: By } },
+      resolve: () => 1,
     },
     refused: { type: Always, resolve: async () => new GraphQLError('refused') },
     refusedToo: { type: GraphQLString, resolve: () => new GraphQLError('refused') },
@@ -157,6 +165,15 @@ describe('the plan of a query', () => {
     const expected = await execute({ schema, document, contextValue: cats, variableValues: variables });
     expect(expected.errors!.length).toBeGreaterThan(0);
     expect(await plan!(variables, cats)).toBeNull();
+  });
+
+  it('stops at the first error of a variable, because each one prints the whole value', async () => {
+    const { plan } = prepare('query ($by: By) { find(by: $by) }');
+    const by = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`unknown${at}`, 1]));
+    const printed = jest.fn(() => 'the value');
+    Object.defineProperty(by, 'toJSON', { value: printed, enumerable: false });
+    expect(await plan!({ by }, cats)).toBeNull();
+    expect(printed.mock.calls.length).toBeLessThan(5);
   });
 
   it.each([

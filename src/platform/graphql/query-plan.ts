@@ -60,6 +60,8 @@ export function planOf(
   return plan;
 }
 
+const ONE_ERROR = { maxErrors: 1 };
+
 class Unplannable extends Error {}
 
 class Planner {
@@ -83,7 +85,8 @@ class Planner {
     try {
       const complete = this.object(type, [selectionSet]);
       return async (given, context) => {
-        const { coerced: variables } = getVariableValues(this.schema, variableDefinitions, given ?? {});
+        // One error is enough for graphql-js to take over. Each error prints the whole value, so all of them would take the square of its size.
+        const { coerced: variables } = getVariableValues(this.schema, variableDefinitions, given ?? {}, ONE_ERROR);
         if (!variables) return null;
         const run: Run = { variables, context, failed: false };
         const data = await complete(undefined, run);
@@ -187,7 +190,7 @@ class Planner {
     const complete = this.nullable(type.ofType, nodes);
     return (value, run) => {
       if (!Array.isArray(value)) throw new TypeError('A list is no array.');
-      const items = value.map((item) => complete(item, run));
+      const items = value.map((item) => (isPromise(item) ? item.then((it) => complete(it, run)) : complete(item, run)));
       return items.some(isPromise) ? Promise.all(items) : items;
     };
   }

@@ -17,7 +17,7 @@ const LOCK = 0x776f7264;
  * A session that is cut lets PostgreSQL end the build, which keeps the lock until then. The build waits for every open transaction, such as a
  * backup of hours, and nobody waits for the build.
  */
-const SETTINGS = `set statement_timeout = 0; set lock_timeout = '30s'`;
+const SETTINGS = `set statement_timeout = 0; set lock_timeout = 0`;
 /** Linux knows when a session is cut; elsewhere the build ends first. */
 const CHECK_CONNECTION = `set client_connection_check_interval = '2s'`;
 

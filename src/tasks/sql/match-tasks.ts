@@ -126,7 +126,9 @@ const isBehind = ({ after, order }: Search, { from, to }: Span): boolean =>
   order === 'desc' ? after! <= from : to <= after!;
 
 const hasFacet = ({ kind, model, source }: TaskFilter): boolean => Boolean(kind || model || source);
-const isIndexed = (filter: TaskFilter): boolean => hasFacet(filter) || Boolean(filter.metadata || filter.error_code);
+const hasMetadata = ({ metadata }: TaskFilter): boolean => Object.keys(metadata ?? {}).length > 0;
+const isIndexed = (filter: TaskFilter): boolean =>
+  hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code);
 
 /** The next tasks of the list that match, and the last one that was compared, whether it matches or not. */
 function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number, until?: string): Bound {
@@ -207,7 +209,7 @@ export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search):
 }
 
 const indexedBy = (filter: TaskFilter): string =>
-  `${filter.metadata && !hasFacet(filter) ? hidden('api_key_id') : 'api_key_id'} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''}`;
+  `${hasMetadata(filter) && !hasFacet(filter) ? hidden('api_key_id') : 'api_key_id'} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''}`;
 
 const atMostMany = (index: string, next: TaskConditions, matching: TaskConditions, order: 'asc' | 'desc'): string => `
   select id, null as status, read from (

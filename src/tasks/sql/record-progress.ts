@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { hidden } from '../../platform/database/planner.ts';
+import { hidden, lockedById } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 import type { Task } from '../task.entity.ts';
@@ -13,10 +13,11 @@ interface Progress extends LeaseRef {
 const RECORD: Statement = {
   name: 'tasks.record_progress',
   text: `
-    with held as (
-      select t.id, w.progress from tasks t
-      join unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress) using (id, attempt)
-      where ${hidden('t.status')} = 'running' and t.progress < w.progress order by t.id for update of t
+    with wanted as (
+      select * from unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress)
+    ), held as (
+      select t.id, w.progress
+      from ${lockedById('tasks', `t.attempt = w.attempt and ${hidden('t.status')} = 'running' and t.progress < w.progress`)}
     )
     update tasks t set progress = held.progress, sequence = t.sequence + 1 from held where t.id = held.id
     returning t.*`,

@@ -1,17 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { hidden } from '../../platform/database/planner.ts';
+import { hidden, lockedById } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { withMoments } from './add-moments.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 
+/** The claims that hold, of those in $1 and $2. */
+const HELD = `
+    wanted as (
+      select * from unnest($1::text[], $2::int[]) as w(id, attempt)
+    ), held as (
+      select t.id from ${lockedById('tasks', `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
+    )`;
+
 const RENEW: Statement = {
   name: 'tasks.renew_leases',
   text: `
-    with held as (
-      select t.id from tasks t join unnest($1::text[], $2::int[]) as w(id, attempt) using (id, attempt)
-      where ${hidden('t.status')} = 'running' order by t.id for update of t
-    )
+    with ${HELD}
     update tasks t set lease_until = now() + make_interval(secs => $3) from held where t.id = held.id
     returning t.id`,
 };
@@ -26,10 +31,7 @@ export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 const RELEASE: Statement = {
   name: 'tasks.release',
   text: `
-    with held as (
-      select t.id from tasks t join unnest($1::text[], $2::int[]) as w(id, attempt) using (id, attempt)
-      where ${hidden('t.status')} = 'running' order by t.id for update of t
-    )
+    with ${HELD}
     update tasks t set losses = t.losses - 1, worker_id = null,
            timeline = case when $4::jsonb is null then t.timeline else ${withMoments('t.timeline', '$4::jsonb')} end,
            lease_until = case when $3::float8 = 0 then ${RELEASED} - interval '1 day'

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { byIds, hidden } from '../../platform/database/planner.ts';
+import { hidden, lockedById } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 import { RELEASED } from './renew-leases.ts';
@@ -14,9 +14,11 @@ import { RELEASED } from './renew-leases.ts';
 const TAKE: Statement = {
   name: 'tasks.take_leases',
   text: `
-    with held as (
-      select id from ${byIds('tasks t', '$1')} where ${hidden('t.status')} = 'running' and coalesce(lease_until, '-infinity') >= ${RELEASED}
-      order by id for update of t
+    with wanted as (
+      select unnest($1::text[]) as id
+    ), held as (
+      select t.id
+      from ${lockedById('tasks', `${hidden('t.status')} = 'running' and coalesce(t.lease_until, '-infinity') >= ${RELEASED}`)}
     )
     update tasks t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type Queryable, readPartitions } from '../../platform/database/partitions/read-partitions.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
@@ -59,6 +59,7 @@ interface Known {
 /** Where tasks can be found by their words, as it was a minute ago at most. An index that is gone since then costs time, never a task. */
 @Injectable()
 export class WordIndexes {
+  private readonly logger = new Logger('partitions');
   private known: Promise<Known> | undefined;
   private readAt = 0;
 
@@ -80,12 +81,18 @@ export class WordIndexes {
   private read(): Promise<Known> {
     if (!this.known || performance.now() - this.readAt > REFRESH_MS) {
       this.readAt = performance.now();
-      this.known = this.sql.transaction((tx) => load(tx));
-      this.known.catch(() => this.forget());
+      this.known = this.sql
+        .transaction((tx) => load(tx))
+        .catch((err: unknown) => {
+          this.logger.warn({ event: 'words.index_failed', err });
+          return NONE; // a search works without an index
+        });
     }
     return this.known;
   }
 }
+
+const NONE: Known = { spans: [], isAnyScript: false };
 
 async function load(tx: Queryable): Promise<Known> {
   const spans: Span[] = [];
@@ -95,7 +102,7 @@ async function load(tx: Queryable): Promise<Known> {
     if (before?.to === from) before.to = to;
     else spans.push({ from, to });
   }
-  if (spans.length === 0) return { spans, isAnyScript: false };
+  if (spans.length === 0) return NONE;
   const { rows } = await tx.query<{ is_any_script: boolean }>(IS_ANY_SCRIPT);
   return { spans, isAnyScript: rows[0]!.is_any_script };
 }

@@ -50,6 +50,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
 
   /** Starts what is due at these endpoints, as far as capacity allows. A later poll finds the rest. */
   poll(endpointIds: Iterable<string>): void {
+    if (this.stopped) return;
     for (const id of endpointIds) {
       this.batches.add(id).catch((error: unknown) => {
         this.logger.warn({ event: 'webhook.poll_failed', endpoint_id: id, err: error });
