@@ -123,7 +123,12 @@ describe('creations that share a statement', () => {
       limits: { maxQueued: 0, maxRunning: 0, weight: 10 },
       ...change,
     });
-    const rows = [aTask(), aTask({ metadata: { nul: '\u0000' } }), aTask({ model: null as unknown as string }), aTask()];
+    const rows = [
+      aTask(),
+      aTask({ metadata: { nul: '\u0000' } }),
+      aTask({ model: null as unknown as string }),
+      aTask(),
+    ];
     const outcomes = await Promise.allSettled(rows.map((row) => creates.create(row)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     const stored = await idsMade();
