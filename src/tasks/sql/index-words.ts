@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../platform/config.ts';
 import { Servers } from '../../platform/database/servers/servers.ts';
 import { Interval } from '../../platform/interval.ts';
+import { Reloads } from '../../platform/reloads.ts';
 import { timeOfId } from '../../platform/schema/id-time.ts';
 import { EXTENSIONS, INDEXED_KEY, INDEXED_PROMPT, readWordIndexes, WordIndexes, wordIndexOf } from './word-indexes.ts';
 
@@ -35,6 +36,8 @@ export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly logger = new Logger('partitions');
   private readonly interval = new Interval(() => this.runOnce());
   private client: Client | undefined;
+  /** Of the server itself: a pooler would give each statement another session. */
+  private url = '';
   private isStopped = false;
   private isRefused = false;
 
@@ -42,9 +45,14 @@ export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly config: Config,
     private readonly dataSource: DataSource,
     private readonly indexes: WordIndexes,
+    private readonly reloads: Reloads,
   ) {}
 
   onApplicationBootstrap(): void {
+    const { databaseDirectUrl, databaseUrl } = this.config;
+    this.url = databaseDirectUrl ?? databaseUrl ?? (this.dataSource.options as { url: string }).url;
+    const variable = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    if (databaseUrl !== null) this.reloads.register(variable, this.url, (changed) => (this.url = changed));
     if (this.config.role !== 'api') this.interval.start(5);
   }
 
@@ -57,9 +65,7 @@ export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown
   /** @returns seconds until the next sweep */
   private async runOnce(): Promise<number> {
     try {
-      const { databaseDirectUrl, databaseUrl } = this.config;
-      const url = databaseDirectUrl ?? databaseUrl ?? (this.dataSource.options as { url: string }).url;
-      const client = await new Servers(url).connect({ application_name: 'darkroom:index', keepAlive: true });
+      const client = await new Servers(this.url).connect({ application_name: 'darkroom:index', keepAlive: true });
       this.client = client;
       await this.sweep(client).finally(() => client.end());
     } catch (err) {
