@@ -153,7 +153,7 @@ describe('the plan of a query', () => {
     ['a required value is null in a list', '{ cat(name: "mother") { kittens { name } } }'],
     ['a value does not have its type', '{ cat(name: "aged") { age } }'],
     ['a value is not one of an enum', '{ cat(name: "moody") { mood } }'],
-    ['a list is none', '{ cat(name: "loose") { kittens { name } } }'],
+    ['a value is no list', '{ cat(name: "loose") { kittens { name } } }'],
     ['a variable is missing', 'query ($n: String!) { cat(name: $n) { name } }'],
     [
       'a variable has another type',
