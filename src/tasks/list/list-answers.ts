@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { endOfTurn } from '../../platform/end-of-turn.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { ListTasks } from '../sql/list-tasks.ts';
 import type { PageRequest } from '../sql/page-of-tasks.ts';

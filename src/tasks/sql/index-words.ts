@@ -16,9 +16,9 @@ const LOCK = 0x776f7264;
 
 /**
  * A session that is cut lets PostgreSQL end the build, which keeps the lock until then. The build waits for every open transaction, such as a
- * backup of hours, and nobody waits for the build.
+ * backup, but not for hours: a migration of the table would wait for it. The next sweep begins again.
  */
-const SETTINGS = `set statement_timeout = 0; set lock_timeout = 0`;
+const SETTINGS = `set statement_timeout = 0; set lock_timeout = '5min'`;
 /** Linux knows when a session is cut; elsewhere the build ends first. */
 const CHECK_CONNECTION = `set client_connection_check_interval = '2s'`;
 
