@@ -268,7 +268,8 @@ describe('a film', () => {
   });
 
   it('reports its progress, which never falls', () => {
-    expect(progress.length).toBeGreaterThan(3);
+    // A report comes at most every 200 ms, and the film takes less than a second: the number depends on the machine.
+    expect(progress.length).toBeGreaterThan(1);
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     expect(progress.filter((percent) => percent < 0 || percent > 100)).toEqual([]);
   });
