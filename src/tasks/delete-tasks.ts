@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../errors/api-error.ts';
 import { Storage } from '../platform/storage/storage.ts';
-import { FinalTasks } from './final-tasks.ts';
+import { TaskCache } from './task-cache.ts';
 import { DeleteTask } from './sql/delete-task.ts';
 import { TasksService } from './tasks.service.ts';
 
@@ -17,7 +17,7 @@ export class DeleteTasks {
   constructor(
     private readonly tasks: TasksService,
     private readonly rows: DeleteTask,
-    private readonly finals: FinalTasks,
+    private readonly cache: TaskCache,
     private readonly storage: Storage,
   ) {}
 
@@ -28,7 +28,7 @@ export class DeleteTasks {
   async delete(apiKeyId: string, taskId: string): Promise<void> {
     const { task } = await this.tasks.cancel(apiKeyId, taskId);
     if (!(await this.rows.delete(apiKeyId, task.id))) throw new ApiError('task_not_found', { param: 'task_id' });
-    this.finals.drop(task.id);
+    this.cache.drop(task.id);
     await this.deleteFiles(task.id);
   }
 

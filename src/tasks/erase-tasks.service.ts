@@ -3,7 +3,7 @@ import { ErasureSteps } from '../auth/erasure/erasure-steps.ts';
 import type { ErasureWork } from '../auth/erasure/erasure-work.ts';
 import { deleteEach } from '../platform/storage/delete-each.ts';
 import { Storage } from '../platform/storage/storage.ts';
-import { FinalTasks } from './final-tasks.ts';
+import { TaskCache } from './task-cache.ts';
 import { TaskQueue } from './queue/task-queue.ts';
 import { EraseTaskRows, type TaskToErase } from './sql/erase-tasks.ts';
 import { taskError } from './task-error.ts';
@@ -19,7 +19,7 @@ export class EraseTasks implements OnModuleInit {
     private readonly steps: ErasureSteps,
     private readonly rows: EraseTaskRows,
     private readonly queue: TaskQueue,
-    private readonly finals: FinalTasks,
+    private readonly cache: TaskCache,
     private readonly storage: Storage,
   ) {}
 
@@ -41,7 +41,7 @@ export class EraseTasks implements OnModuleInit {
   /** @returns whether some have to wait */
   private async eraseSome(work: ErasureWork, tasks: TaskToErase[]): Promise<boolean> {
     await Promise.all(tasks.filter((task) => task.is_unfinished).map(({ id }) => this.cancel(work.apiKeyId, id)));
-    for (const id of await this.rows.hide(tasks.map((task) => task.id))) this.finals.drop(id);
+    for (const id of await this.rows.hide(tasks.map((task) => task.id))) this.cache.drop(id);
     const settled = tasks.filter((task) => task.is_settled);
     await this.deleteFilesOf(settled.filter((task) => !task.files_purged));
     const files = settled.reduce((sum, task) => sum + task.files, 0);

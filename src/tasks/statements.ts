@@ -19,6 +19,7 @@ import { PurgeRows } from './sql/purge-rows.ts';
 import { ReadLine } from './sql/read-line.ts';
 import { ReadPace } from './sql/read-pace.ts';
 import { ReadNextPlace } from './sql/read-next-place.ts';
+import { ReadPages } from './sql/read-pages.ts';
 import { ReadPlaces } from './sql/read-places.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { ReadTimelines } from './sql/read-timelines.ts';
@@ -58,6 +59,7 @@ export const STATEMENTS = [
   ReadLine,
   ReadPace,
   ReadNextPlace,
+  ReadPages,
   ReadPlaces,
   ReadTasks,
   ReadTimelines,

@@ -65,7 +65,7 @@ export class TasksController {
     @Param('task_id') taskId: string,
     @Query() { wait = 0 }: FindTaskQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TaskView | undefined> {
+  ): Promise<string | undefined> {
     const ifNoneMatch = reply.request.headers['if-none-match'];
     const findWhenFinal = (refused: AbortSignal) =>
       this.tasks.findWhenFinal(caller.apiKeyId, taskId, wait, {
@@ -79,7 +79,10 @@ export class TasksController {
           )
         : await this.tasks.find(caller.apiKeyId, taskId);
     const etag = this.describe(task, reply);
-    if (!matches(ifNoneMatch, etag)) return this.views.of(task);
+    if (!matches(ifNoneMatch, etag)) {
+      reply.type('application/json; charset=utf-8');
+      return isFinal(task.status) ? this.views.keptJson(task) : this.views.json(task);
+    }
     reply.code(304);
     return undefined;
   }

@@ -18,7 +18,7 @@ import { FileLinks } from './files/file-links.ts';
 import { DeleteOutput } from './files/delete-output.service.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { CachedTasks } from './cached-tasks.ts';
-import { FinalTasks } from './final-tasks.ts';
+import { TaskCache } from './task-cache.ts';
 import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
 import { KeyChanges } from './key-changes.ts';
@@ -98,7 +98,7 @@ const fileLinks = {
     DeleteOutput,
     EstimateResolver,
     EstimatesService,
-    FinalTasks,
+    TaskCache,
     CachedTasks,
     FollowPauses,
     FollowTasks,

@@ -116,6 +116,52 @@ describe('GET /v1/tasks', () => {
     }
   });
 
+  it('is never older than a GET before it, in each process, from the creation to the deletion', async () => {
+    const { key } = await anotherKey(service.api);
+    const tenant = new Api(service.baseUrl, key);
+    const other = await startApp({ ROLE: 'api', DATA_DIR: service.env.DATA_DIR as string }, service.database);
+    const elsewhere = new Api(other.baseUrl, key);
+    try {
+      const film = (await tenant.create({ model: 'seedance-2', prompt: 'A river', duration: 4 })).body.task_id;
+      const hang = (await tenant.create(aHang)).body.task_id;
+      const seen = new Set<string>();
+      const sequenceOf = async (id: string) =>
+        Number(/\d+/.exec((await tenant.get(`/v1/tasks/${id}`)).headers.get('etag')!)![0]);
+      const listIsNew = async () => {
+        const before = [await sequenceOf(hang), await sequenceOf(film)];
+        for (const api of [tenant, elsewhere]) {
+          const { data } = (await api.get<Page>('/v1/tasks')).body;
+          expect(data.map(({ task_id }) => task_id)).toEqual([hang, film]);
+          const alone = await Promise.all(data.map(({ task_id }) => api.get<TaskBody>(`/v1/tasks/${task_id}`)));
+          for (const [at, task] of data.entries()) {
+            seen.add(`${task.status} ${task.progress}`);
+            const { headers, body } = alone[at]!;
+            const isSame = Number(/\d+/.exec(headers.get('etag')!)![0]) === before[at];
+            if (isSame) expect(task).toEqual(body); // it has not changed since, so the list shows just this
+          }
+        }
+      };
+      await eventually('the end of the film', async () => {
+        await listIsNew();
+        return (await tenant.get<TaskBody>(`/v1/tasks/${film}`)).body.status === 'succeeded';
+      });
+      expect(seen.size).toBeGreaterThan(3);
+      await listIsNew();
+      await tenant.cancel(hang);
+      await listIsNew();
+      expect((await elsewhere.get<Page>('/v1/tasks')).body.data.map(({ status }) => status)).toEqual(['failed', 'succeeded']); // prettier-ignore
+      for (const id of [hang, film]) {
+        expect((await tenant.call('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
+        for (const api of [elsewhere, tenant]) {
+          const { data } = (await api.get<Page>('/v1/tasks')).body;
+          expect(data.map(({ task_id }) => task_id)).toEqual(id === hang ? [film] : []);
+        }
+      }
+    } finally {
+      await other.close();
+    }
+  });
+
   it('filters by status, kind, model, time and metadata', async () => {
     expect((await list('status=failed&kind=image&model=gpt-image-2')).data).toHaveLength(5);
     expect((await list('status=succeeded')).data).toHaveLength(0);

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { DataSource } from 'typeorm';
 import { UploadPurgeWorker } from '../../src/files/uploads/upload-purge.worker.ts';
 import { Storage } from '../../src/platform/storage/storage.ts';
-import { FinalTasks } from '../../src/tasks/final-tasks.ts';
+import { TaskCache } from '../../src/tasks/task-cache.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { aPicture, FilesClient } from '../support/clients/files.ts';
@@ -82,7 +82,7 @@ describe('an image of a request', () => {
       film.task_id,
       JSON.stringify([{ ...result[0], type: 'video' }]),
     ]);
-    service.app.get(FinalTasks).drop(film.task_id);
+    service.app.get(TaskCache).drop(film.task_id);
     const unknown = `file_${'0'.repeat(26)}`;
     for (const [id, code, status = 400] of [
       [unknown, 'file_not_found'],
@@ -210,7 +210,7 @@ describe('an image of a request', () => {
     const [{ result: stored }] = await query(`select result from tasks where id = $1`, [task_id]);
     await service.app.get(Storage).put(stored[0].storage_key, noise, 'image/png');
     await query(`update tasks set result = $2 where id = $1`, [task_id, JSON.stringify([{ ...stored[0], size_bytes: noise.length }])]); // prettier-ignore
-    service.app.get(FinalTasks).drop(task_id);
+    service.app.get(TaskCache).drop(task_id);
     await succeeds(edit(output.id));
   });
 });

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { FinalTasks } from '../../src/tasks/final-tasks.ts';
+import { TaskCache } from '../../src/tasks/task-cache.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
@@ -154,7 +154,7 @@ describe('POST /v1/tasks/{task_id}/retry', () => {
     await service.app
       .get(DataSource)
       .query(`update tasks set input = replace(input::text, $2, $3)::json where id = $1`, [first.task_id, link, wrong]);
-    service.app.get(FinalTasks).drop(first.task_id);
+    service.app.get(TaskCache).drop(first.task_id);
     const { status, body } = await retry(first.task_id);
     expect(status).toBe(201);
     expect(body.input).toMatchObject({ reference_images: [picture.result!.outputs[0]!.id] });

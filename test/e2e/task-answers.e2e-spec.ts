@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { TaskViews } from '../../src/tasks/task-views.ts';
-import type { Task } from '../../src/tasks/task.entity.ts';
+import { SHOWN, type Task } from '../../src/tasks/task.entity.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 const hour = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000);
@@ -87,6 +87,38 @@ const KINDS: Record<string, (id: string) => object> = {
   }),
 };
 
+/** Another value of each column that an answer shows or depends on; the id and its owner never change. */
+const CHANGES: Record<Exclude<(typeof SHOWN)[number], 'id' | 'api_key_id'>, unknown> = {
+  kind: 'video',
+  model: 'sora-2',
+  status: 'failed',
+  progress: 99,
+  sequence: 77,
+  attempt: 9,
+  input: { prompt: 'Another' },
+  metadata: { another: 'one' },
+  created_at: hour(5),
+  started_at: hour(6),
+  completed_at: hour(7),
+  expires_at: fromNow(50),
+  source: 'openai',
+  low: true,
+  parent_task_id: 'task_00000000000000000000000001',
+  relation: 'retry',
+  batch_id: 'batch_2',
+  batch_index: 7,
+  custom_id: 'another',
+  task_events: false,
+  request_id: 'another',
+  approximations: [{ param: 'duration', requested: 1, used: 2 }],
+  request_approximations: [{ param: 'size', requested: 'a', used: 'b' }],
+  result: [output('task_another', { width: 5 })],
+  error: { code: 'internal', message: 'Another.', retryable: true },
+  files_expire_at: fromNow(0.5),
+  submits: 8,
+  usage: { ...usage, cost_micros: 1 },
+};
+
 describe('answers about a task', () => {
   let service: TestApp;
   let other: TestApp;
@@ -168,6 +200,56 @@ describe('answers about a task', () => {
       }
     },
   );
+
+  it('a list shows a change of any column at once, in each process, whatever it had in memory', async () => {
+    expect(Object.keys(CHANGES).toSorted()).toEqual(
+      SHOWN.filter((column) => column !== 'id' && column !== 'api_key_id').toSorted(),
+    );
+    const listsAreTrue = async () => {
+      for (const side of [service, other]) {
+        const views = await Promise.all(ids.toReversed().map((id) => viewOf(id, side)));
+        for (const order of ['asc', 'desc']) {
+          const { text } = await side.api.get(`/v1/tasks?limit=100&order=${order}`);
+          expect(text).toContain(`"data":[${order === 'asc' ? views.toReversed() : views}]`);
+        }
+      }
+    };
+    await listsAreTrue();
+    const changed = ids.slice(0, 8); // a task of each status
+    for (const [column, value] of Object.entries(CHANGES)) {
+      const set =
+        value !== null && typeof value === 'object' && !(value instanceof Date) ? JSON.stringify(value) : value;
+      const before = await db.query<Task>(`select * from tasks where id = any($1) order by id`, [changed]);
+      await db.query(`update tasks set ${column} = $2 where id = any($1)`, [changed, set]);
+      await listsAreTrue();
+      for (const row of before.rows) {
+        const old = row[column as keyof Task];
+        const back = old !== null && typeof old === 'object' && !(old instanceof Date) ? JSON.stringify(old) : old;
+        await db.query(`update tasks set ${column} = $2 where id = $1`, [row.id, back]);
+      }
+      await listsAreTrue();
+    }
+  });
+
+  it('a page shows the last of several changes of one transaction, and of one that was undone nothing', async () => {
+    const progress = async () => {
+      const { body } = await service.api.get<{ data: { progress: number }[] }>('/v1/tasks?status=running&limit=1');
+      return body.data[0]!.progress;
+    };
+    const set = (to: number) => db.query('update tasks set progress = $2 where id = $1', [ids[2], to]);
+    await set(50);
+    expect(await progress()).toBe(50);
+    for (const end of ['rollback', 'commit']) {
+      await db.query('begin');
+      await set(51);
+      expect(await progress()).toBe(50);
+      await db.query('savepoint later');
+      await set(52);
+      expect(await progress()).toBe(50);
+      await db.query(end);
+    }
+    expect(await progress()).toBe(52);
+  });
 
   it('lists of one moment are the same text, and the next one shows what has changed', async () => {
     const list = async () => (await service.api.get('/v1/tasks?limit=100')).text;

@@ -37,3 +37,9 @@ export function toList<View>(data: View[], hasMore: boolean, idOf: (view: View) 
     last_id: ids.at(-1) ?? null,
   };
 }
+
+/** The same list as JSON, of the JSON of its entries. */
+export function jsonOfList(data: string[], hasMore: boolean, ids: string[]): string {
+  const { data: _data, object, ...rest } = toList(ids, hasMore, (id) => id);
+  return `{"object":${JSON.stringify(object)},"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`;
+}

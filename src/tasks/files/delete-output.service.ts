@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage } from '../../platform/storage/storage.ts';
-import { FinalTasks } from '../final-tasks.ts';
+import { TaskCache } from '../task-cache.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { ReplaceResult } from '../sql/replace-result.ts';
 import { PREVIEW_WIDTHS, previewKeyOf } from './preview-key.ts';
@@ -14,7 +14,7 @@ const ROUNDS = 20;
 @Injectable()
 export class DeleteOutput {
   constructor(
-    private readonly finals: FinalTasks,
+    private readonly cache: TaskCache,
     private readonly reads: ReadTasks,
     private readonly results: ReplaceResult,
     private readonly storage: Storage,
@@ -28,7 +28,7 @@ export class DeleteOutput {
       const isDone = current.result[output.index]?.deleted === true;
       const result = current.result.map((each) => (each.index === output.index ? { ...each, deleted: true } : each));
       if (!isDone && !(await this.results.replace(current, result))) continue;
-      this.finals.drop(task.id);
+      this.cache.drop(task.id);
       await this.storage.delete(output.storage_key);
       for (const width of PREVIEW_WIDTHS) await this.storage.delete(previewKeyOf(task.id, output.index, width));
       if (output.thumbnail_key !== undefined) await this.storage.delete(output.thumbnail_key);

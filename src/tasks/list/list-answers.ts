@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { endOfTurn } from '../../platform/end-of-turn.ts';
-import { toList } from '../../platform/schema/list-of.ts';
+import { jsonOfList } from '../../platform/schema/list-of.ts';
 import { ListTasks } from '../sql/list-tasks.ts';
 import type { PageRequest } from '../sql/page-of-tasks.ts';
 import { TaskViews } from '../task-views.ts';
@@ -34,7 +34,10 @@ export class ListAnswers {
 
   private async read(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<string> {
     const { tasks, hasMore } = await this.lists.list(apiKeyId, filter, page);
-    const views = tasks.map((task) => this.views.of(task));
-    return JSON.stringify(toList(views, hasMore, ({ task_id }) => task_id));
+    return jsonOfList(
+      tasks.map((task) => this.views.keptJson(task)),
+      hasMore,
+      tasks.map(({ id }) => id),
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FinalTasks } from '../final-tasks.ts';
+import { TaskCache } from '../task-cache.ts';
 import { TaskFeed, type Watcher } from '../live/task-feed.ts';
 import { Pace } from '../pace/pace.ts';
 import { AgePriorities } from '../sql/age-priorities.ts';
@@ -48,7 +48,7 @@ export class TaskQueue {
     private readonly takeoverPause: TakeoverPause,
     private readonly priorities: AgePriorities,
     private readonly confirms: ConfirmCancel,
-    private readonly finals: FinalTasks,
+    private readonly cache: TaskCache,
     private readonly pace: Pace,
   ) {}
 
@@ -161,7 +161,7 @@ export class TaskQueue {
 
   /** Call when the provider has confirmed that the job of an ended task was cancelled before it ran: it costs nothing. */
   async cancelConfirmed(taskId: string): Promise<void> {
-    if (await this.confirms.confirm(taskId)) this.finals.drop(taskId);
+    if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);
   }
 
   /** Registers a hook that writes in the transaction that ends tasks. */

@@ -3,10 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
+import { matchesFilter } from '../list/matches-filter.ts';
 import { CachedTasks } from '../cached-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { MatchTasks } from './match-tasks.ts';
-import { type Listed, type ListedRow, type PageRequest, pageStatement, toListed } from './page-of-tasks.ts';
+import type { Listed, PageRequest } from './page-of-tasks.ts';
+import { ReadPages } from './read-pages.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 export interface TaskPage {
@@ -14,6 +16,9 @@ export interface TaskPage {
   tasks: ShownTask[];
   hasMore: boolean;
 }
+
+/** Of a page whose tasks change while it is read. */
+const MAX_ATTEMPTS = 3;
 
 /**
  * Pages through the tasks of an API key; the id is the cursor, since ids sort by creation. Raw SQL because the list is a hot
@@ -32,21 +37,25 @@ export class ListTasks {
   constructor(
     private readonly sql: Sql,
     private readonly cached: CachedTasks,
+    private readonly pages: ReadPages,
     private readonly matches: MatchTasks,
   ) {}
 
   /**
-   * The page is one statement, which returns unfinished tasks as they are at that moment. Final ones never change, so
-   * they come from memory, and those that are not there from one more read.
+   * The page is one statement, which returns the versions of the tasks. Most tasks are in memory in this version; one more statement reads the
+   * others. Where a task has changed between the two, the page is read again, because it may no longer belong to it.
    */
   async list(apiKeyId: string, filter: TaskFilter, request: PageRequest): Promise<TaskPage> {
     const { limit } = request;
-    const listed = MatchTasks.isFor(filter)
-      ? await this.matches.rows(apiKeyId, filter, request)
-      : await this.rows(apiKeyId, filter, request);
-    const page = listed.slice(0, limit).map((task) => (task.status === null ? this.cached.find(task.id) : task));
-    const tasks = (await Promise.all(page)).filter((task) => task !== null); // those that expired just now
-    return { tasks, hasMore: listed.length > limit };
+    for (let attempt = 1; ; attempt += 1) {
+      const listed = MatchTasks.isFor(filter)
+        ? await this.matches.rows(apiKeyId, filter, request)
+        : await this.rows(apiKeyId, filter, request);
+      const hasMore = listed.length > limit;
+      const { tasks, haveChanged } = await this.cached.findListed(listed.slice(0, limit));
+      if (!haveChanged) return { tasks, hasMore };
+      if (attempt === MAX_ATTEMPTS) return { tasks: tasks.filter((task) => matchesFilter(task, filter)), hasMore };
+    }
   }
 
   /** The page and one row more. */
@@ -56,20 +65,17 @@ export class ListTasks {
     { limit, after, order = 'desc' }: PageRequest,
   ): Promise<Listed[]> {
     const conditionsTo = (end?: string) => {
-      const conditions = new TaskConditions([apiKeyId, limit + 1]);
+      const conditions = ReadPages.conditions(apiKeyId, limit + 1);
       conditions.where('after', after, (value) => (order === 'desc' ? `id < ${value}` : `id > ${value}`));
       conditions.restrict(filter);
       conditions.where('end', end, (value) => (order === 'desc' ? `id >= ${value}` : `id <= ${value}`));
       return conditions;
     };
-    const run = async (conditions: TaskConditions) =>
-      (await this.sql.runForValues<ListedRow>(pageStatement(conditions, order), conditions.values)).map(toListed);
-
     const whole = conditionsTo();
     const name = JSON.stringify([whole.nameOf(order), whole.values]);
     const end = this.ends.get(name);
-    let listed = end === undefined ? [] : await run(conditionsTo(end));
-    if (listed.length <= limit) listed = await run(whole);
+    let listed = end === undefined ? [] : await this.pages.page(conditionsTo(end), order);
+    if (listed.length <= limit) listed = await this.pages.page(whole, order);
     if (listed.length > limit) this.ends.set(name, listed[limit]!.id);
     return listed;
   }

@@ -5,8 +5,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { patternOf, wordsOf } from '../list/search-words.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import { TASK_SOURCES } from '../task-origin.ts';
-import { type Listed, type PageRequest, UNFINISHED_COLUMNS } from './page-of-tasks.ts';
+import type { Listed, PageRequest } from './page-of-tasks.ts';
 import { SHOWN_COLUMNS } from '../task.entity.ts';
+import { ROW_VERSION } from '../task-version.ts';
 import { TaskConditions } from './task-conditions.ts';
 import { INDEXED_KEY, INDEXED_PROMPT, type Span, WordIndexes } from './word-indexes.ts';
 
@@ -140,14 +141,13 @@ function compared({ apiKeyId, filter, after, order, wanted }: Search, count: num
   matching.restrictRest(filter);
   const name = next.nameOf(`tasks.match ${count}`, ...(order === 'asc' ? [order] : []));
   const text = `
-    select page.id, page.nth, page.matches, unfinished.* from (
+    select id, version, nth, matches from (
       select next.*, (true ${matching.sql}) is true as matches from (
-        select ${SHOWN_COLUMNS}, row_number() over (order by api_key_id ${order}, id ${order})::int as nth from tasks
+        select ${SHOWN_COLUMNS}, ${ROW_VERSION}, row_number() over (order by api_key_id ${order}, id ${order})::int as nth from tasks
         where ${equalsOrdered('api_key_id', '$1::text')} and ${hiddenTime('expires_at')} > now() ${next.sql}
         order by api_key_id ${order}, id ${order} limit ${count}) next) page
-    left join lateral (select ${UNFINISHED_COLUMNS}) unfinished on page.status in ('queued', 'running')
-    where page.matches or page.nth = ${count}
-    order by page.api_key_id ${order}, page.id ${order} limit $2`;
+    where matches or nth = ${count}
+    order by api_key_id ${order}, id ${order} limit $2`;
   return { statement: { name: matching.nameOf(name), text }, values };
 }
 
@@ -169,8 +169,8 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
   conditions.restrictTimes(filter, { hidesId: true });
   conditions.restrictRest(filter);
   const text = `
-    select id, null as status from (
-      select id from tasks
+    select id, version from (
+      select id, ${ROW_VERSION} from tasks
       where ${indexedBy(filter)} and ${hiddenTime('expires_at')} > now()
         ${conditions.sql} ${PLANNED_SEPARATELY}) matching
     order by id ${order} limit $2`;
@@ -212,9 +212,9 @@ const indexedBy = (filter: TaskFilter): string =>
   `${hasMetadata(filter) && !hasFacet(filter) ? hidden('api_key_id') : 'api_key_id'} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''}`;
 
 const atMostMany = (index: string, next: TaskConditions, matching: TaskConditions, order: 'asc' | 'desc'): string => `
-  select id, null as status, read from (
-    select id, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
-      select ${SHOWN_COLUMNS} from tasks
+  select id, version, read from (
+    select id, version, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
+      select ${SHOWN_COLUMNS}, ${ROW_VERSION} from tasks
       where ${index} and ${hiddenTime('expires_at')} > now() ${next.sql} limit ${MANY}) found) few
   where matches or read = ${MANY}
   order by id ${order} limit $2`;

@@ -18,8 +18,14 @@ export class TaskConditions {
   private readonly names: string[] = [];
   private readonly conditions: string[] = [];
 
-  /** @param values the first parameters of the statement */
-  constructor(readonly values: unknown[]) {}
+  /**
+   * @param values the first parameters of the statement
+   * @param placeholder SQL: the nth value
+   */
+  constructor(
+    readonly values: unknown[],
+    private readonly placeholder = (nth: number): string => `$${nth}`,
+  ) {}
 
   restrict(filter: TaskFilter): void {
     this.restrictTimes(filter);
@@ -55,7 +61,7 @@ export class TaskConditions {
   where(name: string, value: unknown, condition: (placeholder: string) => string): void {
     if (value === undefined || value === null) return;
     this.values.push(value);
-    this.conditions.push(`and ${condition(`$${this.values.length}`)}`);
+    this.conditions.push(`and ${condition(this.placeholder(this.values.length))}`);
     if (name) this.names.push(name);
   }
 

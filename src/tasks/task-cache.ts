@@ -3,27 +3,29 @@ import { LRUCache } from 'lru-cache';
 import { BUS, type Bus } from '../platform/events/bus.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { isFinal } from './task-status.ts';
+import type { TaskVersion } from './task-version.ts';
 import type { ShownTask } from './task.entity.ts';
 
 const TOPIC = 'task_deleted';
-/** Inputs may be long, so the cache is also bounded by characters: some 64 MB. */
+/** Inputs may be long, so the cache is also bounded by characters, those of the kept JSON included: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
-/** After this time a task is read again, in case the event of a deletion was lost. */
+/** After this time a task is read again: the event of a deletion may be lost, and a new primary may give a number of a transaction again. */
 const TTL_MS = 15_000;
 /** Longer than a read of the database takes: a read that began before a deletion must not cache its result. */
 const DROPPED_MS = 60_000;
 const MAX_DROPPED = 50_000;
 
 /**
- * Final tasks in memory. A final task never changes, but it or one of its files can be deleted, in another process too.
+ * Tasks in memory. A final task never changes, but it or one of its files can be deleted, in another process too. An unfinished one is only
+ * given to a reader who knows which version the database has now.
  * The cache is kept small: with 20,000 tasks garbage collection made every other request a fifth slower.
  */
 @Injectable()
-export class FinalTasks implements OnModuleInit {
-  private readonly tasks = new LRUCache<string, ShownTask>({
+export class TaskCache implements OnModuleInit {
+  private readonly tasks = new LRUCache<string, TaskVersion>({
     max: 5_000,
     maxSize: CACHED_CHARACTERS,
-    sizeCalculation: charactersOf,
+    sizeCalculation: ({ task }) => charactersOf(task),
     ttl: TTL_MS,
   });
   private readonly dropped = new LRUCache<string, true>({
@@ -42,15 +44,21 @@ export class FinalTasks implements OnModuleInit {
     this.bus.onReconnect(() => this.tasks.clear());
   }
 
-  /** @returns null once the record has expired; undefined when the task is not cached */
-  get(taskId: string): ShownTask | null | undefined {
-    const task = this.tasks.get(taskId);
-    return task && task.expires_at.getTime() <= this.clock.nowMs() ? null : task;
+  /** @returns null once the record has expired; undefined when the task is not cached or not final */
+  final(taskId: string): ShownTask | null | undefined {
+    const task = this.tasks.get(taskId)?.task;
+    if (!task || !isFinal(task.status)) return undefined;
+    return task.expires_at.getTime() <= this.clock.nowMs() ? null : task;
   }
 
-  /** Ignores unfinished tasks. */
-  add(task: ShownTask): void {
-    if (isFinal(task.status) && !this.dropped.has(task.id)) this.tasks.set(task.id, task);
+  /** @param version as the database has it now */
+  ofVersion(taskId: string, version: string): ShownTask | undefined {
+    const cached = this.tasks.get(taskId);
+    return cached?.version === version ? cached.task : undefined;
+  }
+
+  add(read: TaskVersion): void {
+    if (!this.dropped.has(read.task.id)) this.tasks.set(read.task.id, read);
   }
 
   /** Call after the commit of a deletion or correction: every process reads the task again. */
@@ -66,7 +74,7 @@ export class FinalTasks implements OnModuleInit {
   }
 }
 
-/** Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can outweigh the prompt. */
+/** Of the task and of its JSON. Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can outweigh the prompt. */
 export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input' | 'metadata' | 'result'>): number {
-  return 1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400;
+  return 2 * (1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400);
 }

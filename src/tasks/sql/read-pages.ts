@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Batch } from '../../platform/database/batch.ts';
+import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { ROW_VERSION } from '../task-version.ts';
+import type { Listed } from './page-of-tasks.ts';
+import { TaskConditions } from './task-conditions.ts';
+
+/** Pages of one statement. More of them save hardly anything, and one of them may be slow. */
+const MAX_PAGES = 16;
+const CONCURRENCY = 4;
+
+/** In the order of the columns. `nth` is the page, from 1. */
+type Row = [nth: number, id: string, version: string];
+
+/**
+ * Pages of the tasks of an API key, in the order of their ids. Those of one turn of the event loop that have the same conditions, with
+ * different values, are one statement: the statement itself costs more than its rows (measured: 64 clients, 117 and 33 us of PostgreSQL).
+ */
+@Injectable()
+export class ReadPages {
+  /** By the name of the statement: no more than a connection has prepared statements. */
+  private readonly batches = new Map<string, Batch<unknown[], Listed[]>>();
+
+  constructor(private readonly sql: Sql) {}
+
+  /** For `page`. A value is a column of `w`. */
+  static conditions(apiKeyId: string, limit: number): TaskConditions {
+    return new TaskConditions([apiKeyId, limit], (nth) => `w.v${nth}`);
+  }
+
+  /** @param conditions made by `conditions` */
+  page(conditions: TaskConditions, order: 'asc' | 'desc'): Promise<Listed[]> {
+    const name = conditions.nameOf('tasks.list', ...(order === 'asc' ? [order] : []));
+    let batch = this.batches.get(name);
+    if (!batch) {
+      const statement = { name, text: textOf(conditions, order) };
+      const options = { name: 'tasks.list', maxItems: MAX_PAGES, concurrency: CONCURRENCY };
+      batch = new Batch((pages) => this.flush(statement, pages), options);
+      this.batches.set(name, batch);
+    }
+    return batch.add(conditions.values.map(toScalar));
+  }
+
+  private async flush(statement: Statement, asked: unknown[][]): Promise<Listed[][]> {
+    const columns = asked[0]!.map((_, column) => asked.map((values) => values[column]));
+    const pages = asked.map((): Listed[] => []);
+    for (const [nth, id, version] of await this.sql.runForValues<Row>(statement, columns)) {
+      pages[nth - 1]!.push({ id, version });
+    }
+    return pages;
+  }
+}
+
+/** Always uses an index that starts with (api_key_id, id), so that a page costs the same at any length of the list. */
+function textOf({ values, sql }: TaskConditions, order: 'asc' | 'desc'): string {
+  const arrays = values.map((value, at) => `$${at + 1}::${typeof value === 'number' ? 'float8' : 'text'}[]`);
+  const names = values.map((_, at) => `v${at + 1}`);
+  return `
+    select w.nth::int, t.id, t.version
+    from unnest(${arrays.join(', ')}) with ordinality as w(${names.join(', ')}, nth)
+    cross join lateral (
+      select id, ${ROW_VERSION} from tasks
+      where ${equalsOrdered('api_key_id', 'w.v1')} and ${hiddenTime('expires_at')} > now() ${sql}
+      order by api_key_id ${order}, id ${order} limit w.v2::int) t
+    order by w.nth, t.id ${order}`;
+}
+
+/** A list as the text of a PostgreSQL array: `unnest` would take an array of arrays apart. */
+const toScalar = (value: unknown): unknown =>
+  Array.isArray(value) ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, String.raw`\$&`)}"`)}}` : value;
