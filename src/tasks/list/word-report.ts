@@ -1,6 +1,6 @@
 import { Servers } from '../../platform/database/servers/servers.ts';
 import { timeOfId } from '../../platform/schema/id-time.ts';
-import { EXTENSIONS, readWordIndexes, usable } from '../sql/word-indexes.ts';
+import { missingExtensions, readWordIndexes, usable } from '../sql/word-indexes.ts';
 
 /**
  * For an operator: which prompts are found by an index of words. A search works without.
@@ -9,8 +9,7 @@ import { EXTENSIONS, readWordIndexes, usable } from '../sql/word-indexes.ts';
 export async function wordReport(url: string): Promise<string> {
   const client = await new Servers(url).connect({ application_name: 'darkroom:check', connectionTimeoutMillis: 5_000 });
   try {
-    const { rows } = await client.query<{ name: string }>('select extname as name from pg_extension');
-    const missing = EXTENSIONS.filter((extension) => !rows.some(({ name }) => name === extension));
+    const missing = await missingExtensions(client);
     if (missing.length > 0)
       return `not indexed yet: the extensions ${missing.join(' and ')} are missing; a worker makes them where its role may`;
     const partitions = await readWordIndexes(client);

@@ -6,7 +6,7 @@ import { Servers } from '../../platform/database/servers/servers.ts';
 import { Interval } from '../../platform/interval.ts';
 import { Reloads } from '../../platform/reloads.ts';
 import { buildWordIndex, dropUseless, dueIndexes } from './build-word-indexes.ts';
-import { EXTENSIONS, WordIndexes } from './word-indexes.ts';
+import { missingExtensions, WordIndexes } from './word-indexes.ts';
 
 const SWEEP_EVERY_S = 600;
 /** An arbitrary fixed number that no other lock of this database has ("word" in ASCII): one process builds. */
@@ -90,10 +90,8 @@ export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown
 
   /** Makes them where the role may. */
   private async hasExtensions(client: Client): Promise<boolean> {
-    const text = 'select from pg_extension where extname = any($1)';
-    if ((await client.query(text, [EXTENSIONS])).rowCount === EXTENSIONS.length) return true;
     try {
-      for (const name of EXTENSIONS) await client.query(`create extension if not exists ${name}`);
+      for (const name of await missingExtensions(client)) await client.query(`create extension if not exists ${name}`);
       return true;
     } catch (err) {
       if (!this.isRefused) this.logger.warn({ event: 'words.extension_missing', err });

@@ -14,6 +14,11 @@ export const INDEXED_PROMPT = `(input->>'prompt')`;
 /** Trigrams of a prompt, and text keys, in one GIN index. */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
+export async function missingExtensions(client: Queryable): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('select extname as name from pg_extension');
+  return EXTENSIONS.filter((extension) => !rows.some(({ name }) => name === extension));
+}
+
 /** Of a partition. */
 export const wordIndexOf = (partition: string): string => `${partition}_words`;
 
