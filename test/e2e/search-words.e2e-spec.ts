@@ -218,4 +218,11 @@ describe('a search for words', () => {
     expect(text.match(/Index Scan on tasks_\d_words/g)).toHaveLength(indexes);
     expect(text).not.toMatch(/Seq Scan|_pkey/);
   });
+
+  it('goes on where the partition of a stretch is gone since the indexes were read', async () => {
+    const before = (await pagesOf('search=quokka&order=asc', 4)).filter((nth) => nth < (DAYS - 1) * A_DAY);
+    await database.query('drop table tasks_3');
+    expect(await pagesOf('search=quokka&order=asc', 4)).toEqual(before);
+    expect(before).toHaveLength(4);
+  });
 });
