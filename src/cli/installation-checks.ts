@@ -6,6 +6,7 @@ import { ProviderRegistry } from '../providers/registry.ts';
 import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { MODELS } from '../models/catalog.ts';
 import { TASK_TABLES } from '../tasks/partitioned-tables.ts';
+import { wordReport } from '../tasks/list/word-report.ts';
 import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { createDataSource } from '../platform/database/data-source.ts';
@@ -107,6 +108,7 @@ async function database(config: Config): Promise<Finding[]> {
           findings.push(await finding('older secret keys', () => olderKeys(dataSource, config)));
           for (const tables of [TASK_TABLES, EVENT_TABLES])
             findings.push(await finding('partitions', () => partitionReport(url, tables)));
+          findings.push(await finding('words', () => wordReport(url)));
         }
         if (!pending && config.restoredFrom)
           findings.push(await finding('restore', () => restored(dataSource, config)));

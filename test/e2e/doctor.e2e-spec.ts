@@ -3,6 +3,10 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
+import { buildWordIndex } from '../../src/tasks/sql/build-word-indexes.ts';
+import { readWordIndexes } from '../../src/tasks/sql/word-indexes.ts';
+import { stretchIndexOf } from '../../src/tasks/sql/word-stretches.ts';
 import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -84,6 +88,22 @@ describe('darkroom doctor', () => {
     await client.end();
     const after = (await examine('models: {}')).findings.filter(({ check }) => check === 'partitions');
     expect(after[1]!.note).toMatch(/; 1 rows in webhook_events_rest$/);
+  }, 60_000);
+
+  it('says whether the words of prompts are indexed', async () => {
+    const wordsNote = async () => (await examine('models: {}')).findings.find(({ check }) => check === 'words');
+    const missing = 'the extensions pg_trgm and btree_gin are missing; a worker makes them where its role may';
+    expect(await wordsNote()).toEqual({ check: 'words', ok: true, note: `not indexed yet: ${missing}` });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('create extension pg_trgm; create extension btree_gin');
+    const [partition] = await readWordIndexes(client);
+    const { name, from, to } = partition!;
+    const stretch = { from, to: idBoundAt(timeOfId(to) / 2) };
+    await client.query(buildWordIndex({ partition: name, name: stretchIndexOf(name, stretch), stretch }));
+    await client.end();
+    const note = 'indexed in 0 of 0 partitions that get no new tasks, and in 1 stretches of others';
+    expect(await wordsNote()).toEqual({ check: 'words', ok: true, note });
   }, 60_000);
 
   it('lists the bound models without a price', async () => {

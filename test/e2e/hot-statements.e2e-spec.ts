@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
-import { fewOfFilter, restOfMatches } from '../../src/tasks/sql/match-tasks.ts';
+import { fewOfFilter, restOfMatches } from '../../src/tasks/sql/match-statements.ts';
 import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';

@@ -3,12 +3,15 @@ import { DataSource } from 'typeorm';
 import { idBoundAt } from '../../src/platform/schema/id-time.ts';
 import { DAY_MS } from '../../src/platform/time.ts';
 import { IndexWords } from '../../src/tasks/sql/index-words.ts';
-import { fewWithWords } from '../../src/tasks/sql/match-tasks.ts';
-import { readWordIndexes, WordIndexes } from '../../src/tasks/sql/word-indexes.ts';
+import { buildWordIndex, dueIndexes } from '../../src/tasks/sql/build-word-indexes.ts';
+import { fewWithWords, restOfMatches } from '../../src/tasks/sql/match-statements.ts';
+import { readWordIndexes, usable, WordIndexes } from '../../src/tasks/sql/word-indexes.ts';
+import { type Stretch, stretchIndexOf } from '../../src/tasks/sql/word-stretches.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import type { TaskBody } from '../support/clients/api.ts';
 
-const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+/** A partition is indexed as a whole an hour after its end. */
+const TODAY = Math.floor((Date.now() - 3_600_000) / DAY_MS) * DAY_MS;
 /** Days of the partitions: the last one is open. */
 const DAYS = 4;
 /** More than are compared in the order of the list, in each partition. */
@@ -33,6 +36,12 @@ const SEARCHES = [
   'light use quo', '---', 'kka%', 'q_okka',
 ]; // prettier-ignore
 const BESIDE = ['', '&model=gpt-image-2', '&model=sora-2', '&metadata[shop]=north', '&metadata[shop]=none', `&created_before=${(TODAY - DAY_MS) / 1000}`]; // prettier-ignore
+
+/** Of today. */
+const minutes = (from: number, to: number): Stretch => ({
+  from: idBoundAt(TODAY + from * 60_000),
+  to: idBoundAt(TODAY + to * 60_000),
+});
 
 describe('a search for words', () => {
   let service: TestApp;
@@ -76,6 +85,18 @@ describe('a search for words', () => {
 
   const build = () => (service.app.get(IndexWords) as unknown as { interval: { runNow(): Promise<void> } }).interval.runNow(); // prettier-ignore
   const states = async () => (await readWordIndexes(database)).map(({ isValid }) => isValid);
+  const stretches = async () => (await readWordIndexes(database)).map((each) => usable(each).length);
+  const dropStretches = async () => {
+    const { stretches: built } = (await readWordIndexes(database)).at(-1)!;
+    await database.query(`drop index ${built.map(({ name }) => name).join(', ')}`);
+  };
+  const buildStretches = async (...built: Stretch[]) => {
+    for (const stretch of built) {
+      const name = stretchIndexOf('tasks_3', stretch);
+      await database.query(buildWordIndex({ partition: 'tasks_3', name, stretch }));
+    }
+    service.app.get(WordIndexes).forget();
+  };
 
   /** A build waits for an open transaction, and gives up. */
   const interruptBuild = async () => {
@@ -129,22 +150,64 @@ describe('a search for words', () => {
 
     await build();
     expect(await states()).toEqual([true, true, true, undefined]);
+    expect(await stretches()).toEqual([0, 0, 0, 1]);
     expect(await answers()).toEqual(plain);
 
+    await dropStretches();
+    await buildStretches(minutes(0, 20), minutes(20, 25));
     await interruptBuild();
     service.app.get(WordIndexes).forget();
     expect(await states()).toEqual([true, false, true, undefined]);
+    expect(await stretches()).toEqual([0, 0, 0, 2]);
     expect(await answers()).toEqual(plain);
 
-    await build();
+    await build(); // of what is left of today, and the short stretches with it
     expect(await states()).toEqual([true, true, true, undefined]);
+    expect(await stretches()).toEqual([0, 0, 0, 1]);
     expect(await answers()).toEqual(plain);
   }, 240_000);
 
-  it('reads few rows for a word that no task has', async () => {
+  it('finds a task that came into an indexed stretch later', async () => {
+    await database.query(
+      `update tasks set input = jsonb_build_object('prompt', 'A platypus', 'n', 1) where id like $1`,
+      [`${idBoundAt(TODAY + 100_000)}e0000000000%`],
+    );
+    expect(await pagesOf('search=platypus', 4)).toEqual([(DAYS - 1) * A_DAY + 100]);
+  });
+
+  it('waits with a stretch of which much is unfinished, or that has few tasks', async () => {
+    const nowMs = TODAY + 40 * 60_000;
+    const due = async () => (await dueIndexes(database, nowMs, 0)).map(({ stretch }) => stretch);
+    await dropStretches();
+    expect(await due()).toEqual([minutes(0, 30)]);
+    await database.query(`update tasks set completed_at = null where id >= $1 and id < $2`, [minutes(0, 4).from, minutes(0, 4).to]); // prettier-ignore
+    expect(await due()).toEqual([]);
+    await database.query(`update tasks set completed_at = now() where completed_at is null`);
+    expect(await due()).toEqual([minutes(0, 30)]);
+    await buildStretches(minutes(0, 20)); // the rest has 1,200 tasks
+    expect(await due()).toEqual([]);
+  });
+
+  it('reads nothing of the index of words for metadata', async () => {
+    const search = { apiKeyId: 'key_neighbour', filter: { metadata: { shop: 'none' } }, after: 'task_z', order: 'desc' as const, wanted: 21 }; // prettier-ignore
+    const { statement, values } = restOfMatches(search);
+    await database.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off');
+    await database.query(`prepare rest (text, int, text, text) as ${statement.text}`);
+    const { rows } = await database.query<{ 'QUERY PLAN': string }>(
+      `explain execute rest (${values.map((value) => `'${value as string}'`).join(', ')})`,
+    );
+    const text = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(text.match(/Index Scan on \S+metadata_idx/g)).toHaveLength(DAYS + 1);
+    expect(text).not.toContain('_words');
+  });
+
+  it.each([
+    ['the partitions before', { from: '', to: idBoundAt(TODAY) }, DAYS - 1],
+    ['a stretch of the current one', { ...minutes(0, 20), partition: 'tasks_3' }, 1],
+  ])('reads few rows of %s for a word that no task has', async (_where, span, indexes) => {
     const dataSource = service.app.get(DataSource);
     const search = { apiKeyId: 'key_neighbour', filter: { search: 'submarine' }, after: 'task_z', order: 'desc' as const, wanted: 21 }; // prettier-ignore
-    const { statement, values } = fewWithWords(search, { from: '', to: idBoundAt(TODAY) }, ['submarine']);
+    const { statement, values } = fewWithWords(search, span, ['submarine']);
     const runner = dataSource.createQueryRunner();
     const plan: { 'QUERY PLAN': string }[] = await runner.query(
       `explain (analyze, costs off) ${statement.text}`,
@@ -152,7 +215,14 @@ describe('a search for words', () => {
     );
     await runner.release();
     const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-    expect(text.match(/Index Scan on tasks_\d_words/g)).toHaveLength(DAYS - 1);
-    expect(text).not.toMatch(/Seq Scan|on tasks_3/);
+    expect(text.match(/Index Scan on tasks_\d_words/g)).toHaveLength(indexes);
+    expect(text).not.toMatch(/Seq Scan|_pkey/);
+  });
+
+  it('goes on where the partition of a stretch is gone since the indexes were read', async () => {
+    const before = (await pagesOf('search=quokka&order=asc', 4)).filter((nth) => nth < (DAYS - 1) * A_DAY);
+    await database.query('drop table tasks_3');
+    expect(await pagesOf('search=quokka&order=asc', 4)).toEqual(before);
+    expect(before).toHaveLength(4);
   });
 });

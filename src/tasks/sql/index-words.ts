@@ -1,16 +1,14 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { type Client, escapeIdentifier } from 'pg';
+import type { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { Config } from '../../platform/config.ts';
 import { Servers } from '../../platform/database/servers/servers.ts';
 import { Interval } from '../../platform/interval.ts';
 import { Reloads } from '../../platform/reloads.ts';
-import { timeOfId } from '../../platform/schema/id-time.ts';
-import { EXTENSIONS, INDEXED_KEY, INDEXED_PROMPT, readWordIndexes, WordIndexes, wordIndexOf } from './word-indexes.ts';
+import { buildWordIndex, dropUseless, dueIndexes } from './build-word-indexes.ts';
+import { missingExtensions, WordIndexes } from './word-indexes.ts';
 
 const SWEEP_EVERY_S = 600;
-/** Behind the end of a partition: by then its last tasks have ended, and their ends need not write to the index. */
-const SETTLED_MS = 3_600_000;
 /** An arbitrary fixed number that no other lock of this database has ("word" in ASCII): one process builds. */
 const LOCK = 0x776f7264;
 
@@ -22,14 +20,9 @@ const SETTINGS = `set statement_timeout = 0; set lock_timeout = '5min'`;
 /** Linux knows when a session is cut; elsewhere the build ends first. */
 const CHECK_CONNECTION = `set client_connection_check_interval = '2s'`;
 
-/** Found by a search; see decision 82. Updates of old rows go to a list of at most 256 kB first, which each search reads. */
-export const buildWordIndex = (partition: string): string => `
-  create index concurrently ${escapeIdentifier(wordIndexOf(partition))} on ${escapeIdentifier(partition)}
-  using gin ((${INDEXED_KEY}), ${INDEXED_PROMPT} gin_trgm_ops) with (gin_pending_list_limit = 256)`;
-
 /**
- * Runs in every worker process: one of them indexes the words of partitions that get no new tasks. The table itself has no such index, because
- * it would make each creation cost PostgreSQL up to half as much again.
+ * Runs in every worker process: one of them indexes the words of partitions that get no new tasks, and of the stretches of the current one whose
+ * tasks have ended. The table itself has no such index, because it would make each creation cost PostgreSQL up to half as much again.
  */
 @Injectable()
 export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -81,29 +74,24 @@ export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown
     );
     const { is_mine: isMine, now_ms: nowMs } = rows[0]!;
     if (!isMine) return;
-    const expiredMs = nowMs - this.config.taskRetentionDays * 86_400_000;
-    const partitions = await readWordIndexes(client);
-    const due = partitions.filter(
-      ({ to, isValid }) => !isValid && timeOfId(to) + SETTLED_MS < nowMs && timeOfId(to) > expiredMs,
-    );
-    if (due.length === 0 || !(await this.hasExtensions(client))) return;
     await client.query(SETTINGS);
     await client.query(CHECK_CONNECTION).catch(() => undefined);
-    for (const { name, isValid } of due.toReversed()) {
+    await dropUseless(client);
+    const due = await dueIndexes(client, nowMs, nowMs - this.config.taskRetentionDays * 86_400_000);
+    if (due.length === 0 || !(await this.hasExtensions(client))) return;
+    for (const index of due) {
       if (this.isStopped) return;
-      if (isValid === false) await client.query(`drop index concurrently ${escapeIdentifier(wordIndexOf(name))}`);
-      await client.query(buildWordIndex(name));
+      await client.query(buildWordIndex(index));
       this.indexes.forget();
-      this.logger.log({ event: 'words.indexed', partition: name });
+      this.logger.log({ event: 'words.indexed', partition: index.partition, index: index.name });
     }
+    await dropUseless(client);
   }
 
   /** Makes them where the role may. */
   private async hasExtensions(client: Client): Promise<boolean> {
-    const text = 'select from pg_extension where extname = any($1)';
-    if ((await client.query(text, [EXTENSIONS])).rowCount === EXTENSIONS.length) return true;
     try {
-      for (const name of EXTENSIONS) await client.query(`create extension if not exists ${name}`);
+      for (const name of await missingExtensions(client)) await client.query(`create extension if not exists ${name}`);
       return true;
     } catch (err) {
       if (!this.isRefused) this.logger.warn({ event: 'words.extension_missing', err });

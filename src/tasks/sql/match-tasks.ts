@@ -1,37 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { MEDIA_KINDS } from '../../models/media-kind.ts';
-import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
-import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { patternOf, wordsOf } from '../list/search-words.ts';
+import { Sql } from '../../platform/database/sql.ts';
+import { wordsOf } from '../list/search-words.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
-import { TASK_SOURCES } from '../task-origin.ts';
+import {
+  type Bound,
+  compared,
+  fewOfFilter,
+  fewWithWords,
+  isIndexed,
+  MANY,
+  restOfMatches,
+  type Search,
+} from './match-statements.ts';
 import type { Listed, PageRequest } from './page-of-tasks.ts';
-import { SHOWN_COLUMNS } from '../task.entity.ts';
-import { ROW_VERSION } from '../task-version.ts';
-import { TaskConditions } from './task-conditions.ts';
-import { INDEXED_KEY, INDEXED_PROMPT, type Span, WordIndexes } from './word-indexes.ts';
+import { type Span, WordIndexes } from './word-indexes.ts';
 
 /** Tasks that are compared in the order of the list before an index is asked. 2,000 prompts take some 8 ms. */
 const FIRST_COMPARED = 2_000;
 /** Where words have no index, they are looked for among more and more tasks, the last number again and again. */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
-/** A word that so many tasks have is found sooner in the order of the list, or by another filter. The index reads this many in some 10 ms. */
-const MANY = 2_000;
+/** Of the tasks compared first: if so many match a filter without its words, its index has more than are read of it. */
+const COMMON = 20;
 
-interface Bound {
-  statement: Statement;
-  values: unknown[];
-}
-
-/** What to look for, and how many rows of it. */
-interface Search {
-  apiKeyId: string;
-  filter: TaskFilter;
-  after: string | null | undefined;
-  order: 'asc' | 'desc';
-  wanted: number;
-}
+const UNDEFINED_TABLE = '42P01';
 
 /**
  * Pages of filters that many tasks of the key may match, or none. Where many do, a page is found at once in the order of the list. Where few do,
@@ -58,7 +50,7 @@ export class MatchTasks {
     if (await this.compare(search, FIRST_COMPARED, found)) return found;
     const indexed = filter.search ? await this.indexes.find(wordsOf(filter.search)) : { words: [], spans: [] };
     if (isIndexed(filter)) {
-      const few = indexed.spans.length > 0 ? await this.few(fewOfFilter(search)) : null;
+      const few = indexed.spans.length > 0 && !search.isCommon ? await this.few(fewOfFilter(search)) : null;
       if (few) return [...found, ...few];
       if (indexed.spans.length === 0) return [...found, ...(await this.rest(search))];
     }
@@ -86,12 +78,14 @@ export class MatchTasks {
   /** Compares the next tasks in the order of the list, up to `until`. @returns whether the page is full or the list has ended */
   private async compare(search: Search, count: number, found: Listed[], until?: string): Promise<boolean> {
     const { statement, values } = compared(search, count, until);
-    const rows = await this.sql.run<Listed & { nth: number; matches: boolean }>(statement, values);
+    type Row = Listed & { nth: number; matches: boolean; beside: number | null };
+    const rows = await this.sql.run<Row>(statement, values);
     const wanted = search.wanted;
     const matching = rows.filter(({ matches }) => matches).slice(0, wanted);
     take(search, found, matching);
     const last = rows.at(-1);
     if (search.wanted === 0) return true;
+    search.isCommon ||= (last?.beside ?? 0) >= COMMON;
     if (last?.nth === count) return pass(search, last.id);
     return until === undefined || pass(search, until);
   }
@@ -102,10 +96,21 @@ export class MatchTasks {
   }
 
   /** @returns null if an index has so many that they were not all read */
-  private async few({ statement, values }: Bound): Promise<Listed[] | null> {
-    const rows = await this.sql.run<Listed & { read: number }>(statement, values);
+  private async few({ statement, values, isPassing }: Bound): Promise<Listed[] | null> {
+    type Row = Listed & { read: number };
+    const rows = isPassing
+      ? await this.sql
+          .transaction(async (tx) => (await tx.query<Row>(statement.text, values)).rows)
+          .catch(noneIfDropped)
+      : await this.sql.run<Row>(statement, values);
     return rows[0]?.read === MANY ? null : rows;
   }
+}
+
+/** The partition is gone since its indexes were read, and its tasks with it. */
+function noneIfDropped(error: { code?: string }): [] {
+  if (error.code === UNDEFINED_TABLE) return [];
+  throw error;
 }
 
 function take(search: Search, found: Listed[], rows: Listed[]): void {
@@ -125,96 +130,3 @@ const isIn = ({ after, order }: Search, { from, to }: Span): boolean =>
 
 const isBehind = ({ after, order }: Search, { from, to }: Span): boolean =>
   order === 'desc' ? after! <= from : to <= after!;
-
-const hasFacet = ({ kind, model, source }: TaskFilter): boolean => Boolean(kind || model || source);
-const hasMetadata = ({ metadata }: TaskFilter): boolean => Object.keys(metadata ?? {}).length > 0;
-const isIndexed = (filter: TaskFilter): boolean =>
-  hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code);
-
-/** The next tasks of the list that match, and the last one that was compared, whether it matches or not. */
-function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number, until?: string): Bound {
-  const values: unknown[] = [apiKeyId, wanted];
-  const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
-  next.where('after', after, (value) => `id ${order === 'desc' ? '<' : '>'} ${value}`);
-  next.where('until', until, (value) => `id ${order === 'desc' ? '>=' : '<'} ${value}`);
-  next.restrictTimes(filter);
-  matching.restrictRest(filter);
-  const name = next.nameOf(`tasks.match ${count}`, ...(order === 'asc' ? [order] : []));
-  const text = `
-    select id, version, nth, matches from (
-      select next.*, (true ${matching.sql}) is true as matches from (
-        select ${SHOWN_COLUMNS}, ${ROW_VERSION}, row_number() over (order by api_key_id ${order}, id ${order})::int as nth from tasks
-        where ${equalsOrdered('api_key_id', '$1::text')} and ${hiddenTime('expires_at')} > now() ${next.sql}
-        order by api_key_id ${order}, id ${order} limit ${count}) next) page
-    where matches or nth = ${count}
-    order by api_key_id ${order}, id ${order} limit $2`;
-  return { statement: { name: matching.nameOf(name), text }, values };
-}
-
-const anyOf = (values: readonly string[]): string => `any(array[${values.map((value) => `'${value}'`).join(', ')}])`;
-
-/**
- * True of every task. `source` and `kind` are the first columns of the index `tasks_facets` behind the key, and have few values: naming them all
- * opens it to a filter that has only one of the columns behind them.
- */
-const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDIA_KINDS)}`;
-
-/**
- * The ids of all further tasks that match, sorted afterwards. Their order is hidden, because its index would be read to its end. Few tasks have
- * the same metadata, so without a facet that index is read alone, for any key.
- */
-export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search): Bound {
-  const conditions = new TaskConditions([apiKeyId, wanted]);
-  conditions.where('after', after, (value) => `${hidden('id')} ${order === 'desc' ? '<' : '>'} ${value}`);
-  conditions.restrictTimes(filter, { hidesId: true });
-  conditions.restrictRest(filter);
-  const text = `
-    select id, version from (
-      select id, ${ROW_VERSION} from tasks
-      where ${indexedBy(filter)} and ${hiddenTime('expires_at')} > now()
-        ${conditions.sql} ${PLANNED_SEPARATELY}) matching
-    order by id ${order} limit $2`;
-  const name = conditions.nameOf('tasks.match_rest', ...(order === 'asc' ? [order] : []));
-  return { statement: { name, text }, values: conditions.values };
-}
-
-/**
- * Tasks of the span that have these words, by the index of its partitions. The other filters are applied to what was read, so that the
- * limit bounds the work.
- */
-export function fewWithWords(search: Search, { from, to }: Span, words: string[]): Bound {
-  const { apiKeyId, filter, after, order, wanted } = search;
-  const values: unknown[] = [apiKeyId, wanted];
-  const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
-  next.where('after', after, (value) => `id ${order === 'desc' ? '<' : '>'} ${value}`);
-  next.where('', from, (value) => `id >= ${value}`);
-  next.where('', to, (value) => `id < ${value}`);
-  next.restrictTimes(filter);
-  for (const word of words) next.where('', patternOf(word), (value) => `${INDEXED_PROMPT} ilike ${value}::text`);
-  matching.restrictRest(filter);
-  const name = matching.nameOf(next.nameOf(`tasks.match_words ${words.length}`, ...(order === 'asc' ? [order] : [])));
-  return { statement: { name, text: atMostMany(`${INDEXED_KEY} = $1::text`, next, matching, order) }, values };
-}
-
-/** Tasks that the filter selects without its words, by an index. */
-export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
-  const values: unknown[] = [apiKeyId, wanted];
-  const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
-  next.where('after', after, (value) => `${hidden('id')} ${order === 'desc' ? '<' : '>'} ${value}`);
-  next.restrictTimes(filter, { hidesId: true });
-  next.restrictRest({ ...filter, search: null });
-  matching.restrictRest({ search: filter.search ?? null });
-  const name = matching.nameOf(next.nameOf('tasks.match_few', ...(order === 'asc' ? [order] : [])));
-  return { statement: { name, text: atMostMany(indexedBy(filter), next, matching, order) }, values };
-}
-
-const indexedBy = (filter: TaskFilter): string =>
-  `${hasMetadata(filter) && !hasFacet(filter) ? hidden('api_key_id') : 'api_key_id'} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''}`;
-
-const atMostMany = (index: string, next: TaskConditions, matching: TaskConditions, order: 'asc' | 'desc'): string => `
-  select id, version, read from (
-    select id, version, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
-      select ${SHOWN_COLUMNS}, ${ROW_VERSION} from tasks
-      where ${index} and ${hiddenTime('expires_at')} > now() ${next.sql} limit ${MANY}) found) few
-  where matches or read = ${MANY}
-  order by id ${order} limit $2`;

@@ -3,6 +3,7 @@ import { type Queryable, readPartitions } from '../../platform/database/partitio
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import { TASK_TABLES } from '../partitioned-tables.ts';
+import { outermost, type Stretch, stretchOfIndex } from './word-stretches.ts';
 
 const [{ name: TASKS }] = TASK_TABLES.tables;
 const REFRESH_MS = 60_000;
@@ -13,17 +14,28 @@ export const INDEXED_PROMPT = `(input->>'prompt')`;
 /** Trigrams of a prompt, and text keys, in one GIN index. */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
+export async function missingExtensions(client: Queryable): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('select extname as name from pg_extension');
+  return EXTENSIONS.filter((extension) => !rows.some(({ name }) => name === extension));
+}
+
 /** Of a partition. */
 export const wordIndexOf = (partition: string): string => `${partition}_words`;
 
 /** An interrupted build leaves an index that is not valid. */
 const STATES = `
-  select c.relname as partition, i.indisvalid as is_valid
+  select c.relname as partition, n.relname as name, i.indisvalid as is_valid
   from pg_inherits p join pg_class c on c.oid = p.inhrelid join pg_index i on i.indrelid = c.oid join pg_class n on n.oid = i.indexrelid
-  where p.inhparent = '${TASKS}'::regclass and n.relname = c.relname || '_words'`;
+  where p.inhparent = '${TASKS}'::regclass and starts_with(n.relname, c.relname || '_words')
+  order by n.relname`;
 
 /** In a database with the locale C only ASCII has trigrams. */
 const IS_ANY_SCRIPT = `select show_trgm('\u0434\u043e\u043c') <> '{}' as is_any_script`;
+
+export interface IndexedStretch extends Stretch {
+  name: string;
+  isValid: boolean;
+}
 
 export interface IndexedPartition {
   name: string;
@@ -31,22 +43,34 @@ export interface IndexedPartition {
   from: string;
   /** More than its largest id. */
   to: string;
-  /** undefined: there is no index. */
+  /** Of the index of all its words; undefined: there is none. */
   isValid: boolean | undefined;
+  /** Those with an index of their own, oldest first. */
+  stretches: IndexedStretch[];
 }
 
 /** Oldest first. */
 export async function readWordIndexes(client: Queryable): Promise<IndexedPartition[]> {
   const partitions = await readPartitions(client, TASKS);
-  const { rows } = await client.query<{ partition: string; is_valid: boolean }>(STATES);
-  const states = new Map(rows.map(({ partition, is_valid }) => [partition, is_valid]));
-  return partitions.map((partition) => ({ ...partition, isValid: states.get(partition.name) }));
+  const { rows } = await client.query<{ partition: string; name: string; is_valid: boolean }>(STATES);
+  return partitions.map((partition) => {
+    const ofPartition = rows.filter(({ partition: name }) => name === partition.name);
+    const stretches = ofPartition.flatMap(({ name, is_valid: isValid }) => {
+      const stretch = stretchOfIndex(name);
+      return stretch ? [{ ...stretch, name, isValid }] : [];
+    });
+    const whole = ofPartition.find(({ name }) => name === wordIndexOf(partition.name));
+    return { ...partition, isValid: whole?.is_valid, stretches };
+  });
 }
 
-/** Ids from `from` on and below `to` are in partitions whose prompts are indexed. */
-export interface Span {
-  from: string;
-  to: string;
+/** The stretches that a search can use. */
+export const usable = ({ stretches }: IndexedPartition): IndexedStretch[] =>
+  outermost(stretches.filter(({ isValid }) => isValid));
+
+/** Ids from `from` on and below `to` are in partitions whose prompts are indexed, or in an indexed stretch of this partition. */
+export interface Span extends Stretch {
+  partition?: string;
 }
 
 interface Known {
@@ -96,13 +120,20 @@ const NONE: Known = { spans: [], isAnyScript: false };
 
 async function load(tx: Queryable): Promise<Known> {
   const spans: Span[] = [];
-  for (const { from, to, isValid } of await readWordIndexes(tx)) {
-    if (!isValid) continue;
+  for (const partition of await readWordIndexes(tx)) {
+    const { name, from, to, isValid } = partition;
     const before = spans.at(-1);
-    if (before?.to === from) before.to = to;
+    if (!isValid)
+      spans.push(...usable(partition).map((stretch) => ({ partition: name, ...within(partition, stretch) })));
+    else if (before && before.partition === undefined && before.to === from) before.to = to;
     else spans.push({ from, to });
   }
   if (spans.length === 0) return NONE;
   const { rows } = await tx.query<{ is_any_script: boolean }>(IS_ANY_SCRIPT);
   return { spans, isAnyScript: rows[0]!.is_any_script };
 }
+
+const within = (outer: Stretch, { from, to }: Stretch): Stretch => ({
+  from: from < outer.from ? outer.from : from,
+  to: to > outer.to ? outer.to : to,
+});
