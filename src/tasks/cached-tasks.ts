@@ -25,4 +25,9 @@ export class CachedTasks {
     if (task) this.finals.add(task);
     return task;
   }
+
+  /** Caches a final state that the feed has brought. One that is cached already is not kept for longer. */
+  keep(task: ShownTask): void {
+    if (this.finals.get(task.id) === undefined) this.finals.add(task);
+  }
 }
