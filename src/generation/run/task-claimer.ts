@@ -22,6 +22,8 @@ import { type Place, Places, RESERVED_PART } from './places.ts';
 const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
+/** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
+const REST_MS = 3;
 /** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
 const RESERVED_CLAIM_MS = 100;
 /** From stopping the running tasks until they are abandoned. */
@@ -42,6 +44,10 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private nextReservedClaimMs = 0;
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
+  /** Tasks may wait that the last claim did not take, because it found no place for them. */
+  private isBehind = false;
+  /** On the monotonic clock. */
+  private restsUntilMs = 0;
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
   private includeExpiredFromMs = 0;
@@ -72,7 +78,9 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
     // Outside the request whose task has left its place: the claim is for the tasks of others.
-    this.places.onFree(() => outsideOfRequests(() => this.poll()));
+    this.places.onFree(() => {
+      if (this.isBehind) outsideOfRequests(() => this.poll());
+    });
     this.timer = setInterval(() => this.poll(), POLL_MS).unref();
     this.poll();
   }
@@ -147,15 +155,23 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async claimAll(): Promise<void> {
     while (this.pollAgain && !this.isDraining) {
+      const restMs = this.restsUntilMs - performance.now();
+      if (restMs > 0) {
+        await sleep(restMs);
+        continue; // it may drain by now
+      }
       this.pollAgain = false;
       const { free } = this.places;
-      if (free <= 0) return; // the next place to become free polls again
       const isReserved = free <= this.reserved;
+      this.isBehind = isReserved;
+      if (free <= 0) return; // the next place to become free polls again
       if (isReserved && this.isTooEarly()) return;
       const { tasks, full } = await (isReserved
         ? this.claim(free, this.places.keys)
         : this.claim(free - this.reserved, null));
+      this.restsUntilMs = performance.now() + REST_MS;
       for (const task of tasks) this.run(task);
+      this.isBehind ||= full || !this.lastClaimSucceeded;
       if (full) this.pollAgain = true;
     }
   }
