@@ -149,12 +149,13 @@ export class TaskQueue {
    * @returns null when the task had ended already or another claim holds it
    */
   async end(ending: Ending): Promise<ShownTask | null> {
-    const task = await this.ends.end(ending);
-    if (!task) return null;
+    const ended = await this.ends.end(ending);
+    if (!ended) return null;
+    const { task, isKeyLimited } = ended;
     this.feed.publish([task]);
     this.pace.ended(task);
     taskEnded(task);
-    this.wakeNextOf(task.api_key_id);
+    if (isKeyLimited) this.wakeNextOf(task.api_key_id);
     for (const listener of this.endListeners) listener(task);
     return task;
   }

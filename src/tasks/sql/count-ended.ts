@@ -19,12 +19,15 @@ const COUNT: Statement = {
         select from key_load l where l.api_key_id = w.id offset 0 for update) l
     )
     update key_load l set queued = l.queued - h.queued, running = l.running - h.running, low = greatest(l.low - h.lows, 0)
-    from held h where l.api_key_id = h.id`,
+    from held h where l.api_key_id = h.id returning l.api_key_id, l.max_running`,
 };
 
-/** Call in the transaction that has ended the tasks, after all that locks other rows. */
-export async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<void> {
-  if (ended.length === 0) return;
+/**
+ * Call in the transaction that has ended the tasks, after all that locks other rows.
+ * @returns the API keys with a limit of running tasks: other tasks of theirs may wait for the places
+ */
+export async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<Set<string>> {
+  if (ended.length === 0) return new Set();
   const keys = [...Map.groupBy(ended, (task) => task.api_key_id)];
   const countsOf = (which: (task: CountedEnd) => boolean) => keys.map(([, tasks]) => tasks.filter(which).length);
   const values = [
@@ -33,5 +36,6 @@ export async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<void> {
     countsOf(({ was }) => was === 'running'),
     countsOf(({ low }) => low),
   ];
-  await tx.query({ ...COUNT, values });
+  const { rows } = await tx.query<{ api_key_id: string; max_running: number }>({ ...COUNT, values });
+  return new Set(rows.flatMap(({ api_key_id, max_running }) => (max_running > 0 ? [api_key_id] : [])));
 }

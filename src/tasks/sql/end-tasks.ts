@@ -62,6 +62,12 @@ const REST_MS = 2;
 
 type EndedRow = ShownTask & CountedEnd & SettledEnd;
 
+export interface EndedTask {
+  task: ShownTask;
+  /** Its API key has a limit of running tasks, so another one may wait for its place. */
+  isKeyLimited: boolean;
+}
+
 /** The code is that of an outage, so that the worker tries again. */
 class EndTooSlow extends Error {
   readonly code = 'ETIMEDOUT';
@@ -74,7 +80,7 @@ class EndTooSlow extends Error {
 /** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
 @Injectable()
 export class EndTasks {
-  private readonly batch = new BatchByKey<Ending, ShownTask | null>((endings, wait) => this.flush(endings, wait), {
+  private readonly batch = new BatchByKey<Ending, EndedTask | null>((endings, wait) => this.flush(endings, wait), {
     name: 'tasks.end',
     maxItems: 200,
     restMs: REST_MS,
@@ -93,11 +99,11 @@ export class EndTasks {
   }
 
   /** @returns null when the task had ended already or another claim holds it; the earlier outcome stays */
-  end(ending: Ending): Promise<ShownTask | null> {
+  end(ending: Ending): Promise<EndedTask | null> {
     return this.batch.add(ending);
   }
 
-  private async flush(endings: Ending[], wait: LockWait): Promise<(ShownTask | null | ApiError)[]> {
+  private async flush(endings: Ending[], wait: LockWait): Promise<(EndedTask | null | ApiError)[]> {
     const first = new Map<string, Ending>();
     for (const ending of endings) if (!first.has(ending.id)) first.set(ending.id, ending);
     const rows = [...first.values()];
@@ -111,7 +117,7 @@ export class EndTasks {
     const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, values, keys));
     afterCommit();
 
-    const byId = new Map(ended.map((task) => [task.id, task]));
+    const byId = new Map(ended.map((one) => [one.task.id, one]));
     return endings.map((ending) => (first.get(ending.id) === ending ? (byId.get(ending.id) ?? null) : null));
   }
 
@@ -124,7 +130,7 @@ export class EndTasks {
     commit: () => void,
     values: unknown[],
     apiKeyIds: string[],
-  ): Promise<{ ended: ShownTask[]; afterCommit: () => void }> {
+  ): Promise<{ ended: EndedTask[]; afterCommit: () => void }> {
     const begunMs = performance.now();
     const [{ rows: ended }, ...prepared] = await Promise.all([
       tx.query<EndedRow>({ ...END, values }),
@@ -135,11 +141,12 @@ export class EndTasks {
 
     const writes = ended.length > 0 ? prepared.flatMap((writeFor) => writeFor?.(ended) ?? []) : [];
     const sent = writes.map(({ statement }) => tx.query<object>(statement));
-    const counted = [countEnded(tx, ended), settleEnded(tx, ended)];
+    const counted = countEnded(tx, ended);
+    const settled = settleEnded(tx, ended);
     commit();
-    const [results] = await Promise.all([Promise.all(sent), ...counted]);
+    const [results, limited] = await Promise.all([Promise.all(sent), counted, settled]);
     return {
-      ended,
+      ended: ended.map((task) => ({ task, isKeyLimited: limited.has(task.api_key_id) })),
       afterCommit: () => writes.forEach((write, at) => write.afterCommit(results[at]?.rows ?? [])),
     };
   }
