@@ -23,7 +23,7 @@ const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
 /** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
-const REST_MS = 3;
+const REST_MS = 5;
 /** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
 const RESERVED_CLAIM_MS = 100;
 /** From stopping the running tasks until they are abandoned. */

@@ -58,7 +58,7 @@ const END: Statement = {
 };
 
 /** Between two batches: the statement costs PostgreSQL as much as five of its rows, and the places that it frees share a claim. */
-const REST_MS = 2;
+const REST_MS = 4;
 
 type EndedRow = ShownTask & CountedEnd & SettledEnd;
 
