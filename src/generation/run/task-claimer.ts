@@ -13,6 +13,7 @@ import { currentRequestId, outsideOfRequests } from '../../platform/logging/requ
 import { Readiness } from '../../platform/readiness.ts';
 import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import { ClaimRests } from './claim-rests.ts';
 import { inClaimSpan } from './claim-span.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { removeAbandonedScratch } from '../../platform/scratch.ts';
@@ -22,10 +23,6 @@ import { type Place, Places, RESERVED_PART } from './places.ts';
 const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
-/** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
-const REST_MS = 5;
-/** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
-const RESERVED_CLAIM_MS = 100;
 /** From stopping the running tasks until they are abandoned. */
 const SETTLE_MS = 5_000;
 
@@ -41,13 +38,11 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly reserved: number;
   private timer: NodeJS.Timeout | undefined;
   private reservedTimer: NodeJS.Timeout | undefined;
-  private nextReservedClaimMs = 0;
+  private readonly rests = new ClaimRests();
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
   /** Tasks may wait that the last claim did not take, because it found no place for them. */
   private isBehind = false;
-  /** On the monotonic clock. */
-  private restsUntilMs = 0;
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
   private includeExpiredFromMs = 0;
@@ -155,9 +150,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async claimAll(): Promise<void> {
     while (this.pollAgain && !this.isDraining) {
-      const restMs = this.restsUntilMs - performance.now();
-      if (restMs > 0) {
-        await sleep(restMs);
+      if (this.rests.leftMs > 0) {
+        await sleep(this.rests.leftMs);
         continue; // it may drain by now
       }
       this.pollAgain = false;
@@ -169,7 +163,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
       const { tasks, full } = await (isReserved
         ? this.claim(free, this.places.keys)
         : this.claim(free - this.reserved, null));
-      this.restsUntilMs = performance.now() + REST_MS;
+      this.rests.begin();
       for (const task of tasks) this.run(task);
       this.isBehind ||= full || !this.lastClaimSucceeded;
       if (full) this.pollAgain = true;
@@ -178,11 +172,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   /** Throttles the claims of reserved places; polls again when the next one is allowed. */
   private isTooEarly(): boolean {
-    const waitMs = this.nextReservedClaimMs - performance.now();
-    if (waitMs <= 0) {
-      this.nextReservedClaimMs = performance.now() + RESERVED_CLAIM_MS;
-      return false;
-    }
+    const waitMs = this.rests.beginReserved();
+    if (waitMs === 0) return false;
     this.reservedTimer ??= setTimeout(() => {
       this.reservedTimer = undefined;
       this.poll();
