@@ -43,4 +43,9 @@ export class CachedTasks {
       haveChanged: missing.some(({ id, version }) => read.get(id)?.version !== version),
     };
   }
+
+  /** Caches a final state that the feed has brought. One that is cached already is not kept for longer. */
+  keep(task: ShownTask): void {
+    if (this.finals.get(task.id) === undefined) this.finals.add(task);
+  }
 }

@@ -113,20 +113,20 @@ export class TasksService {
     seconds: number,
     { changedFrom, gone }: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
   ): Promise<ShownTask> {
-    const current = await this.find(apiKeyId, taskId);
     const wait = this.waits.start(apiKeyId, gone);
-    if (wait === null) return current;
+    if (wait === null) return this.find(apiKeyId, taskId);
     try {
-      const options = { seconds, changedFrom, over: wait.over };
-      return await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
+      return await this.waitUntilFinal(apiKeyId, taskId, { seconds, changedFrom, over: wait.over });
     } finally {
       wait.close();
     }
   }
 
   /** For requests that are counted elsewhere: unlike `findWhenFinal` it is no open wait. */
-  waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
-    return untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
+  async waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
+    const task = await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
+    this.cached.keep(task); // the client is about to fetch its files
+    return task;
   }
 
   /**

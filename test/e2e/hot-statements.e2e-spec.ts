@@ -1,6 +1,5 @@
 import { Client, type Pool, escapeLiteral } from 'pg';
 import { DataSource } from 'typeorm';
-import { Sql } from '../../src/platform/database/sql.ts';
 import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { fewOfFilter, restOfMatches } from '../../src/tasks/sql/match-statements.ts';
@@ -8,7 +7,6 @@ import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
-import { settleLate } from '../../src/tasks/sql/settle-late.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { WatchTasks } from '../../src/tasks/sql/watch-tasks.ts';
 import type { TaskFilter } from '../../src/tasks/list/task-filter.ts';
@@ -39,7 +37,6 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.read_stored': ['tasks_pkey'],
   'tasks.ended_of': ['tasks_pkey'],
   'tasks.take_leases': ['tasks_pkey'],
-  'tasks.settle_late': ['tasks_pkey', 'usage_ledger_pkey', 'key_load_pkey', 'key_budgets_pkey'],
   'tasks.files_purged': ['tasks_pkey'],
   'tasks.delete_expired': ['tasks_pkey'],
   'tasks.delete': ['tasks_pkey', 'tasks_of_key', 'partitioned_tables_pkey'],
@@ -51,7 +48,9 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.record_limited_intent': ['tasks_pkey', 'tasks_at_provider'],
   'tasks.is_provider_full': ['tasks_at_provider'],
   'tasks.renew_leases': ['tasks_pkey'],
-  'tasks.end': ['tasks_pkey', 'key_load_pkey', 'key_budgets_pkey', 'usage_ledger_pkey'],
+  'tasks.end': ['tasks_pkey', 'usage_ledger_pkey'],
+  'tasks.count_ended': ['key_load_pkey'],
+  'tasks.settle_ended': ['key_budgets_pkey'],
   'tasks.wake_parked': ['key_load_pkey', 'tasks_held_by_limit', 'tasks_pkey'],
   'tasks.keys_with_parked': ['key_load_pkey', 'tasks_held_by_limit'],
   'tasks.read_pauses': ['pauses_open'],
@@ -189,7 +188,6 @@ const BY_ID = [
   'tasks.record_progress',
   'tasks.record_submit_intents',
   'tasks.end',
-  'tasks.settle_late',
   'tasks.note_reservations',
   'tasks.delete',
   'tasks.files_purged',
@@ -316,7 +314,6 @@ describe('the statements of the hot path', () => {
     await service.app.get(TakeLeases).take(['none']);
     await service.app.get(PurgeRows).filesPurged(['none']);
     await service.app.get(PurgeRows).delete(['none']);
-    await service.app.get(Sql).transaction((tx) => settleLate(tx, [cat.body.task_id]));
     const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
     await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
     for (const concurrency of [null, 1]) {

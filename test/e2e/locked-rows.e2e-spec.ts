@@ -1,8 +1,10 @@
 import { Client } from 'pg';
 import { DAY_MS } from '../../src/platform/time.ts';
+import { EndTasks } from '../../src/tasks/sql/end-tasks.ts';
 import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
 import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
+import { taskError } from '../../src/tasks/task-error.ts';
 import { newTaskId } from '../../src/tasks/task-id.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -64,6 +66,20 @@ describe('a statement that waits for the row of one task', () => {
     await untilWaiting();
     await other.query('commit');
     expect(await acted).toHaveLength(ids.length);
+  });
+
+  it('counts the ends of all, also when another transaction has changed the counters of the key', async () => {
+    const ids = await runningTasks();
+    await other.query(`insert into key_load (api_key_id, queued, running) values ('key_a', 1, 5)`);
+    await other.query('begin');
+    await other.query(`update key_load set queued = queued + 2, running = running - 1 where api_key_id = 'key_a'`);
+    const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
+    const ended = ids.map((id) => service.app.get(EndTasks).end({ id, api_key_id: 'key_a', attempt: 1, outcome }));
+    await untilWaiting();
+    await other.query('commit');
+    expect(await Promise.all(ended)).not.toContain(null);
+    const { rows } = await other.query(`select queued, running from key_load where api_key_id = 'key_a'`);
+    expect(rows).toEqual([{ queued: 3, running: 0 }]);
   });
 
   /** Until a connection waits for the lock that `other` holds. */

@@ -133,19 +133,22 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
     const downloading = halfAnswered(ark, DOWNLOAD, rest.promise);
     return async (taskId) => {
       await downloading(taskId);
-      const { api_key_id: keyId } = await rowOf(taskId);
-      // Only the end of a running task locks this row, so a waiting statement is that end.
-      const load = await LockedRows.of(database.url, `key_load where api_key_id = '${keyId}'`);
+      // Only the end of a task writes this row, so a waiting statement is that end. What waits for the counters has its commit sent already.
+      const ledger = await LockedRows.by(
+        database.url,
+        `insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, source, images, video_seconds, submits, cost_micros, basis)
+         values ('${taskId}', '', now(), '', '', '', '', 0, 0, 0, 0, '')`,
+      );
       try {
         rest.resolve();
-        await eventually('the end of the task to wait', () => load.areAwaited(), WAIT_MS);
+        await eventually('the end of the task to wait', () => ledger.areAwaited(), WAIT_MS);
         expect(stored(taskId)).toContain('1-0.mp4');
         expect((await rowOf(taskId)).status).toBe('running');
       } catch (error) {
-        await load.release();
+        await ledger.release();
         throw error;
       }
-      return () => load.release();
+      return () => ledger.release();
     };
   };
   const stored = (taskId: string) => readdirSync(join(env.DATA_DIR as string, 'files', taskId));

@@ -182,6 +182,7 @@ describe('a call that is cut and repeated by the client buys once', () => {
     await queryOnce(service.database.url, held, [taskId]);
     const retry = (count: string) => service.api.call('POST', PATH, body, { 'x-stainless-retry-count': count });
     expect((await retry('1')).headers.get('task-id')).not.toBe(taskId);
+    await eventually('its delivery', async () => (await callsOf())[0]?.delivered_at); // else the next one joins this call
     expect((await retry('2')).headers.get('task-id')).toBe(taskId);
   });
 

@@ -13,6 +13,7 @@ import { currentRequestId, outsideOfRequests } from '../../platform/logging/requ
 import { Readiness } from '../../platform/readiness.ts';
 import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import { ClaimRests } from './claim-rests.ts';
 import { inClaimSpan } from './claim-span.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { removeAbandonedScratch } from '../../platform/scratch.ts';
@@ -22,8 +23,6 @@ import { type Place, Places, RESERVED_PART } from './places.ts';
 const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
-/** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
-const RESERVED_CLAIM_MS = 100;
 /** From stopping the running tasks until they are abandoned. */
 const SETTLE_MS = 5_000;
 
@@ -39,9 +38,11 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly reserved: number;
   private timer: NodeJS.Timeout | undefined;
   private reservedTimer: NodeJS.Timeout | undefined;
-  private nextReservedClaimMs = 0;
+  private readonly rests = new ClaimRests();
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
+  /** Tasks may wait that the last claim did not take, because it found no place for them. */
+  private isBehind = false;
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
   private includeExpiredFromMs = 0;
@@ -72,7 +73,9 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
     // Outside the request whose task has left its place: the claim is for the tasks of others.
-    this.places.onFree(() => outsideOfRequests(() => this.poll()));
+    this.places.onFree(() => {
+      if (this.isBehind) outsideOfRequests(() => this.poll());
+    });
     this.timer = setInterval(() => this.poll(), POLL_MS).unref();
     this.poll();
   }
@@ -147,26 +150,30 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async claimAll(): Promise<void> {
     while (this.pollAgain && !this.isDraining) {
+      if (this.rests.leftMs > 0) {
+        await sleep(this.rests.leftMs);
+        continue; // it may drain by now
+      }
       this.pollAgain = false;
       const { free } = this.places;
-      if (free <= 0) return; // the next place to become free polls again
       const isReserved = free <= this.reserved;
+      this.isBehind = isReserved;
+      if (free <= 0) return; // the next place to become free polls again
       if (isReserved && this.isTooEarly()) return;
       const { tasks, full } = await (isReserved
         ? this.claim(free, this.places.keys)
         : this.claim(free - this.reserved, null));
+      this.rests.begin();
       for (const task of tasks) this.run(task);
+      this.isBehind ||= full || !this.lastClaimSucceeded;
       if (full) this.pollAgain = true;
     }
   }
 
   /** Throttles the claims of reserved places; polls again when the next one is allowed. */
   private isTooEarly(): boolean {
-    const waitMs = this.nextReservedClaimMs - performance.now();
-    if (waitMs <= 0) {
-      this.nextReservedClaimMs = performance.now() + RESERVED_CLAIM_MS;
-      return false;
-    }
+    const waitMs = this.rests.beginReserved();
+    if (waitMs === 0) return false;
     this.reservedTimer ??= setTimeout(() => {
       this.reservedTimer = undefined;
       this.poll();

@@ -44,8 +44,10 @@ export const byIds = (table: string, ids: string): string =>
  * for as long as the plan is kept (with some thousand tasks 4.7 ms of processor time for the ends of 13). And PostgreSQL 18
  * loses rows of such a join over several partitions when it waited for one that another transaction has changed.
  * @param which SQL: the condition on `t` and `w`
+ * @param columns those of `t` that are read afterwards: PostgreSQL sets up each of them in several places of the plan, for
+ *   each partition
  */
-export const lockedById = (table: string, which: string): string =>
+export const lockedById = (table: string, which: string, columns = 't.id'): string =>
   `(select * from wanted order by id) w cross join lateral (
-        select * from ${table} t where t.id = w.id and ${which} ${PLANNED_SEPARATELY} for update
+        select ${columns} from ${table} t where t.id = w.id and ${which} ${PLANNED_SEPARATELY} for update
       ) t`;

@@ -2,10 +2,10 @@ import { LONGEST_END_MS } from '../queue/ending.ts';
 import type { ShownTask } from '../task.entity.ts';
 
 /**
- * Of the writes that follow in the transaction of an end, and of its commit: two waits for a lock of 1.2 s each and
- * some more.
+ * Of the writes that follow in the transaction of an end, and of its commit: waits for an endpoint, for the counters of the API
+ * key and for its budget, of twice 1.2 s each, and some more.
  */
-const LONGEST_COMMIT_MS = 5_000;
+const LONGEST_COMMIT_MS = 8_000;
 /**
  * An end carries the time at which its transaction began, and becomes visible when that commits. Ends with later times may
  * have been sent meanwhile, so a resume starts earlier by the longest transaction.

@@ -15,7 +15,7 @@ export interface WaitOptions {
 }
 
 /**
- * Waits until a task is final, woken by the feed.
+ * Waits until a task is final. The feed brings the state that ends the wait, so it is not read again.
  * @param read reads the current task; called after the watch is set, so that no end is missed
  */
 export async function untilFinal(
@@ -24,22 +24,24 @@ export async function untilFinal(
   read: () => Promise<ShownTask>,
   { seconds, changedFrom, over }: WaitOptions,
 ): Promise<ShownTask> {
-  const done = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<ShownTask | null>();
   const isDone = (task: ShownTask) =>
     isFinal(task.status) || (changedFrom !== undefined && task.sequence !== changedFrom);
   const unwatch = feed.watch(taskId, (task) => {
-    if (isDone(task)) done.resolve();
+    const isNewer = changedFrom !== undefined && task.sequence > changedFrom; // an event may be late
+    if (isNewer || isFinal(task.status)) done.resolve(task);
   });
-  const timer = setTimeout(done.resolve, seconds * 1000);
-  over?.addEventListener('abort', () => done.resolve(), { once: true });
-  if (over?.aborted) done.resolve();
+  const isOver = () => done.resolve(null);
+  const timer = setTimeout(isOver, seconds * 1000);
+  over?.addEventListener('abort', isOver, { once: true });
+  if (over?.aborted) isOver();
   try {
     const current = await read();
     if (isDone(current)) return current;
-    await done.promise;
+    const brought = await done.promise;
+    return brought ?? (await read());
   } finally {
     unwatch();
     clearTimeout(timer);
   }
-  return read();
 }

@@ -13,19 +13,23 @@ describe('the queue of tasks', () => {
   const published: string[] = [];
   const wakes: string[][] = [];
   let isHeld: boolean;
+  let isKeyLimited: boolean;
   let notified: number;
   let queue: TaskQueue;
 
   beforeEach(() => {
     published.length = wakes.length = notified = 0;
-    isHeld = true;
+    isHeld = isKeyLimited = true;
     const task = (status: string) => ({ id: lease.id, api_key_id: 'key_1', status }) as Task;
     const parts = [
       { claim: async () => ({ tasks: [task('running')], full: false }) },
       { release: async () => (isHeld ? [lease.id] : []) },
       {},
       { record: async () => (isHeld ? task('running') : null) },
-      { end: async ({ api_key_id }: Task) => (isHeld ? { ...task('failed'), api_key_id } : null) },
+      {
+        end: async ({ api_key_id }: Task) =>
+          isHeld ? { task: { ...task('failed'), api_key_id }, isKeyLimited } : null,
+      },
       {},
       { wake: async (keys: string[]) => wakes.push(keys) },
       { publish: (tasks: Task[]) => published.push(...tasks.map(({ status }) => status)) },
@@ -62,6 +66,12 @@ describe('the queue of tasks', () => {
     await eventually('the second wake-up', async () => wakes.length > 1);
     expect(wakes).toEqual([['key_1'], ['key_2', 'key_3']]);
     expect(notified).toBe(2);
+  });
+
+  it('wakes nothing of an API key without a limit', async () => {
+    isKeyLimited = false;
+    expect(await end('key_1')).toMatchObject({ status: 'failed' });
+    expect(wakes).toEqual([]);
   });
 
   it('notifies workers of a released task only if they may claim it at once', async () => {

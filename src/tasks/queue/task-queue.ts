@@ -116,7 +116,7 @@ export class TaskQueue {
   /** Records the upstream's job id, before the first poll. @returns whether the lease still holds */
   submitAccepted(lease: NotedLease, upstreamId: string, requestId: string | null = null): Promise<boolean> {
     const write = (moments: string | null) => this.submits.accepted(lease, upstreamId, requestId, moments);
-    return lease.moments.write(['accepted', lease.moments.provider], write, isTrue);
+    return lease.moments.write(['accepted', lease.moments.provider], write, Boolean);
   }
 
   /** Records what a provider without paid calls could only approximate. @returns whether the lease still holds */
@@ -130,7 +130,7 @@ export class TaskQueue {
    * @returns whether the lease still holds
    */
   submitWithdrawn(lease: NotedLease, mayBeCharged: boolean): Promise<boolean> {
-    return lease.moments.write(null, (moments) => this.submits.withdrawn(lease, mayBeCharged, moments), isTrue);
+    return lease.moments.write(null, (moments) => this.submits.withdrawn(lease, mayBeCharged, moments), Boolean);
   }
 
   /** Counts a job that the provider has lost, and that cost nothing, as a lost attempt. */
@@ -149,12 +149,13 @@ export class TaskQueue {
    * @returns null when the task had ended already or another claim holds it
    */
   async end(ending: Ending): Promise<ShownTask | null> {
-    const task = await this.ends.end(ending);
-    if (!task) return null;
+    const ended = await this.ends.end(ending);
+    if (!ended) return null;
+    const { task, isKeyLimited } = ended;
     this.feed.publish([task]);
     this.pace.ended(task);
     taskEnded(task);
-    this.wakeNextOf(task.api_key_id);
+    if (isKeyLimited) this.wakeNextOf(task.api_key_id);
     for (const listener of this.endListeners) listener(task);
     return task;
   }
@@ -216,5 +217,3 @@ export class TaskQueue {
     this.isWaking = false;
   }
 }
-
-const isTrue = (held: boolean): boolean => held;

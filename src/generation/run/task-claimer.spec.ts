@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
+import { Places } from './places.ts';
+import { TaskClaimer } from './task-claimer.ts';
+
+type Dependencies = ConstructorParameters<typeof TaskClaimer>;
+
+const CONFIG = { role: 'all', workerConcurrency: 2 } as Dependencies[0];
+const A_TASK = { id: 'task_1', api_key_id: 'key_a', request_id: null, timeline: null } as unknown as ClaimedTask;
+/** Longer than claims rest, and shorter than the poll. */
+const SETTLED_MS = 100;
+
+describe('a place that becomes free', () => {
+  let claimer: TaskClaimer | undefined;
+  afterEach(() => claimer?.stop(0));
+
+  /** @returns how many claims have been made, before and after the first task has ended */
+  async function claimsAround(first: Claim): Promise<[before: number, after: number]> {
+    let claims = 0;
+    const ended = Promise.withResolvers<void>();
+    const queue = {
+      subscribe: () => undefined,
+      claim: async () => {
+        claims += 1;
+        return claims === 1 ? first : { tasks: [], full: false };
+      },
+    };
+    claimer = new TaskClaimer(
+      CONFIG,
+      queue as unknown as Dependencies[1],
+      { work: () => ended.promise } as unknown as Dependencies[2],
+      { isDraining: false } as Dependencies[3],
+      new Places(CONFIG),
+      {} as Dependencies[5],
+    );
+    await claimer.onApplicationBootstrap();
+    await sleep(SETTLED_MS);
+    const before = claims;
+    ended.resolve();
+    await sleep(SETTLED_MS);
+    return [before, claims];
+  }
+
+  it('makes no claim when the last one left nothing behind', async () => {
+    expect(await claimsAround({ tasks: [A_TASK], full: false })).toEqual([1, 1]);
+  });
+
+  it('makes a claim when the last one was full', async () => {
+    const [before, after] = await claimsAround({ tasks: [A_TASK], full: true });
+    expect(after).toBeGreaterThan(before);
+  });
+});
