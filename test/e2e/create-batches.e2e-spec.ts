@@ -78,6 +78,46 @@ describe('creations that share a statement', () => {
     expect(await idsMade()).toHaveLength(before + 2);
   });
 
+  it('store what is new beside keys that were used before', async () => {
+    const used = await service.api.create(aHang, WITH_KEY('used'));
+    const before = (await idsMade()).length;
+    await lockKeyLoad();
+    const first = service.api.create(aHang, WITH_KEY('alone')); // runs alone while the others gather into a batch
+    await eventually('a batch to wait', async () => (await waitingForKeyLoad()).length > 0);
+    const keys = ['new 1', 'used', 'new 2', 'used', 'new 3'];
+    const answers = keys.map((key) => service.api.create(aHang, WITH_KEY(key)));
+    await other.query('commit');
+    const replayed = (await Promise.all(answers)).map(({ status, text, headers }) => [
+      status,
+      text === used.text,
+      headers.get('idempotent-replayed'),
+    ]);
+    const [made, known] = [
+      [201, false, null],
+      [201, true, 'true'],
+    ];
+    expect((await first).status).toBe(201);
+    expect(replayed).toEqual([made, known, made, known, made]);
+    const stored = await idsMade();
+    expect(stored).toHaveLength(before + 4);
+    expect(await loads()).toEqual([{ queued: stored.length, running: 0 }]);
+  });
+
+  it.each(['"', '\\', '\\"', ',', '{}', 'NULL', 'a\nb', 'a\t"b"\\n', 'é 😀 \u007f', '\\u0041'])(
+    'store %j as it is, with and without a key',
+    async (text) => {
+      const asked = { ...aHang, prompt: `#hang ${text}`, metadata: { 'a "key" \\ {}': text, NULL: text } };
+      const key = WITH_KEY(`a key, {with} "all" \\ ${text.replaceAll(/[^ -~]/g, '')}`);
+      const answers = await Promise.all([service.api.create(asked), service.api.create(asked, key)]);
+      for (const { body } of answers) {
+        const { body: stored } = await service.api.get<TaskBody>(`/v1/tasks/${body.task_id}`);
+        expect([stored.input, stored.metadata]).toEqual([body.input, body.metadata]);
+        expect([(stored.input as { prompt: string }).prompt, stored.metadata]).toEqual([asked.prompt, asked.metadata]);
+      }
+      expect((await service.api.create(asked, key)).text).toBe(answers[1].text);
+    },
+  );
+
   it('all get 503 and store nothing when their commit fails, and succeed when repeated', async () => {
     const before = await idsMade();
     await lockKeyLoad();
@@ -135,5 +175,47 @@ describe('creations that share a statement', () => {
     expect(stored).toHaveLength(before + 2);
     expect(stored).toEqual(expect.arrayContaining([rows[0]!.id, rows[3]!.id]));
     expect(await loads()).toEqual([{ queued: stored.length, running: 0 }]);
+  });
+
+  it('belong each to its own API key, and are counted there', async () => {
+    const creates = service.app.get(CreateTasks);
+    const owners = ['key_one', 'key_two', 'key_one', 'key_three', 'key_two', 'key_one'];
+    const rows = owners.map((api_key_id) => ({
+      id: newTaskId(),
+      api_key_id,
+      kind: 'image' as const,
+      model: 'gpt-image-2',
+      input: { prompt: '#hang' },
+      metadata: {},
+      created_at: Date.now(),
+      expires_at: Date.now() + 3_600_000,
+      deadline_s: 600,
+      // The third task of the first key is over its limit.
+      limits: { maxQueued: api_key_id === 'key_one' ? 2 : 0, maxRunning: 0, weight: 10 },
+    }));
+    const outcomes = await Promise.allSettled(rows.map((row) => creates.create(row)));
+    expect(outcomes.map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected']);
+    const made = await other.query<{ id: string; api_key_id: string; priority: number }>(
+      'select id, api_key_id, priority from tasks where id = any($1)',
+      [rows.map(({ id }) => id)],
+    );
+    const found = new Map(made.rows.map(({ id, ...rest }) => [id, rest]));
+    expect(rows.map(({ id }) => found.get(id))).toEqual([
+      { api_key_id: 'key_one', priority: 1 },
+      { api_key_id: 'key_two', priority: 1 },
+      { api_key_id: 'key_one', priority: 2 },
+      { api_key_id: 'key_three', priority: 1 },
+      { api_key_id: 'key_two', priority: 2 },
+      undefined,
+    ]);
+    const counters = await other.query(
+      `select api_key_id, queued from key_load where api_key_id = any($1) order by api_key_id`,
+      [owners],
+    );
+    expect(counters.rows).toEqual([
+      { api_key_id: 'key_one', queued: 2 },
+      { api_key_id: 'key_three', queued: 1 },
+      { api_key_id: 'key_two', queued: 2 },
+    ]);
   });
 });

@@ -3,8 +3,9 @@ import { ApiError } from '../../errors/api-error.ts';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { BatchByKey, type LockWait } from './batch-by-key.ts';
+import { type ColumnTypes, rowsOfArrays, toArrays } from './column-arrays.ts';
 import { type FirstResponse, firstResponsesOf, slotOf, withoutDuplicates } from './first-responses.ts';
-import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, toRows } from './new-task.ts';
+import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, placed } from './new-task.ts';
 import {
   COUNTED,
   COUNTED_COLUMNS,
@@ -39,21 +40,34 @@ export interface Creation {
 
 const CREATED: Creation = Object.freeze({ replayed: null });
 
-const KEY_COLUMNS = 'idempotency_key text, request_hash text, response text, key_ttl_s float8';
+const KEYED_COLUMNS = {
+  ...COLUMNS,
+  idempotency_key: 'text',
+  request_hash: 'text',
+  response: 'text',
+  key_ttl_s: 'float8',
+} satisfies ColumnTypes & Partial<Record<keyof KeyedTask, string>>;
+const RESERVED_COLUMNS = { ...KEYED_COLUMNS, ...ESTIMATE_COLUMN };
 
-/** @param which SQL: the tasks of `wanted` whose keys are inserted */
+/** @param which SQL: whether the key of a task of `wanted` is inserted */
 const keyed = (which: string): string => `
     keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
-      select api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
-      from wanted ${which}
-      order by api_key_id, idempotency_key
+      select load.api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
+      from wanted join load using (key) where ${which}
+      order by load.api_key_id, idempotency_key
       on conflict (api_key_id, key) do update
         set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
             created_at = now(), expires_at = excluded.expires_at
         where k.expires_at < now()
       returning task_id
     )`;
+
+/**
+ * SQL: whether a task is inserted, thus its key was. Nearly always all are: then no task is looked up among the keys. The
+ * look-up is a hash table, because `is true` keeps the planner from a join, which would compare each task with each key.
+ */
+const IS_NEW = `(place <= admitted and ((select all_new from whole) or (id in (select task_id from keyed)) is true))`;
 
 /**
  * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
@@ -63,43 +77,45 @@ const keyed = (which: string): string => `
 const CREATE: Statement = {
   name: 'tasks.create_keyed',
   text: `
-    with wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS})
-    ), ${LOAD}, ${keyed('join load using (api_key_id) where place <= admitted')}, made as (${INSERT}
-      where id in (select task_id from keyed)
+    with ${LOAD}, wanted as not materialized (
+      ${rowsOfArrays(KEYED_COLUMNS, 3)}
+    ), ${keyed('place <= admitted')}, whole as (
+      select (select count(*) from keyed) = (select sum(admitted) from load) as all_new
+    ), made as (${INSERT}
+      where ${IS_NEW}
       returning ${COUNTED_COLUMNS}
     ), ${COUNTED}
     select id, ${REFUSAL} as refusal
-    from wanted left join load using (api_key_id) where id not in (select task_id from keyed)`,
+    from wanted left join load using (key) where ${IS_NEW} is not true`,
 };
 
 /** A repeated request reserves nothing, so it must not take the room of another one. */
 const IS_KNOWN = `coalesce((
                select true from idempotency_keys k
-               where k.api_key_id = w.api_key_id and k.key = w.idempotency_key and ${hiddenTime('k.expires_at')} >= now()), false)`;
+               where k.api_key_id = load.api_key_id and k.key = w.idempotency_key and ${hiddenTime('k.expires_at')} >= now()), false)`;
 
 /** The same for tasks of API keys with a budget, which it reserves. */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_keyed_reserved',
   text: `
-    with recursive wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${KEY_COLUMNS}, ${ESTIMATE_COLUMN})
-    ), ${LOAD}, ${BUDGET}, ${decided(IS_KNOWN)}, ${keyed('where id in (select id from decided where refusal is null)')}, made as (${INSERT_RESERVED}
+    with recursive ${LOAD}, wanted as (
+      ${rowsOfArrays(RESERVED_COLUMNS, 3)}
+    ), ${BUDGET}, ${decided(IS_KNOWN)}, ${keyed('id in (select id from decided where refusal is null)')}, made as (${INSERT_RESERVED}
       where id in (select task_id from keyed)
       returning ${COUNTED_COLUMNS}, ${MADE_COLUMNS}
     ), ${COUNTED}, ${RESERVED}
     select w.id, case when d.id is null then 'no_counters' else coalesce(d.refusal, 'known_key') end as refusal,
            case when d.refusal = 'budget_exceeded' then ${SPENT_BUDGET} end as budget
-    from wanted w left join decided d using (id) left join budget on budget.api_key_id = w.api_key_id
+    from wanted w left join decided d using (id) left join budget on budget.api_key_id = d.api_key_id
     where w.id not in (select task_id from keyed)`,
 };
 
 /** Stores tasks that came with an idempotency key, together with the key. */
 @Injectable()
 export class CreateKeyedTasks {
-  private readonly batch = this.batchOf(CREATE);
+  private readonly batch = this.batchOf(CREATE, KEYED_COLUMNS);
   /** Apart, so that budgets cost nothing to the keys that have none. */
-  private readonly reserved = this.batchOf(CREATE_RESERVED);
+  private readonly reserved = this.batchOf(CREATE_RESERVED, RESERVED_COLUMNS);
 
   constructor(
     private readonly sql: Sql,
@@ -111,17 +127,24 @@ export class CreateKeyedTasks {
     return (task.estimate_micros === undefined ? this.batch : this.reserved).add(task);
   }
 
-  private batchOf(statement: Statement): BatchByKey<KeyedTask, Creation> {
-    return new BatchByKey((tasks, wait) => this.flush(statement, tasks, wait), {
+  private batchOf(statement: Statement, columns: ColumnTypes): BatchByKey<KeyedTask, Creation> {
+    return new BatchByKey((tasks, wait) => this.flush(statement, columns, tasks, wait), {
       ...BATCHING,
       name: statement.name,
     });
   }
 
-  private async flush(statement: Statement, tasks: KeyedTask[], wait: LockWait): Promise<(Creation | ApiError)[]> {
+  private async flush(
+    statement: Statement,
+    columns: ColumnTypes,
+    tasks: KeyedTask[],
+    wait: LockWait,
+  ): Promise<(Creation | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
-    const insert = async (opened: KeyedTask[]): Promise<Refusals> =>
-      refusalsOf(await this.sql.run<RefusalRow>(statement, [...toRows(opened), wait]));
+    const insert = async (opened: KeyedTask[]): Promise<Refusals> => {
+      const { rows, keys } = placed(opened);
+      return refusalsOf(await this.sql.run<RefusalRow>(statement, [keys, wait, ...toArrays(columns, rows)]));
+    };
     const refusals = new Map(await insertOpened(this.counters, firsts, insert));
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 

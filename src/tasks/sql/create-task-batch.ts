@@ -4,7 +4,7 @@ import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import type { Idempotency } from './create-keyed-tasks.ts';
 import { type FirstResponse, firstResponsesOf } from './first-responses.ts';
-import { BATCH_COLUMNS, COLUMNS, INSERT_OF_BATCH, type NewBatchTask, type TaskLimits, toRows } from './new-task.ts';
+import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, placed, type TaskLimits } from './new-task.ts';
 import { OpenKeyCounters } from './open-key-counters.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
@@ -29,9 +29,9 @@ const INSERT: Statement = {
   name: 'tasks.create_batch',
   text: `
     with wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${BATCH_COLUMNS}), ${lockWait(`'1200ms'`)}
+      select * from json_to_recordset($1::json) as w(${DEFINITIONS}, ${BATCH_COLUMNS}), ${lockWait(`'1200ms'`)}
     ), load as (
-      select api_key_id, least(low, queued + running) as low_ahead,
+      select 1 as key, api_key_id, least(low, queued + running) as low_ahead,
              queued + running - least(low, queued + running) as ahead, $3::int as weight
       from key_load where api_key_id = $2
     )${INSERT_OF_BATCH}`,
@@ -119,8 +119,8 @@ export class CreateTaskBatch {
 
   private store(batch: NewTaskBatch): Promise<void> {
     return this.sql.transaction(async (tx) => {
-      const [rows] = toRows(batch.tasks);
-      const inserted = tx.query({ ...INSERT, values: [rows, batch.api_key_id, batch.limits.weight] });
+      const { rows } = placed(batch.tasks);
+      const inserted = tx.query({ ...INSERT, values: [JSON.stringify(rows), batch.api_key_id, batch.limits.weight] });
       const [{ rowCount }] = await Promise.all([inserted, batch.writeRecord(tx)]);
       if (rowCount !== batch.tasks.length) throw new NoCounters();
       await admit(tx, batch);

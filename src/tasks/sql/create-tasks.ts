@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { BatchByKey, type LockWait } from './batch-by-key.ts';
-import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, toRows } from './new-task.ts';
+import { type ColumnTypes, rowsOfArrays, toArrays } from './column-arrays.ts';
+import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, placed } from './new-task.ts';
 import {
   COUNTED,
   COUNTED_COLUMNS,
@@ -26,9 +27,9 @@ import { BUDGET, decided, ESTIMATE_COLUMN, MADE_COLUMNS, RESERVED, SPENT_BUDGET 
 const CREATE: Statement = {
   name: 'tasks.create',
   text: `
-    with wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS})
-    ), ${LOAD}, counted as (
+    with ${LOAD}, wanted as not materialized (
+      ${rowsOfArrays(COLUMNS, 3)}
+    ), counted as (
       update key_load l set queued = l.queued + o.admitted, max_running = o.max_running, weight = o.weight,
              low = o.low_ahead + width_bucket(o.admitted, o.low_places)
       from load o where l.api_key_id = o.api_key_id
@@ -36,31 +37,33 @@ const CREATE: Statement = {
       where place <= admitted
     )
     select id, ${REFUSAL} as refusal
-    from wanted left join load using (api_key_id) where admitted is null or place > admitted`,
+    from wanted left join load using (key) where admitted is null or place > admitted`,
 };
+
+const RESERVED_COLUMNS = { ...COLUMNS, ...ESTIMATE_COLUMN };
 
 /** The same for tasks of API keys with a budget, which it reserves. */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',
   text: `
-    with recursive wanted as (
-      select * from json_to_recordset($1::json) as w(${COLUMNS}, ${ESTIMATE_COLUMN})
-    ), ${LOAD}, ${BUDGET}, ${decided('false')}, made as (${INSERT_RESERVED}
+    with recursive ${LOAD}, wanted as (
+      ${rowsOfArrays(RESERVED_COLUMNS, 3)}
+    ), ${BUDGET}, ${decided('false')}, made as (${INSERT_RESERVED}
       where id in (select id from decided where refusal is null)
       returning ${COUNTED_COLUMNS}, ${MADE_COLUMNS}
     ), ${COUNTED}, ${RESERVED}
     select w.id, coalesce(d.refusal, 'no_counters') as refusal,
            case when d.refusal = 'budget_exceeded' then ${SPENT_BUDGET} end as budget
-    from wanted w left join decided d using (id) left join budget on budget.api_key_id = w.api_key_id
+    from wanted w left join decided d using (id) left join budget on budget.api_key_id = d.api_key_id
     where d.id is null or d.refusal is not null`,
 };
 
 /** Stores tasks that came without an idempotency key. */
 @Injectable()
 export class CreateTasks {
-  private readonly batch = this.batchOf(CREATE);
+  private readonly batch = this.batchOf(CREATE, COLUMNS);
   /** Apart, so that budgets cost nothing to the keys that have none. */
-  private readonly reserved = this.batchOf(CREATE_RESERVED);
+  private readonly reserved = this.batchOf(CREATE_RESERVED, RESERVED_COLUMNS);
 
   constructor(
     private readonly sql: Sql,
@@ -72,16 +75,23 @@ export class CreateTasks {
     return (task.estimate_micros === undefined ? this.batch : this.reserved).add(task);
   }
 
-  private batchOf(statement: Statement): BatchByKey<NewTask, undefined> {
-    return new BatchByKey((tasks, wait) => this.flush(statement, tasks, wait), {
+  private batchOf(statement: Statement, columns: ColumnTypes): BatchByKey<NewTask, undefined> {
+    return new BatchByKey((tasks, wait) => this.flush(statement, columns, tasks, wait), {
       ...BATCHING,
       name: statement.name,
     });
   }
 
-  private async flush(statement: Statement, tasks: NewTask[], wait: LockWait): Promise<(ApiError | undefined)[]> {
-    const insert = async (opened: NewTask[]): Promise<Refusals> =>
-      refusalsOf(await this.sql.run<RefusalRow>(statement, [...toRows(opened), wait]));
+  private async flush(
+    statement: Statement,
+    columns: ColumnTypes,
+    tasks: NewTask[],
+    wait: LockWait,
+  ): Promise<(ApiError | undefined)[]> {
+    const insert = async (opened: NewTask[]): Promise<Refusals> => {
+      const { rows, keys } = placed(opened);
+      return refusalsOf(await this.sql.run<RefusalRow>(statement, [keys, wait, ...toArrays(columns, rows)]));
+    };
     const refusals = await insertOpened(this.counters, tasks, insert);
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);

@@ -3,9 +3,10 @@ import type { MediaKind } from '../../models/media-kind.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskRelation, TaskSource } from '../task-origin.ts';
 import type { Approximation } from '../task.entity.ts';
+import { type ColumnTypes, definitionsOf } from './column-arrays.ts';
 import { placeOf } from './line.ts';
 
-/** A task to insert. Sent to PostgreSQL as one flat JSON object, whose every field costs each creation time. */
+/** A task to insert. Every field that it has costs each creation time. */
 export interface NewTask {
   id: string;
   api_key_id: string;
@@ -54,13 +55,35 @@ export interface NewBatchTask extends NewTask {
   task_events: boolean;
 }
 
-/** Column definitions that read a `NewTask`; more columns may follow. */
-export const COLUMNS = `
-        place int, nth int, low boolean, id text, api_key_id text, kind text, model text, input json, metadata jsonb, source text,
-        parent_task_id text, relation text, partial_images smallint, request_approximations json, created_at float8,
-        expires_at float8, deadline_s float8, run_deadline_s real, file_retention_s float8, request_id text, trace_parent text`;
+/** The columns of a `PlacedTask`. */
+export const COLUMNS = {
+  key: 'int',
+  place: 'int',
+  nth: 'int',
+  low: 'boolean',
+  id: 'text',
+  kind: 'text',
+  model: 'text',
+  input: 'json',
+  metadata: 'jsonb',
+  source: 'text',
+  parent_task_id: 'text',
+  relation: 'text',
+  partial_images: 'smallint',
+  request_approximations: 'json',
+  created_at: 'float8',
+  expires_at: 'float8',
+  deadline_s: 'float8',
+  run_deadline_s: 'real',
+  file_retention_s: 'float8',
+  request_id: 'text',
+  trace_parent: 'text',
+} satisfies ColumnTypes & Partial<Record<keyof PlacedTask<NewTask>, string>>;
 
-/** Column definitions that read what a `NewBatchTask` has beside; they follow `COLUMNS`. */
+/** Column definitions that read a `PlacedTask` from JSON; more columns may follow. */
+export const DEFINITIONS = definitionsOf(COLUMNS);
+
+/** Column definitions that read what a `NewBatchTask` has beside; they follow `DEFINITIONS`. */
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean';
 const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
 
@@ -68,11 +91,11 @@ const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
 const insertTasks = (more: string, values = more): string => `
       insert into tasks (id, api_key_id, kind, model, status, input, metadata, source, parent_task_id, relation, partial_images,
                          request_approximations, created_at, expires_at, deadline_at, run_deadline_s, file_retention_s, priority, low, request_id, trace_parent${more})
-      select id, api_key_id, kind, model, 'queued', input, metadata, coalesce(source, 'api'), parent_task_id, relation,
+      select id, load.api_key_id, kind, model, 'queued', input, metadata, coalesce(source, 'api'), parent_task_id, relation,
              coalesce(partial_images, 0), request_approximations, to_timestamp(created_at / 1000), to_timestamp(expires_at / 1000),
              now() + make_interval(secs => deadline_s), run_deadline_s, file_retention_s, ${placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight')},
              coalesce(low, false), request_id, trace_parent${values}
-      from wanted join load using (api_key_id)`;
+      from wanted join load using (key)`;
 
 /** SQL fragment; needs the CTEs `wanted` and `load`. The task row doubles as its queue entry. */
 export const INSERT = insertTasks('');
@@ -87,6 +110,8 @@ export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
 /** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
 interface KeyRow {
+  /** From 1. */
+  key: number;
   api_key_id: string;
   tasks: number;
   /** Those of its places whose task has low priority, ascending. */
@@ -96,25 +121,32 @@ interface KeyRow {
   weight: number;
 }
 
-/**
- * The first parameters of a statement: the tasks, then their API keys. `place` numbers the tasks of each key, and `nth`
- * those of each key and priority: it is left out where it is the same.
- */
-export function toRows(tasks: NewTask[]): [tasks: string, keys: string] {
+/** A task with its place among those of its API key in one statement. */
+type PlacedTask<Task extends NewTask> = Task & {
+  /** Number of its API key: PostgreSQL compares it with each key of the statement. */
+  key: number;
+  place: number;
+  /** Its place among those of the same priority; left out where it is the same. */
+  nth: number | undefined;
+};
+
+/** Numbers the tasks of each API key. @returns also the API keys, as JSON */
+export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<Task>[]; keys: string } {
   const keys = new Map<string, KeyRow>();
   const rows = tasks.map((task) => {
-    const key = keys.get(task.api_key_id) ?? keyRow(task.api_key_id, task.limits);
+    const key = keys.get(task.api_key_id) ?? keyRow(keys.size + 1, task);
     if (key.tasks === 0) keys.set(task.api_key_id, key);
     const place = (key.tasks += 1);
     if (task.low) key.low_places.push(place);
     const lows = key.low_places.length;
     const nth = task.low ? lows : place - lows;
-    return { ...task, limits: undefined, place, nth: nth === place ? undefined : nth }; // JSON leaves out what is undefined
+    return { ...task, key: key.key, place, nth: nth === place ? undefined : nth };
   });
-  return [JSON.stringify(rows), JSON.stringify([...keys.values()])];
+  return { rows, keys: JSON.stringify([...keys.values()]) };
 }
 
-const keyRow = (api_key_id: string, { maxQueued, maxRunning, weight }: TaskLimits): KeyRow => ({
+const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning, weight } }: NewTask): KeyRow => ({
+  key,
   api_key_id,
   tasks: 0,
   low_places: [],

@@ -15,7 +15,7 @@ import {
  */
 
 /** A column of `wanted`. */
-export const ESTIMATE_COLUMN = 'estimate_micros bigint';
+export const ESTIMATE_COLUMN = { estimate_micros: 'bigint' };
 
 /** What remains of the budget. Null: the key has none any more, which its caller may learn 5 s later. */
 const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
@@ -43,9 +43,9 @@ export const BUDGET = `
  */
 export const decided = (known: string): string => `
     considered as (
-      select w.id, w.api_key_id, w.place, coalesce(w.estimate_micros, 0) as estimate, load.admitted, budget.left_micros,
+      select w.id, load.api_key_id, w.place, coalesce(w.estimate_micros, 0) as estimate, load.admitted, budget.left_micros,
              ${known} as known
-      from wanted w join load using (api_key_id) left join budget using (api_key_id)
+      from wanted w join load using (key) left join budget using (api_key_id)
     ), decided(id, api_key_id, place, refusal, room, left_micros) as (
       select c.id, c.api_key_id, c.place, v.refusal, c.admitted - v.taken, c.left_micros - v.taken * c.estimate
       from considered c, lateral (${verdict('c.admitted', 'c.left_micros')}) v

@@ -1,0 +1,38 @@
+import { rowsOfArrays, toArrays } from './column-arrays.ts';
+
+const COLUMNS = { place: 'int', name: 'text', input: 'json', low: 'boolean' };
+
+describe('rows as arrays of columns', () => {
+  it('are read by their place', () => {
+    expect(rowsOfArrays({ place: 'int', name: 'text' }, 3)).toBe(
+      'select ($3::int[])[at] as place, ($4::text[])[at] as name from generate_series(1, cardinality($3::int[])) as at',
+    );
+  });
+
+  it('leave out a column that no row has, and mark where one has not', () => {
+    const rows = [
+      { place: 1, input: { n: 1 }, low: undefined },
+      { place: 2, name: undefined, input: null },
+    ];
+    expect(toArrays(COLUMNS, rows)).toEqual(['{1,2}', null, String.raw`{"{\"n\":1}",NULL}`, null]);
+    expect(toArrays(COLUMNS, [{ place: 1 }, { place: 2, low: true }])).toEqual(['{1,2}', null, null, '{NULL,true}']);
+  });
+
+  it.each([
+    ['', '{""}'],
+    ['NULL', '{"NULL"}'],
+    ['a,b {c} d', '{"a,b {c} d"}'],
+    ['say "it"', String.raw`{"say \"it\""}`],
+    ['back\\slash', String.raw`{"back\\slash"}`],
+    ['new\nline', '{"new\nline"}'],
+    ['new\nline "quoted"\\', `{"new\nline \\"quoted\\"\\\\"}`],
+    ['é 😀 \u007f', '{"é 😀 \u007f"}'],
+  ])('escape %j', (name, literal) => {
+    expect(toArrays({ name: 'text' }, [{ name }])).toEqual([literal]);
+  });
+
+  it('escape the text of JSON', () => {
+    const input = { prompt: 'a "b" \\ \n é' };
+    expect(toArrays({ input: 'json' }, [{ input }])).toEqual([String.raw`{"{\"prompt\":\"a \\\"b\\\" \\\\ \\n é\"}"}`]);
+  });
+});
