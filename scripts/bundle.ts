@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { type Plugin, rolldown } from 'rolldown';
+import { writePackages } from './bundled-packages.ts';
 
-/** The program and the threads that it starts, which are files beside the module that starts them. */
+/** The service, the command line, and the threads of the service, which are files beside the module that starts them. */
 const ENTRIES = {
   main: 'main.js',
+  darkroom: 'cli/run-darkroom.js',
   'render.thread': 'sandbox/render.thread.js',
   'film.thread': 'sandbox/film.thread.js',
   'sign.thread': 'provenance/c2pa/sign.thread.js',
@@ -104,7 +106,7 @@ export async function bundleProgram(built: string): Promise<void> {
       if (log.code !== EXPECTED) print(level, log);
     },
   });
-  await program.write({
+  const { output } = await program.write({
     dir: folder,
     format: 'cjs',
     dynamicImportInCjs: false,
@@ -119,6 +121,7 @@ export async function bundleProgram(built: string): Promise<void> {
     strictExecutionOrder: true,
   });
   await program.close();
+  await writePackages(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
 
   const launcher = await rolldown({ input: `${built}launch.js`, platform: 'node' });
   await launcher.write({ file: `${folder}/main.js` });
