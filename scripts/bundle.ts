@@ -59,11 +59,14 @@ const LATE_FORMATS: Plugin = {
   name: 'late-formats',
   transform: {
     filter: { id: /@nestjs\/common\/services\/(console-)?logger\.service\.js$/ },
-    handler: (code) =>
-      code.replace(
+    handler: (code) => {
+      const late = code.replace(
         /const dateTimeFormatter = (new Intl\.DateTimeFormat\([^]*?\}\));/,
         'const dateTimeFormatter = { format: (time) => $1.format(time) };',
-      ),
+      );
+      if (late === code) throw new Error('Nest makes its formats of dates in another way: see LATE_FORMATS.');
+      return late;
+    },
   },
 };
 
