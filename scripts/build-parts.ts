@@ -16,7 +16,7 @@ export interface Part {
 export const PARTS = {
   service: {
     stamp: 'dist/service.stamp',
-    inputs: ['src/**/*.ts', '.swcrc', 'nest-cli.json', 'package-lock.json', 'scripts/bundle.ts'],
+    inputs: ['src/**/*.ts', '.swcrc', 'nest-cli.json', 'package-lock.json', 'scripts/bundle*.ts'],
     exclude: ['src/dashboard/app/**'],
   },
   app: {

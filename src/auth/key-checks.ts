@@ -16,7 +16,8 @@ interface KeyCheck {
   goodUntil: number;
 }
 
-const CACHE_CAPACITY = 10_000;
+/** `max` would reserve 0.2 MB at once for each cache. */
+const CAPACITY = { maxSize: 10_000, sizeCalculation: () => 1 };
 
 /** How one kind of secret, an API key or the token of a session, leads to its caller. */
 export interface CheckedSecret<Found extends FoundApiKey> {
@@ -33,8 +34,8 @@ export interface CheckedSecret<Found extends FoundApiKey> {
 /** Checks secrets of one kind in the database, and caches the results. */
 export class KeyChecks<Found extends FoundApiKey> {
   // Refused keys have a separate cache, so that a flood of unknown keys cannot evict the valid ones.
-  private readonly accepted = new LRUCache<string, KeyCheck>({ max: CACHE_CAPACITY });
-  private readonly refused = new LRUCache<string, KeyCheck>({ max: CACHE_CAPACITY });
+  private readonly accepted = new LRUCache<string, KeyCheck>(CAPACITY);
+  private readonly refused = new LRUCache<string, KeyCheck>(CAPACITY);
   private readonly inFlight = new Map<string, Promise<KeyCheck>>();
   /** Rises with every `forget`. A look-up that was in flight at that time is not cached. */
   private cacheVersion = 0;

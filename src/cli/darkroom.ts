@@ -1,16 +1,5 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
-import { existsSync } from 'node:fs';
-import { exitCodeOf } from './exit-codes.ts';
-import { failureText } from './failure-text.ts';
-import { darkroomProgram } from './program.ts';
+/** The command of the package. It is in the bundle with the service, so that an installation needs no package that the bundle holds. */
+import { createRequire } from 'node:module';
 
-// Loads the service's configuration as the service does, before the commands take their defaults from it.
-if (existsSync('.env')) process.loadEnvFile('.env');
-
-try {
-  await darkroomProgram().parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) console.error(`error: ${failureText(error)}`);
-  process.exitCode = exitCodeOf(error);
-}
+createRequire(import.meta.url)('../bundle/darkroom.cjs');

@@ -31,7 +31,10 @@ function collectGarbage(): void {
   setFlagsFromString('--expose-gc'); // only for contexts made from now on
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   setFlagsFromString('--no-expose-gc');
-  setFlagsFromString('--bytecode-old-age=1'); // drops code that only the start has called, which is compiled again if it is needed
+  // Drops code that only the start has called, which is compiled again if it is needed. V8 keeps machine code unless the second flag is set.
+  setFlagsFromString('--bytecode-old-age=1');
+  setFlagsFromString('--flush-baseline-code');
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  setFlagsFromString('--no-flush-baseline-code');
   setFlagsFromString(`--bytecode-old-age=${DEFAULT_OLD_AGE}`);
 }

@@ -27,7 +27,10 @@ const REJECTION_DELAY_MS = 50;
  */
 @Injectable()
 export class RateLimits {
-  private readonly windows = new LRUCache<string, RateWindow>({ max: MAX_WINDOWS });
+  private readonly windows = new LRUCache<string, RateWindow>({
+    maxSize: MAX_WINDOWS, // `max` would reserve 0.4 MB at once
+    sizeCalculation: () => 1,
+  });
   private readonly refills = new WeakMap<RateWindow, Promise<void>>();
   private readonly leases: Batch<RateWindow, void>;
 

@@ -18,7 +18,10 @@ interface Tries {
  */
 @Injectable()
 export class SignInTries {
-  private readonly tries = new LRUCache<string, Tries>({ max: ADDRESSES });
+  private readonly tries = new LRUCache<string, Tries>({
+    maxSize: ADDRESSES, // `max` would reserve 0.2 MB at once
+    sizeCalculation: () => 1,
+  });
 
   /**
    * Counts the try as failed before it runs, so that tries at the same moment cannot exceed the limit.

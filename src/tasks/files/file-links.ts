@@ -28,7 +28,10 @@ export class FileLinks {
   /** KeyObjects, because a signature with raw bytes imports the key each time (17 µs, not 3). */
   private readonly secrets: NewestFirst<KeyObject>;
   /** By file. A link stays the same for a quarter of its lifetime, and its signature costs 4 us. */
-  private readonly remembered = new LRUCache<string, FileLink>({ max: REMEMBERED_LINKS });
+  private readonly remembered = new LRUCache<string, FileLink>({
+    maxSize: REMEMBERED_LINKS, // `max` would reserve 0.2 MB at once
+    sizeCalculation: () => 1,
+  });
 
   /**
    * @param secrets used for nothing else. The newest signs, any verifies: without its own a link is invalid

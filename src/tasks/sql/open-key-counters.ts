@@ -71,7 +71,10 @@ const MAX_KEYS = 20_000;
 /** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
 @Injectable()
 export class OpenKeyCounters {
-  private readonly opened = new LRUCache<string, true>({ max: MAX_KEYS });
+  private readonly opened = new LRUCache<string, true>({
+    maxSize: MAX_KEYS, // `max` would reserve 0.4 MB at once
+    sizeCalculation: () => 1,
+  });
 
   constructor(private readonly sql: Sql) {}
 

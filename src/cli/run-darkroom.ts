@@ -1,0 +1,19 @@
+import { CommanderError } from 'commander';
+import { existsSync } from 'node:fs';
+import { exitCodeOf } from './exit-codes.ts';
+import { failureText } from './failure-text.ts';
+import { darkroomProgram } from './program.ts';
+
+async function run(): Promise<void> {
+  // Loads the service's configuration as the service does, before the commands take their defaults from it.
+  if (existsSync('.env')) process.loadEnvFile('.env');
+
+  try {
+    await darkroomProgram().parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) console.error(`error: ${failureText(error)}`);
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+void run();
