@@ -6,6 +6,9 @@ import { TaskCache } from './task-cache.ts';
 import { isFinal } from './task-status.ts';
 import type { ShownTask } from './task.entity.ts';
 
+/** No row has this version, so lists read the task once more. */
+const UNKNOWN = '';
+
 /** Reads tasks of any API key by id: final ones from memory where they are cached, all others from the database. */
 @Injectable()
 export class CachedTasks {
@@ -44,8 +47,8 @@ export class CachedTasks {
     };
   }
 
-  /** Caches a final state that the feed has brought. One that is cached already is not kept for longer. */
+  /** Caches a final state that the feed has brought; ignores others. One that is cached already is not kept for longer. */
   keep(task: ShownTask): void {
-    if (this.finals.get(task.id) === undefined) this.finals.add(task);
+    if (isFinal(task.status) && this.cache.final(task.id) === undefined) this.cache.add({ task, version: UNKNOWN });
   }
 }
