@@ -31,20 +31,29 @@ export class CachedTasks {
     return read && read.task;
   }
 
-  /** Of a page that was read just before. Tasks that have changed since are as they are now, or left out when they are no more. */
-  async findListed(listed: Listed[]): Promise<{ tasks: ShownTask[]; haveChanged: boolean }> {
-    const tasks = listed.map(({ id, version }) => this.cache.ofVersion(id, version));
-    const missing = listed.filter((_, at) => tasks[at] === undefined);
-    if (missing.length === 0) return { tasks: tasks as ShownTask[], haveChanged: false };
+  /**
+   * Of a page that was read just before. Tasks that have changed since are as they are now.
+   * @param belongs whether a task that has changed still belongs to the page; one that does not is left out
+   * @returns whether no task was left out
+   */
+  async findListed(
+    listed: Listed[],
+    belongs: (task: ShownTask) => boolean,
+  ): Promise<{ tasks: ShownTask[]; isWhole: boolean }> {
+    const cached = listed.map(({ id, version }) => this.cache.ofVersion(id, version));
+    const missing = listed.filter((_, at) => cached[at] === undefined);
+    if (missing.length === 0) return { tasks: cached as ShownTask[], isWhole: true };
     const read = await this.reads.findVersions(missing.map(({ id }) => id));
     for (const { id } of missing) {
       const found = read.get(id);
       if (found) this.cache.add(found);
     }
-    return {
-      tasks: listed.map(({ id }, at) => tasks[at] ?? read.get(id)?.task).filter((task) => task !== undefined),
-      haveChanged: missing.some(({ id, version }) => read.get(id)?.version !== version),
-    };
+    const tasks = listed.flatMap(({ id, version }, at) => {
+      if (cached[at]) return [cached[at]];
+      const found = read.get(id);
+      return found && (found.version === version || belongs(found.task)) ? [found.task] : [];
+    });
+    return { tasks, isWhole: tasks.length === listed.length };
   }
 
   /** Caches a final state that the feed has brought; ignores others. One that is cached already is not kept for longer. */

@@ -117,4 +117,39 @@ describe('pages of tasks', () => {
     expect(page.data.map(({ status }) => status)).toEqual(['queued', 'queued']);
     expect(changes).toBe(3);
   });
+
+  it('go on behind tasks that change each time, so that a page with more behind it has a cursor', async () => {
+    const api = await tenant();
+    const ids: string[] = [];
+    for (let at = 0; at < 6; at += 1) ids.push((await api.create(aHang)).body.task_id);
+    const reads = service.app.get(ReadTasks);
+    const real = reads.findVersions.bind(reads);
+    const changed: string[] = [];
+    jest.spyOn(reads, 'findVersions').mockImplementation(async (wanted) => {
+      if (changed.length < 4) {
+        changed.push(...wanted);
+        await database.query(`update tasks set status = 'running' where id = any($1)`, [wanted]);
+      }
+      return real(wanted);
+    });
+    const page = await pageOf(api, 'status=queued&order=asc&limit=1');
+    expect(changed).toEqual(ids.slice(0, 4));
+    expect(idsOf(page)).toEqual([ids[4]]);
+    expect(page).toMatchObject({ has_more: true, last_id: ids[4] });
+  });
+
+  it('are not read again for a change after which their tasks still match', async () => {
+    const api = await tenant();
+    const { task_id: id } = (await api.create(aHang)).body;
+    const reads = service.app.get(ReadTasks);
+    const real = reads.findVersions.bind(reads);
+    let read = 0;
+    jest.spyOn(reads, 'findVersions').mockImplementation(async (wanted) => {
+      read += 1;
+      await database.query(`update tasks set progress = 7 where id = any($1)`, [wanted]);
+      return real(wanted);
+    });
+    expect((await pageOf(api, 'status=queued')).data).toMatchObject([{ task_id: id, progress: 7 }]);
+    expect(read).toBe(1);
+  });
 });

@@ -1,6 +1,6 @@
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type GraphqlContext, httpContext } from './graphql-context.ts';
+import { type HttpContext, httpContext } from './graphql-context.ts';
 import { KnownQueries, type KnownQuery } from './known-queries.ts';
 import { queryEnded } from './operations-plugin.ts';
 
@@ -22,14 +22,11 @@ export function answerWith(server: ApolloServer) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
     const context = httpContext(request, reply);
     const known = queries.find(request);
-    return (known && (await answerKnown(known, context, reply))) ?? askApollo(request, context, reply);
+    const answer = known && (await answerKnown(known, context, reply));
+    return answer ?? askApollo(request, context, reply);
   };
 
-  async function askApollo(
-    request: FastifyRequest,
-    context: ReturnType<typeof httpContext>,
-    reply: FastifyReply,
-  ): Promise<string> {
+  async function askApollo(request: FastifyRequest, context: HttpContext, reply: FastifyReply): Promise<string> {
     const { method, body } = request;
     const { status, headers, ...answer } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, body, headers: headersOf(request), search: searchOf(request) },
@@ -39,7 +36,8 @@ export function answerWith(server: ApolloServer) {
     for (const [name, value] of headers) void reply.header(name, value);
     void reply.code(status ?? 200);
     const { plan } = context.query;
-    if (plan) queries.keep(request, plan, headers.get('content-type')!);
+    const isAnswered = (status ?? 200) === 200; // and not refused because of `Accept`
+    if (plan && isAnswered) queries.keep(request, plan, headers.get('content-type')!);
     return answer.body.string;
   }
 }
@@ -47,12 +45,15 @@ export function answerWith(server: ApolloServer) {
 /** @returns undefined if Apollo has to answer, because the response has errors */
 async function answerKnown(
   { plan, variables, contentType }: KnownQuery,
-  context: GraphqlContext,
+  context: HttpContext,
   reply: FastifyReply,
 ): Promise<string | undefined> {
   const begunMs = performance.now();
   const data = await plan(variables, context);
-  if (!data) return undefined;
+  if (!data) {
+    context.query.gaveUp = true;
+    return undefined;
+  }
   queryEnded(begunMs);
   void reply.header('cache-control', 'no-store').header('content-type', contentType);
   return `${JSON.stringify({ data })}\n`;

@@ -76,6 +76,12 @@ describe('the limits of a document', () => {
     expect(refusals('{ task(taskId: "a\\u0000") { id } }')).toEqual([expect.stringMatching(/NUL/)]);
   });
 
+  it('count comments, of which the parser keeps each', () => {
+    const commented = (comments: number) => refusals(`{ me { leaf } }${' # a "#"\n'.repeat(comments)}`);
+    expect(commented(200)).toEqual([]);
+    expect(commented(201)).toEqual(['The document has too many comments; 200 are allowed.']);
+  });
+
   it('bound the tokens', () => {
     expect(() => refusals(`{ me { ${'leaf '.repeat(1_000)} } }`)).toThrow(/more that 1000 tokens/);
   });

@@ -13,6 +13,7 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  TokenKind,
   type ValidationContext,
   visit,
 } from 'graphql';
@@ -24,6 +25,8 @@ import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
  */
 export const DOCUMENT_LIMITS = Object.freeze({
   tokens: 1000,
+  /** The parser's limit of tokens leaves them out, but a document keeps a token for each: 32 MB for 340,000 in a body of 1 MB. */
+  comments: 200,
   depth: 10,
   aliases: 30,
   directives: 20,
@@ -56,6 +59,7 @@ export function limitDocument(context: ValidationContext): ASTVisitor {
 
 function* violations(document: DocumentNode, context: ValidationContext): Generator<string> {
   const { aliases, directives, hasInvalidText } = count(document);
+  if (commentsOf(document) > DOCUMENT_LIMITS.comments) yield tooMany('comments', DOCUMENT_LIMITS.comments);
   if (aliases > DOCUMENT_LIMITS.aliases) yield tooMany('aliases', DOCUMENT_LIMITS.aliases);
   if (directives > DOCUMENT_LIMITS.directives) yield tooMany('directives', DOCUMENT_LIMITS.directives);
   if (hasInvalidText) yield 'A text in the document holds a NUL character or half of a surrogate pair.';
@@ -82,6 +86,14 @@ function count(document: DocumentNode): { aliases: number; directives: number; h
     StringValue: ({ value }) => void (counted.hasInvalidText ||= value.includes('\0') || !value.isWellFormed()),
   });
   return counted;
+}
+
+function commentsOf({ loc }: DocumentNode): number {
+  let comments = 0;
+  for (let token = loc?.startToken ?? null; token; token = token.next) {
+    if (token.kind === TokenKind.COMMENT) comments += 1;
+  }
+  return comments;
 }
 
 class Meter {

@@ -10,6 +10,8 @@ interface QueryRun {
   resolved: Map<string | number, unknown>;
   /** What made the response, if a plan did (operations-plugin.ts). */
   plan?: QueryPlan;
+  /** The plan was tried before Apollo was asked, and the response has errors. */
+  gaveUp?: true;
 }
 
 /**
@@ -23,6 +25,8 @@ export interface GraphqlContext {
   query?: QueryRun;
 }
 
-export function httpContext(request: FastifyRequest, reply: FastifyReply): GraphqlContext & { query: QueryRun } {
+export type HttpContext = GraphqlContext & { query: QueryRun };
+
+export function httpContext(request: FastifyRequest, reply: FastifyReply): HttpContext {
   return { request, reply, query: { resolved: new Map() } };
 }

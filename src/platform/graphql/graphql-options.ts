@@ -11,6 +11,7 @@ import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { PREFLIGHTED } from './apollo-route.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
+import { documentStore } from './document-store.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 import { operationsPlugin } from './operations-plugin.ts';
 import { resolveRootsOnce } from './resolve-roots-once.ts';
@@ -29,6 +30,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
     csrfPrevention: { requestHeaders: PREFLIGHTED },
     allowBatchedHttpRequests: false,
     persistedQueries: false,
+    documentStore: documentStore(),
     includeStacktraceInErrorResponses: false,
     autoTransformHttpErrors: false,
     preserveHttpStatusForExecutionErrors: false, // operationsPlugin does it

@@ -30,6 +30,12 @@ describe('known queries', () => {
     expect(queries.find(other)).toBeUndefined();
   });
 
+  it('are none of long texts', () => {
+    const long = request({ query: `{ a }${' '.repeat(16_000)}` });
+    queries.keep(long, plan, 'application/json');
+    expect(queries.find(long)).toBeUndefined();
+  });
+
   it('are forgotten, the one that was used longest ago first', () => {
     const many = Array.from({ length: 100 }, (_, at) => request({ query: `{ a${at} }` }));
     for (const each of many) queries.keep(each, plan, 'application/json');

@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { QueryPlan } from './query-plan.ts';
 
-/** The plan of the largest document that is allowed takes about as much memory as its syntax tree. */
+/** A plan keeps the document of its query, with its text: some 250 kB for one with as many tokens as are allowed. */
 const MAX_QUERIES = 100;
+/** Characters. A longer text is no query that a client sends again and again. */
+const LONGEST = 16_000;
 
 export interface KnownQuery {
   plan: QueryPlan;
@@ -38,8 +40,8 @@ export class KnownQueries {
 
   /** @param plan which made the answer of Apollo to this request */
   keep({ method, body, headers }: FastifyRequest, plan: QueryPlan, contentType: string): void {
-    if (method !== 'POST') return;
-    const { query, operationName } = body as { query: string; operationName?: unknown };
+    const { query, operationName } = (body ?? {}) as { query?: string; operationName?: unknown };
+    if (method !== 'POST' || query === undefined || query.length > LONGEST) return;
     this.byText.set(query, { plan, contentType, operationName, accept: headers.accept });
   }
 }

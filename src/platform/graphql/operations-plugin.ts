@@ -18,7 +18,7 @@ export const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
         nameSpan(operation.operation);
       },
       responseForOperation: async ({ schema, document, operation, request, contextValue }) => {
-        const plan = operation ? planOf(schema, document, operation) : null;
+        const plan = operation && !contextValue.query?.gaveUp ? planOf(schema, document, operation) : null;
         const data = await plan?.(request.variables, contextValue);
         if (!plan || !data) return null;
         if (contextValue.query) contextValue.query.plan = plan;

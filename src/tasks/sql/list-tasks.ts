@@ -43,7 +43,7 @@ export class ListTasks {
 
   /**
    * The page is one statement, which returns the versions of the tasks. Most tasks are in memory in this version; one more statement reads the
-   * others. Where a task has changed between the two, the page is read again, because it may no longer belong to it.
+   * others. Where a task has changed between the two and no longer belongs to the page, the page is read again.
    */
   async list(apiKeyId: string, filter: TaskFilter, request: PageRequest): Promise<TaskPage> {
     const { limit } = request;
@@ -52,9 +52,13 @@ export class ListTasks {
         ? await this.matches.rows(apiKeyId, filter, request)
         : await this.rows(apiKeyId, filter, request);
       const hasMore = listed.length > limit;
-      const { tasks, haveChanged } = await this.cached.findListed(listed.slice(0, limit));
-      if (!haveChanged) return { tasks, hasMore };
-      if (attempt === MAX_ATTEMPTS) return { tasks: tasks.filter((task) => matchesFilter(task, filter)), hasMore };
+      const shown = listed.slice(0, limit);
+      const { tasks, isWhole } = await this.cached.findListed(shown, (task) => matchesFilter(task, filter));
+      if (isWhole) return { tasks, hasMore };
+      if (attempt < MAX_ATTEMPTS) continue;
+      // An empty page would have no cursor to go on with.
+      if (tasks.length === 0 && hasMore) return this.list(apiKeyId, filter, { ...request, after: shown.at(-1)!.id });
+      return { tasks, hasMore };
     }
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Batch } from '../../platform/database/batch.ts';
 import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
@@ -9,6 +10,8 @@ import { TaskConditions } from './task-conditions.ts';
 /** Pages of one statement. More of them save hardly anything, and one of them may be slow. */
 const MAX_PAGES = 16;
 const CONCURRENCY = 4;
+/** A client may combine filters in 100,000 ways. */
+const MAX_STATEMENTS = 500;
 
 /** In the order of the columns. `nth` is the page, from 1. */
 type Row = [nth: number, id: string, version: string];
@@ -19,8 +22,8 @@ type Row = [nth: number, id: string, version: string];
  */
 @Injectable()
 export class ReadPages {
-  /** By the name of the statement: no more than a connection has prepared statements. */
-  private readonly batches = new Map<string, Batch<unknown[], Listed[]>>();
+  /** By the name of the statement. One that is dropped still answers what it was asked. */
+  private readonly batches = new LRUCache<string, Batch<unknown[], Listed[]>>({ max: MAX_STATEMENTS });
 
   constructor(private readonly sql: Sql) {}
 
@@ -52,7 +55,10 @@ export class ReadPages {
   }
 }
 
-/** Always uses an index that starts with (api_key_id, id), so that a page costs the same at any length of the list. */
+/**
+ * The types of the columns are those of the values: `nameOf` names what the conditions compare, so the same name always has the same types.
+ * Always uses an index that starts with (api_key_id, id), so that a page costs the same at any length of the list.
+ */
 function textOf({ values, sql }: TaskConditions, order: 'asc' | 'desc'): string {
   const arrays = values.map((value, at) => `$${at + 1}::${typeof value === 'number' ? 'float8' : 'text'}[]`);
   const names = values.map((_, at) => `v${at + 1}`);
