@@ -15,7 +15,7 @@ const sbom = new URL('../dist/sbom.json', import.meta.url);
 const { components } = JSON.parse(readFileSync(sbom, 'utf8')) as { components: { name: string }[] };
 const names = new Set(components.map(({ name }) => name));
 const { stdout, stderr } = spawnSync('npm', ['audit', '--json'], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-const { vulnerabilities } = JSON.parse(stdout) as Answer;
+const vulnerabilities = vulnerabilitiesIn(stdout);
 
 if (vulnerabilities) {
   const found = Object.entries(vulnerabilities).filter(([name]) => names.has(name));
@@ -25,5 +25,14 @@ if (vulnerabilities) {
 } else if (NO_ANSWER.test(stderr)) {
   console.log('npm audit: the registry does not answer, so nothing was checked against known advisories');
 } else {
-  throw new Error(stderr);
+  throw new Error(stderr || stdout);
+}
+
+/** @returns undefined if npm has printed something else, such as an error */
+function vulnerabilitiesIn(printed: string): Answer['vulnerabilities'] {
+  try {
+    return (JSON.parse(printed) as Answer).vulnerabilities;
+  } catch {
+    return undefined;
+  }
 }

@@ -205,9 +205,14 @@ const BY_EVENT: Record<string, string[]> = {
 };
 /** Read no partition at all when the bounds of their ids are null. */
 const BOUNDED = [
+  'tasks.end',
   'tasks.list batch',
   'tasks.list end',
   'tasks.match 2000 from to words',
+  'tasks.record_progress',
+  'tasks.record_submit_intents',
+  'tasks.renew_leases',
+  'tasks.take_leases',
   'webhooks.list_of_event',
   'webhooks.see_events',
 ];

@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { agedPlaceOf } from './line.ts';
@@ -30,7 +31,7 @@ const AGE: Statement = {
     ), placed as (
       select id, priority, ${agedPlaceOf('low', 'nth', 'weight')} as place from oldest
     )
-    update tasks t set priority = p.place from placed p where t.id = p.id and p.place < p.priority
+    update tasks t set priority = p.place from placed p where ${hasIdOf('p.id')} and p.place < p.priority
     returning t.id`,
 };
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { hidden } from '../../platform/database/planner.ts';
+import { hasIdOf, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../queue/lease.ts';
 import { LowShare } from '../queue/low-share.ts';
@@ -70,7 +70,7 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
                              else t.deadline_at end,
           sequence = t.sequence + 1,
           timeline = case when g.status = 'running' then ${RECLAIMED} else t.timeline end
-      from granted g where t.id = g.id
+      from granted g where ${hasIdOf('g.id')}
       returning t.*, g.status as was, extract(epoch from t.deadline_at - now())::float8 as remaining_s
     ), counted as (
       update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks
@@ -81,7 +81,7 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
              timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}
                         else ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))} end
       from ready r
-      where t.id = r.id and r.id not in (select id from granted)
+      where ${hasIdOf('r.id')} and r.id not in (select id from granted)
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
     order by c.priority, c.id`,

@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { settled } from './settle-budgets.ts';
@@ -24,7 +25,7 @@ const CONFIRM: Statement = {
     update tasks t
     set sequence = t.sequence + 1,
         usage = t.usage::jsonb || '{"cost_micros": 0, "basis": "free"}'
-    from corrected where t.id = corrected.task_id
+    from corrected where ${hasIdOf('corrected.task_id')}
     returning t.id`,
 };
 

@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import type { EntityManager } from 'typeorm';
 import type { CallerLimits } from '../../auth/caller.ts';
 import { taskError } from '../task-error.ts';
@@ -15,7 +16,7 @@ const END_QUEUED = `
     update tasks t
     set status = 'failed', error = $2::json, completed_at = now(), sequence = t.sequence + 1, progress = 0,
         lease_until = null, parked = false
-    from held h where t.id = h.id
+    from held h where ${hasIdOf('h.id')}
     returning t.*
   ), ledger as (
     insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, resolution, source, batch_id, metadata,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import type { ApiError } from '../../errors/api-error.ts';
-import { hidden, lockedById } from '../../platform/database/planner.ts';
+import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/time.ts';
 import { type EndHook, type Ending, LONGEST_END_MS } from '../queue/ending.ts';
@@ -35,8 +35,8 @@ const END: Statement = {
         id text, attempt int, lapsed boolean, unclaimed boolean, status text, result json, error json, moments jsonb, ${CHARGE_COLUMNS}), ${lockWait('$3')}
     ), held as (
       select t.id, t.status as was, w.status, w.result, w.error, w.moments, ${CHARGES}
-      from ${lockedById(
-        'tasks',
+      from ${lockedTasks(
+        5,
         `${hidden('t.status')} in ('queued', 'running')
         and (w.attempt is null or (${hidden('t.status')} = 'running' and t.attempt = w.attempt))
         and (w.lapsed is not true or t.lease_until < now())
@@ -51,7 +51,7 @@ const END: Statement = {
           files_expire_at = case when h.status = 'succeeded' then least(now() + make_interval(secs => coalesce(t.file_retention_s, $2)), t.expires_at) end,
           timeline = case when h.moments is null then t.timeline else ${withMoments('t.timeline', 'h.moments')} end,
           lease_until = null, parked = false, usage = ${usageJson('$4')}
-      from held h where t.id = h.id
+      from held h where ${hasIdOf('h.id')} and ${within(5)}
       returning ${SHOWN_OF_ENDED}, t.budget_day, t.reserved_micros, h.was, ${LEDGER_COLUMNS}
     ), ${LEDGER}
     select ${SHOWN_COLUMNS}, was, budget_day::text, reserved_micros, cost_micros from ended`,
@@ -112,6 +112,7 @@ export class EndTasks {
       this.config.fileRetentionDays * DAY_S,
       wait,
       this.terms.currency,
+      ...boundsOf(rows.map(({ id }) => id)),
     ];
     const keys = [...new Set(rows.map((ending) => ending.api_key_id))];
     const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, values, keys));

@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Pause } from '../pauses/pause.entity.ts';
@@ -25,7 +26,7 @@ const setAside = (name: string, waits: string, order: string): Statement => ({
     )
     update tasks t
     set parked = true, paused_by = n.pause_id, timeline = ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))}
-    from next n where t.id = n.id returning t.id`,
+    from next n where ${hasIdOf('n.id')} returning t.id`,
 });
 const SET_ASIDE = setAside('tasks.set_aside_waiting', 'not t.parked', 't.priority, t.id');
 const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', heldByLimit('t.'), 't.api_key_id, t.low, t.id');
@@ -50,7 +51,7 @@ const WAKE: Statement = {
     )
     update tasks t
     set parked = false, paused_by = null, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
-    from next n where t.id = n.id returning t.id`,
+    from next n where ${hasIdOf('n.id')} returning t.id`,
 };
 
 const RELEASE: Statement = {

@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { DROPPED_WITHIN_DAYS } from '../../platform/database/partitions/dropped-below.ts';
@@ -23,7 +24,7 @@ const take = (name: string, due: string, time: string, table = 'tasks'): Stateme
       where ${due} and ${time} < now() and (purge_after is null or purge_after < now())
       order by ${time} limit ${PURGE_TASKS} for update skip locked
     )
-    update tasks t set purge_after = now() + ${RETRY_AFTER} from due where t.id = due.id
+    update tasks t set purge_after = now() + ${RETRY_AFTER} from due where ${hasIdOf('due.id')}
     returning t.id, t.files_purged, t.expires_at <= now() as is_expired`,
 });
 

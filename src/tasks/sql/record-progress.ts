@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { hidden, lockedById } from '../../platform/database/planner.ts';
+import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 import type { Task } from '../task.entity.ts';
@@ -17,9 +17,10 @@ const RECORD: Statement = {
       select * from unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress)
     ), held as (
       select t.id, w.progress
-      from ${lockedById('tasks', `t.attempt = w.attempt and ${hidden('t.status')} = 'running' and t.progress < w.progress`)}
+      from ${lockedTasks(4, `t.attempt = w.attempt and ${hidden('t.status')} = 'running' and t.progress < w.progress`)}
     )
-    update tasks t set progress = held.progress, sequence = t.sequence + 1 from held where t.id = held.id
+    update tasks t set progress = held.progress, sequence = t.sequence + 1 from held
+    where ${hasIdOf('held.id')} and ${within(4)}
     returning t.*`,
 };
 
@@ -41,10 +42,12 @@ export class RecordProgress {
   private async flush(items: Progress[]): Promise<(Task | null)[]> {
     const newest = new Map(items.map((item) => [item.id, item]));
     const rows = [...newest.values()];
+    const ids = rows.map(({ id }) => id);
     const tasks = await this.sql.run<Task>(RECORD, [
-      rows.map(({ id }) => id),
+      ids,
       rows.map(({ attempt }) => attempt),
       rows.map(({ progress }) => progress),
+      ...boundsOf(ids),
     ]);
     const byId = new Map(tasks.map((task) => [task.id, task]));
     return items.map(({ id }) => byId.get(id) ?? null);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
-import { hidden, lockedById } from '../../platform/database/planner.ts';
+import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../queue/lease.ts';
 import { withMoments } from './add-moments.ts';
@@ -42,14 +42,16 @@ const HELD = `
     select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
       approximations json, price json, calls int, moments jsonb)
   ), held as (
-    select w.* from ${lockedById('tasks', `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
+    select w.* from ${lockedTasks(2, `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
   )`;
+
+const HAS_ID = `${hasIdOf('w.id')} and ${within(2)}`;
 
 const INTENTS: Statement = {
   name: 'tasks.record_submit_intents',
   text: `
     with ${HELD}
-    update tasks t set ${RECORDED} from held w where t.id = w.id returning t.id, t.attempt`,
+    update tasks t set ${RECORDED} from held w where ${HAS_ID} returning t.id, t.attempt`,
 };
 
 /** One intent, of a provider with a limit ($5). */
@@ -59,10 +61,10 @@ const LIMITED_INTENT: Statement = {
     with ${HELD}, busy as (
       select count(*) as tasks from tasks
       where status = 'running' and submitted_at is not null
-        and provider = $2 and credential is not distinct from $3 and provider_url = $4 and id <> all (select id from wanted)
+        and provider = $4 and credential is not distinct from $5 and provider_url = $6 and id <> all (select id from wanted)
     ), noted as (
       update tasks t set ${RECORDED} from held w
-      where t.id = w.id and (select tasks from busy) < $5::int returning t.id
+      where ${HAS_ID} and (select tasks from busy) < $7::int returning t.id
     )
     select id, exists (select 1 from noted) as noted from held`,
 };
@@ -129,6 +131,8 @@ const toJson = (intents: Intent[]): string =>
     })),
   );
 
+const valuesOf = (intents: Intent[]): unknown[] => [toJson(intents), ...boundsOf(intents.map(({ lease }) => lease.id))];
+
 /**
  * Submit once: the intent is committed before the paid call, the upstream's id before the first poll. Raw SQL because the
  * concurrency count, the fence (`attempt`) and the write must be one statement.
@@ -151,7 +155,7 @@ export class RecordSubmit {
   }
 
   private async flushIntents(intents: Intent[]): Promise<SubmitIntent[]> {
-    const noted = await this.sql.run<LeaseRef>(INTENTS, [toJson(intents)]);
+    const noted = await this.sql.run<LeaseRef>(INTENTS, valuesOf(intents));
     const attempts = new Map(noted.map(({ id, attempt }) => [id, attempt]));
     // A late claim of a task may be in the batch beside the claim that holds it.
     return intents.map(({ lease }) => (attempts.get(lease.id) === lease.attempt ? 'committed' : 'lost'));
@@ -161,7 +165,7 @@ export class RecordSubmit {
     const { provider, url, credential, concurrency } = intent.submission;
     const [held] = await this.sql.transaction(async (tx) => {
       await tx.query({ ...GATE, values: [`provider ${provider} ${url} ${credential}`] });
-      const values = [toJson([intent]), provider, credential, url, concurrency];
+      const values = [...valuesOf([intent]), provider, credential, url, concurrency];
       return (await tx.query<{ noted: boolean }>({ ...LIMITED_INTENT, values })).rows;
     });
     if (!held) return 'lost';

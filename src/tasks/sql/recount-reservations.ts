@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import type { EntityManager } from 'typeorm';
 import { inMonthOf } from '../../auth/budgets/budget-columns.ts';
 
@@ -8,7 +9,7 @@ const COUNT_UNFINISHED = `
     select id from tasks where api_key_id = $1 and status in ('queued', 'running') and budget_day is null
     order by id for update
   ) held
-  where t.id = held.id`;
+  where ${hasIdOf('held.id')}`;
 
 /**
  * Cancelled tasks whose provider may still confirm that the job never ran: those that no sum contains, so minutes of
@@ -21,7 +22,7 @@ const COUNT_CORRECTABLE = `
     where l.api_key_id = $1 and not l.rolled_up and l.basis in ('assumed', 'unpriced') and budget_day is null
     order by id for update of tasks
   ) held
-  where t.id = held.id`;
+  where ${hasIdOf('held.id')}`;
 
 /**
  * Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
-import { hidden, lockedById } from '../../platform/database/planner.ts';
+import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { withMoments } from './add-moments.ts';
 import type { LeaseRef } from '../queue/lease.ts';
@@ -10,14 +10,16 @@ const HELD = `
     wanted as (
       select * from unnest($1::text[], $2::int[]) as w(id, attempt)
     ), held as (
-      select t.id from ${lockedById('tasks', `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
+      select t.id from ${lockedTasks(3, `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
     )`;
+
+const HAS_ID = `${hasIdOf('held.id')} and ${within(3)}`;
 
 const RENEW: Statement = {
   name: 'tasks.renew_leases',
   text: `
     with ${HELD}
-    update tasks t set lease_until = now() + make_interval(secs => $3) from held where t.id = held.id
+    update tasks t set lease_until = now() + make_interval(secs => $5) from held where ${HAS_ID}
     returning t.id`,
 };
 
@@ -33,10 +35,10 @@ const RELEASE: Statement = {
   text: `
     with ${HELD}
     update tasks t set losses = t.losses - 1, worker_id = null,
-           timeline = case when $4::jsonb is null then t.timeline else ${withMoments('t.timeline', '$4::jsonb')} end,
-           lease_until = case when $3::float8 = 0 then ${RELEASED} - interval '1 day'
-                              else coalesce(now() + make_interval(secs => $3::float8), t.lease_until) end
-    from held where t.id = held.id
+           timeline = case when $6::jsonb is null then t.timeline else ${withMoments('t.timeline', '$6::jsonb')} end,
+           lease_until = case when $5::float8 = 0 then ${RELEASED} - interval '1 day'
+                              else coalesce(now() + make_interval(secs => $5::float8), t.lease_until) end
+    from held where ${HAS_ID}
     returning t.id`,
 };
 
@@ -65,7 +67,7 @@ export class RenewLeases {
   }
 }
 
-const columns = (leases: LeaseRef[]): [string[], number[]] => [
-  leases.map(({ id }) => id),
-  leases.map(({ attempt }) => attempt),
-];
+function columns(leases: LeaseRef[]): unknown[] {
+  const ids = leases.map(({ id }) => id);
+  return [ids, leases.map(({ attempt }) => attempt), ...boundsOf(ids)];
+}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { hidden, lockedById } from '../../platform/database/planner.ts';
+import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
 import { RELEASED } from './renew-leases.ts';
@@ -18,12 +18,12 @@ const TAKE: Statement = {
       select unnest($1::text[]) as id
     ), held as (
       select t.id
-      from ${lockedById('tasks', `${hidden('t.status')} = 'running' and coalesce(t.lease_until, '-infinity') >= ${RELEASED}`)}
+      from ${lockedTasks(2, `${hidden('t.status')} = 'running' and coalesce(t.lease_until, '-infinity') >= ${RELEASED}`)}
     )
     update tasks t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
         lease_until = ${RELEASED} - interval '1 day'
-    from held where t.id = held.id
+    from held where ${hasIdOf('held.id')} and ${within(2)}
     returning ${SHOWN_COLUMNS.replace(/\w+/g, 't.$&')}`,
 };
 
@@ -34,6 +34,6 @@ export class TakeLeases {
 
   /** Takes running tasks away from their workers. @returns those that were running */
   take(ids: string[]): Promise<ShownTask[]> {
-    return this.sql.run<ShownTask>(TAKE, [ids]);
+    return this.sql.run<ShownTask>(TAKE, [ids, ...boundsOf(ids)]);
   }
 }

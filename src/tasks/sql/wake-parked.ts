@@ -1,3 +1,4 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
@@ -26,7 +27,7 @@ const WAKE: Statement = {
         limit free.places - (turns.id is not null)::int for update skip locked) t
     )
     update tasks t set parked = false, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
-    from (select id from turns union all select id from next) n where t.id = n.id returning t.id`,
+    from (select id from turns union all select id from next) n where ${hasIdOf('n.id')} returning t.id`,
 };
 
 /**
