@@ -122,7 +122,7 @@ describe('GET /v1/tasks', () => {
     const other = await startApp({ ROLE: 'api', DATA_DIR: service.env.DATA_DIR as string }, service.database);
     const elsewhere = new Api(other.baseUrl, key);
     try {
-      const film = (await tenant.create({ model: 'seedance-2', prompt: 'A river', duration: 4 })).body.task_id;
+      const film = (await tenant.create({ model: 'seedance-2', prompt: 'A river', duration: 10 })).body.task_id;
       const hang = (await tenant.create(aHang)).body.task_id;
       const seen = new Set<string>();
       const sequenceOf = async (id: string) =>
