@@ -8,6 +8,20 @@ import { eventually } from '../support/wait.ts';
 
 const WITH_KEY = (key: string) => ({ 'idempotency-key': key });
 
+const newTaskOf = (apiKeyId: string, change: Partial<NewTask> = {}): NewTask => ({
+  id: newTaskId(),
+  api_key_id: apiKeyId,
+  kind: 'image',
+  model: 'gpt-image-2',
+  input: { prompt: '#hang' },
+  metadata: {},
+  created_at: Date.now(),
+  expires_at: Date.now() + 3_600_000,
+  deadline_s: 600,
+  limits: { maxQueued: 0, maxRunning: 0, weight: 10 },
+  ...change,
+});
+
 describe('creations that share a statement', () => {
   let service: TestApp;
   let other: Client;
@@ -150,19 +164,7 @@ describe('creations that share a statement', () => {
       { api_key_id: string },
     ];
     const creates = service.app.get(CreateTasks);
-    const aTask = (change: Partial<NewTask> = {}): NewTask => ({
-      id: newTaskId(),
-      api_key_id: apiKeyId,
-      kind: 'image',
-      model: 'gpt-image-2',
-      input: { prompt: '#hang' },
-      metadata: {},
-      created_at: Date.now(),
-      expires_at: Date.now() + 3_600_000,
-      deadline_s: 600,
-      limits: { maxQueued: 0, maxRunning: 0, weight: 10 },
-      ...change,
-    });
+    const aTask = (change: Partial<NewTask> = {}) => newTaskOf(apiKeyId, change);
     const rows = [
       aTask(),
       aTask({ metadata: { nul: '\u0000' } }),
@@ -180,19 +182,9 @@ describe('creations that share a statement', () => {
   it('belong each to its own API key, and are counted there', async () => {
     const creates = service.app.get(CreateTasks);
     const owners = ['key_one', 'key_two', 'key_one', 'key_three', 'key_two', 'key_one'];
-    const rows = owners.map((api_key_id) => ({
-      id: newTaskId(),
-      api_key_id,
-      kind: 'image' as const,
-      model: 'gpt-image-2',
-      input: { prompt: '#hang' },
-      metadata: {},
-      created_at: Date.now(),
-      expires_at: Date.now() + 3_600_000,
-      deadline_s: 600,
-      // The third task of the first key is over its limit.
-      limits: { maxQueued: api_key_id === 'key_one' ? 2 : 0, maxRunning: 0, weight: 10 },
-    }));
+    // The third task of the first key is over its limit.
+    const limitsOf = (owner: string) => ({ maxQueued: owner === 'key_one' ? 2 : 0, maxRunning: 0, weight: 10 });
+    const rows = owners.map((owner) => newTaskOf(owner, { limits: limitsOf(owner) }));
     const outcomes = await Promise.allSettled(rows.map((row) => creates.create(row)));
     expect(outcomes.map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected']);
     const made = await other.query<{ id: string; api_key_id: string; priority: number }>(

@@ -48,7 +48,7 @@ describe('a query that is sent again', () => {
     expect((await operations('ok')) - countedBefore).toBe(1);
   });
 
-  it('reads anew', async () => {
+  it('reads the task again', async () => {
     const { body } = await service.api.create(aHang);
     expect((await ask(body.task_id)).text).not.toContain('FAILED');
     await service.api.cancel(body.task_id);

@@ -38,6 +38,14 @@ describe('pages of tasks', () => {
 
   const pageOf = async (api: Api, query: string) => (await api.get<Page>(`/v1/tasks?${query}`)).body;
   const idsOf = ({ data }: Page) => data.map(({ task_id }) => task_id);
+  /** Acts between the statement of a page and the one that reads its tasks. */
+  function insteadOfReads(
+    act: (wanted: string[], real: ReadTasks['findVersions']) => ReturnType<ReadTasks['findVersions']>,
+  ) {
+    const reads = service.app.get(ReadTasks);
+    const real = reads.findVersions.bind(reads);
+    jest.spyOn(reads, 'findVersions').mockImplementation((wanted) => act(wanted, real));
+  }
   const tenant = async () => new Api(service.baseUrl, (await anotherKey(service.api)).key);
 
   it('are the same when many that differ are asked at once, of several keys', async () => {
@@ -81,10 +89,8 @@ describe('pages of tasks', () => {
     const api = await tenant();
     const ids: string[] = [];
     for (let at = 0; at < 4; at += 1) ids.push((await api.create(aHang)).body.task_id);
-    const reads = service.app.get(ReadTasks);
-    const real = reads.findVersions.bind(reads);
     let started = false;
-    jest.spyOn(reads, 'findVersions').mockImplementation(async (wanted) => {
+    insteadOfReads(async (wanted, real) => {
       if (!started) {
         started = true;
         await database.query(`update tasks set status = 'running' where id = any($1)`, [ids.slice(0, 2)]);
@@ -101,10 +107,8 @@ describe('pages of tasks', () => {
     const api = await tenant();
     const ids: string[] = [];
     for (let at = 0; at < 3; at += 1) ids.push((await api.create(aHang)).body.task_id);
-    const reads = service.app.get(ReadTasks);
-    const real = reads.findVersions.bind(reads);
     let changes = 0;
-    jest.spyOn(reads, 'findVersions').mockImplementation(async (wanted) => {
+    insteadOfReads(async (wanted, real) => {
       if (!wanted.includes(ids[1]!)) return real(wanted);
       changes += 1;
       await database.query(`update tasks set status = 'running' where id = $1`, [ids[1]]);
@@ -122,10 +126,8 @@ describe('pages of tasks', () => {
     const api = await tenant();
     const ids: string[] = [];
     for (let at = 0; at < 6; at += 1) ids.push((await api.create(aHang)).body.task_id);
-    const reads = service.app.get(ReadTasks);
-    const real = reads.findVersions.bind(reads);
     const changed: string[] = [];
-    jest.spyOn(reads, 'findVersions').mockImplementation(async (wanted) => {
+    insteadOfReads(async (wanted, real) => {
       if (changed.length < 4) {
         changed.push(...wanted);
         await database.query(`update tasks set status = 'running' where id = any($1)`, [wanted]);
@@ -141,10 +143,8 @@ describe('pages of tasks', () => {
   it('are not read again for a change after which their tasks still match', async () => {
     const api = await tenant();
     const { task_id: id } = (await api.create(aHang)).body;
-    const reads = service.app.get(ReadTasks);
-    const real = reads.findVersions.bind(reads);
     let read = 0;
-    jest.spyOn(reads, 'findVersions').mockImplementation(async (wanted) => {
+    insteadOfReads(async (wanted, real) => {
       read += 1;
       await database.query(`update tasks set progress = 7 where id = any($1)`, [wanted]);
       return real(wanted);

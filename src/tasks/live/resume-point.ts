@@ -3,7 +3,7 @@ import type { ShownTask } from '../task.entity.ts';
 
 /**
  * Of the writes that follow in the transaction of an end, and of its commit: waits for an endpoint, for the counters of the API
- * key and for its budget, of twice 1.2 s each, and some more.
+ * key and for its budget, of twice 1.2 s each, and some more. Those for the counters of several keys in one batch of ends may add up to more.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**

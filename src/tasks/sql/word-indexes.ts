@@ -43,7 +43,7 @@ export interface IndexedPartition {
   from: string;
   /** More than its largest id. */
   to: string;
-  /** Of the index of all its words; undefined: there is none. */
+  /** Whether the index of the words of the whole partition is complete; undefined: there is no such index. */
   isValid: boolean | undefined;
   /** Those with an index of their own, oldest first. */
   stretches: IndexedStretch[];
