@@ -54,7 +54,7 @@ if (!isKnown(base)) {
 type Measure = () => Promise<number>;
 type Measures = Record<string, Measure>;
 
-/** What a folder runs as `npm start`; builds before the bundle run their modules. */
+/** What a folder runs as `npm start`: builds until 0.1.0 may have a bundle. */
 function programOf(folder: string): string {
   const bundle = join(folder, 'dist/bundle/main.js');
   return existsSync(bundle) ? bundle : join(folder, 'dist/main.js');

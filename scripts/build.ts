@@ -1,100 +1,103 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { CURRENT, type Part, PARTS, ROOT, stateOfInputs, textOf } from './build-parts.ts';
 
 /**
- * Builds the service, its dashboard, its client and what its reference page needs side by side. A part is skipped when
- * nothing that it is made from has changed.
+ * Builds the service, its dashboard, its client and what its reference page needs side by side. A part is skipped if
+ * nothing that it is made from has changed since its stamp was written.
  */
 
-const APP = `${ROOT}dist/dashboard/app`;
+const ROOT = dirname(import.meta.dirname);
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
-const state = stateOfInputs(); // first: what is written while it builds is built the next time
-await Promise.all([
-  unlessCurrent(PARTS.service, async () => {
-    await run('nest', ['build']);
-    await chmod(`${ROOT}dist/cli/darkroom.js`, 0o755); // a command of the package
-    const { bundleProgram } = await import('./bundle.ts');
-    await bundleProgram(`${ROOT}dist/`);
-  }),
-  unlessCurrent(PARTS.app, buildApp),
-  unlessCurrent(PARTS.client, async () => {
-    await import('./pack-client.ts');
-  }),
-  unlessCurrent(PARTS.reference, async () => {
-    const { buildReference } = await import('./build-reference.ts');
-    await buildReference(ROOT);
-  }),
-]);
-if (textOf(CURRENT) !== state) keepState();
+interface Part {
+  /** Files and folders that it is made from. */
+  inputs: string[];
+  /** Globs of what is left out of these folders. */
+  exclude?: string[];
+  build: () => Promise<void>;
+}
 
-function keepState(): void {
-  try {
-    writeFileSync(CURRENT, state);
-  } catch {
-    // The folder of another user cannot be written: each start compares the contents.
-  }
+const PARTS: Record<string, Part> = {
+  service: {
+    inputs: ['src', '.swcrc', 'nest-cli.json', 'package-lock.json'],
+    exclude: ['src/dashboard/app/**'],
+    build: async () => {
+      await run('@nestjs/cli', 'nest', 'build');
+      await chmod(join(ROOT, 'dist/cli/darkroom.js'), 0o755); // a command of the package
+    },
+  },
+  app: { inputs: ['src/dashboard/app', 'schema.graphql', 'package-lock.json'], build: buildApp },
+  client: {
+    inputs: ['src/client', 'scripts/pack-client.ts', 'package.json'],
+    build: async () => {
+      await import('./pack-client.ts');
+    },
+  },
+  reference: {
+    inputs: ['docs', 'scripts/build-reference.ts', 'package-lock.json'],
+    build: async () => {
+      const { buildReference } = await import('./build-reference.ts');
+      await buildReference(ROOT);
+    },
+  },
+};
+
+await Promise.all(
+  Object.entries(PARTS).map(async ([name, { inputs, exclude = [], build }]) => {
+    const stamp = join(ROOT, `dist/${name}.stamp`);
+    if (lastChange(inputs, exclude) < (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)) return;
+    rmSync(stamp, { force: true });
+    const begun = new Date(); // what is written while it builds is built the next time
+    await build();
+    // Last, so that an interrupted build is done again.
+    writeFileSync(stamp, '');
+    utimesSync(stamp, begun, begun);
+  }),
+);
+
+/** Of the files and of the folders, which change when a file is added or removed. Milliseconds since 1970. */
+function lastChange(inputs: string[], exclude: string[]): number {
+  const inside = globSync(
+    inputs.map((path) => `${path}/**`),
+    { cwd: ROOT, exclude },
+  );
+  // Not the time of modification, which some programs set to a time in the past.
+  return Math.max(...[...inputs, ...inside].map((path) => statSync(join(ROOT, path)).ctimeMs));
 }
 
 async function buildApp(): Promise<void> {
-  await run('vite', ['build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn']);
-  await Promise.all(
-    globSync('**/*', { cwd: APP })
-      .filter((path) => COMPRESSED.has(extname(path)))
-      .map(compress),
-  );
-}
-
-async function unlessCurrent(part: Part, build: () => Promise<void>): Promise<void> {
-  const stamp = ROOT + part.stamp;
-  const hash = hashOf(part);
-  if (hash === textOf(stamp)) return;
-  rmSync(stamp, { force: true });
-  await build();
-  // Last, so that an interrupted build is done again.
-  writeFileSync(stamp, hash);
-}
-
-function run(program: string, args: string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [binary(program), ...args], { cwd: ROOT, stdio: 'inherit' });
-    child.on('error', reject);
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} ended with ${code}.`))));
-  });
-}
-
-/** The script behind a command of npm. It runs under this Node, not under the one that PATH finds. */
-function binary(program: string): string {
-  const folder = { nest: '@nestjs/cli', vite: 'vite' }[program] ?? program;
-  const { bin } = JSON.parse(readFileSync(`${ROOT}node_modules/${folder}/package.json`, 'utf8')) as {
-    bin: Record<string, string>;
-  };
-  return `${ROOT}node_modules/${folder}/${bin[program]}`;
-}
-
-function hashOf({ inputs, exclude }: Part): string {
-  const hash = createHash('sha256');
-  for (const path of globSync(inputs, { cwd: ROOT, withFileTypes: true, exclude })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.d.ts'))
-    .map((entry) => `${entry.parentPath}/${entry.name}`)
-    .toSorted()) {
-    hash.update(path.slice(ROOT.length)).update(readFileSync(path));
-  }
-  return hash.digest('hex');
+  await run('vite', 'vite', 'build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn');
+  const app = join(ROOT, 'dist/dashboard/app');
+  const paths = globSync('**/*', { cwd: app }).filter((path) => COMPRESSED.has(extname(path)));
+  await Promise.all(paths.map((path) => compress(join(app, path))));
 }
 
 async function compress(path: string): Promise<void> {
-  const bytes = await readFile(`${APP}/${path}`);
+  const bytes = await readFile(path);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   const [br, gz] = await Promise.all([
     promisify(brotliCompress)(bytes, { params }),
     promisify(gzip)(bytes, { level: 9 }),
   ]);
-  await Promise.all([writeFile(`${APP}/${path}.br`, br), writeFile(`${APP}/${path}.gz`, gz)]);
+  await Promise.all([writeFile(`${path}.br`, br), writeFile(`${path}.gz`, gz)]);
+}
+
+/** Runs a command of a package under this Node, not under the one that PATH finds. */
+async function run(packageName: string, command: string, ...args: string[]): Promise<void> {
+  const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
+  const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: Record<string, string> };
+  const script = join(dirname(manifest), bin[command]!);
+  const child = spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => child.kill(signal));
+  await new Promise<void>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) =>
+      code === 0 ? resolve() : reject(new Error(`${command} ended with ${code ?? signal}.`)),
+    );
+  });
 }

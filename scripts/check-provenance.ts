@@ -86,7 +86,6 @@ async function main(): Promise<void> {
   for (const mode of ['metadata', 'c2pa']) {
     const paths = { C2PA_CERT: join(folder, 'cert.pem'), C2PA_KEY: join(folder, 'key.pem') };
     const provenance = new Provenance(loadConfig({ PROVENANCE: mode, ...paths }), new Metrics());
-    await provenance.onModuleInit();
     for (const [name, contentType, bytes] of await originals()) {
       const [original, path] = [join(folder, name), join(folder, `${mode}-${name}`)];
       writeFileSync(original, bytes);

@@ -1,8 +1,6 @@
-import { exitWhenIdle } from './exit-when-idle.ts';
 import { serveHangups } from './hangup.ts';
 import { collectGarbageWhenIdle } from './platform/collect-garbage.ts';
 import type { Config } from './platform/config.ts';
-import type { OpenDatabase } from './platform/database/open-database.ts';
 import type { Environment } from './platform/environment.ts';
 import { logProcess } from './platform/logging/log-process.ts';
 import { reloadLogLevels } from './platform/logging/reload-levels.ts';
@@ -14,13 +12,15 @@ import { welcome } from './welcome.ts';
  * npm passes its signal on, so `npm start` gets each one twice.
  */
 const SAME_SIGNAL_MS = 1_000;
+/** A stopped process ends with its last handle, or after this time. */
+const EXIT_TIMEOUT_MS = 3_000;
 
 /**
  * Starts the service, says that it is ready, and stops it at a signal.
  * @throws Error with a message for the operator
  */
-export async function serve(config: Config, environment: Environment, database?: Promise<OpenDatabase>): Promise<void> {
-  const service = await startService(config, database);
+export async function serve(config: Config, environment: Environment): Promise<void> {
+  const service = await startService(config);
   collectGarbageWhenIdle();
   process.stdout.write(welcome(config, service.firstKey));
   logProcess();
@@ -29,7 +29,7 @@ export async function serve(config: Config, environment: Environment, database?:
   const stop = (): void => {
     if (stoppedAt === null) {
       stoppedAt = performance.now();
-      void service.stop().finally(exitWhenIdle);
+      void service.stop().finally(() => setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref());
     } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1);
   };
   const reload = (): void => {

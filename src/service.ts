@@ -86,34 +86,16 @@ async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url
   if (databaseDirectUrl) await assertPooler(url);
 }
 
-async function loadSecrets(config: Config): Promise<Secrets> {
-  await refuseUnsupported(config);
-  await traces.start(config);
-  return new Secrets(await loadSecretKeys(config));
-}
-
-/** A database that is opening already is left again if the secrets cannot be loaded. */
-async function openBoth(
-  config: Config,
-  opening: Promise<OpenDatabase> | undefined,
-): Promise<{ secrets: Secrets; database: OpenDatabase }> {
-  const [loaded, opened] = await Promise.allSettled([loadSecrets(config), opening]);
-  if (opened.status === 'rejected') throw opened.reason;
-  if (loaded.status === 'rejected') {
-    await opened.value?.leave();
-    throw loaded.reason;
-  }
-  return { secrets: loaded.value, database: opened.value ?? (await openDatabase(config)) };
-}
-
 /**
  * Migrates the database, creates the modules and the first API key, then listens. If a step fails, stops what the earlier
  * steps started.
- * @param opening the database, if it is opening already; it is left if the service cannot start
  * @throws Error with a message for the operator
  */
-export async function startService(config: Config, opening?: Promise<OpenDatabase>): Promise<Service> {
-  const { secrets, database } = await openBoth(config, opening);
+export async function startService(config: Config): Promise<Service> {
+  await refuseUnsupported(config);
+  await traces.start(config);
+  const secrets = new Secrets(await loadSecretKeys(config));
+  const database = await openDatabase(config);
   let dataSource: DataSource | undefined;
   try {
     await prepareDatabase(config, database.url);

@@ -1,5 +1,36 @@
 #!/usr/bin/env node
-/** The command of the package. It is in the bundle with the service, so that an installation needs no package that the bundle holds. */
+/**
+ * The command of the package. Some packages of the commands need a newer Node than the one that may run this file, so
+ * nothing is imported before its version is known.
+ */
+import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 
-createRequire(import.meta.url)('../bundle/darkroom.cjs');
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+/** The Node that npm installs beside the package on common systems; null on others. */
+function installedNode(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`);
+  } catch {
+    return null;
+  }
+}
+
+function runWith(node: string): void {
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code) => (process.exitCode = code ?? 1));
+}
+
+if (major > 22 || (major === 22 && minor >= 19)) await import('./run-darkroom.ts');
+else {
+  const node = installedNode();
+  if (node !== null) runWith(node);
+  else {
+    process.stderr.write(
+      `error: darkroom needs Node 22.19 or newer, and this is ${process.versions.node}: install a newer Node.\n`,
+    );
+    process.exitCode = 1;
+  }
+}

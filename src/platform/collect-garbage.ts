@@ -6,9 +6,6 @@ import { runInNewContext } from 'node:vm';
 const IDLE_UTILIZATION = 0.2;
 const IDLE_MS = 3_000;
 
-/** After so many collections without a call V8 drops the code of a function. */
-const DEFAULT_OLD_AGE = 6;
-
 /**
  * Collects all garbage once, when the process is idle for the first time: what was read and compiled leaves 60 of 250 MB
  * behind, which V8 would keep for as long as the process is idle. A collection takes up to a quarter of a second, in which no
@@ -31,10 +28,5 @@ function collectGarbage(): void {
   setFlagsFromString('--expose-gc'); // only for contexts made from now on
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   setFlagsFromString('--no-expose-gc');
-  // Drops code that only the start has called, which is compiled again if it is needed. V8 keeps machine code unless the second flag is set.
-  setFlagsFromString('--bytecode-old-age=1');
-  setFlagsFromString('--flush-baseline-code');
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  setFlagsFromString('--no-flush-baseline-code');
-  setFlagsFromString(`--bytecode-old-age=${DEFAULT_OLD_AGE}`);
 }

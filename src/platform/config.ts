@@ -50,6 +50,13 @@ export class ConfigError extends Error {
  * @throws ConfigError with all faults at once; it never repeats the value of a secret
  */
 export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
+  const { config, faults } = readConfig(given);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** As `loadConfig`, but for a caller that adds faults of its own. A setting with a fault has its default. */
+export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: string[] } {
   const faults: string[] = [];
   const env = withFiles(given, VARIABLES, faults);
   const settings = readAll(SETTINGS, env, faults);
@@ -91,11 +98,9 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
     settings.fileDelivery === 'proxy' || settings.storageUrl !== null,
     'FILE_DELIVERY=redirect requires STORAGE_URL: files on disk have no other server',
   );
-  if (faults.length > 0) throw new ConfigError(faults);
-
   const { host, port, dataDir, publicUrl, graphqlIntrospection } = settings;
   const isProduction = env.NODE_ENV === 'production';
-  return Object.freeze({
+  const config = Object.freeze({
     ...settings,
     dataDir: resolve(dataDir),
     publicUrl: (publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, ''),
@@ -104,6 +109,7 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
     credentials,
     secretOf: (variable: string) => fromFile(given, variable) ?? textOf(given, variable) ?? null,
   });
+  return { config, faults };
 }
 
 /** For a command that needs nothing else: the rest of the configuration may not be there yet. @throws ConfigError */

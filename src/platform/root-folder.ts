@@ -1,8 +1,4 @@
-import { findPackageJSON } from 'node:module';
-import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-/**
- * The folder of package.json, with a slash at its end: the same from the sources, from the built modules and from their
- * bundle.
- */
-export const ROOT_FOLDER = `${dirname(findPackageJSON(import.meta.url)!)}/`;
+/** The folder of package.json, with a slash at its end. `src` and `dist` lie equally deep in it. */
+export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { hostsOf } from './database/servers/hosts.ts';
@@ -92,9 +93,24 @@ export function address(read: (text: string) => unknown) {
 /** One server or several, see database/servers/hosts.ts. */
 export function databaseUrl() {
   return address((text) => {
-    if (hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) return;
-    throw new Error('must be an address starting with postgres:// or postgresql://');
+    if (!hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) {
+      throw new Error('must be an address starting with postgres:// or postgresql://');
+    }
+    const parameters = new URLSearchParams(text.split('?')[1]);
+    for (const name of CERTIFICATE_FILES) if (parameters.has(name)) assertReadable(parameters.get(name)!, name);
   });
+}
+
+/** Parameters of a database URL that name files. */
+const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+function assertReadable(path: string, parameter: string): void {
+  try {
+    readFileSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`names a file in ${parameter} that cannot be read (${code})`, { cause: error });
+  }
 }
 
 /** @param shape in words: "32 bytes in hex"; the message does not repeat the value */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
+import { ROOT_FOLDER } from './root-folder.ts';
 
 /** The version of this program, from package.json. */
-export const { version: VERSION } = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')) as {
+export const { version: VERSION } = JSON.parse(readFileSync(`${ROOT_FOLDER}package.json`, 'utf8')) as {
   version: string;
 };

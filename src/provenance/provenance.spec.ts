@@ -8,6 +8,7 @@ import { makeSigningCredential } from '../../test/support/servers/certificate.ts
 import { film } from '../../test/support/stubs/media.ts';
 import { loadConfig } from '../platform/config.ts';
 import { Metrics } from '../platform/metrics.ts';
+import { checkCredential } from './c2pa/check-credential.ts';
 import { Provenance } from './provenance.ts';
 
 const MADE_BY = { model: 'gpt-image-2', taskId: 'task_01jd8e5t9kf3qs7m2v4xw6yzab' };
@@ -303,7 +304,6 @@ describe('PROVENANCE=c2pa', () => {
     ['MP4', 'video/mp4', () => film(64, 48, 2)],
   ])('signs a %s over its XMP, in memory and on disk', async (name, contentType, make) => {
     const provenance = provenanceWith(await signing());
-    await provenance.onModuleInit();
     const original = await make();
     const path = join(folder, `signed-${name}`);
     await writeFile(path, original);
@@ -335,7 +335,7 @@ describe('PROVENANCE=c2pa', () => {
     await expect(startWith({ PROVENANCE: 'c2pa' })).rejects.toThrow('C2PA_CERT and C2PA_KEY are required');
   });
 
-  const startWith = async (settings: Record<string, string>) => provenanceWith(settings).onModuleInit();
+  const startWith = async (settings: Record<string, string>) => checkCredential(loadConfig(settings));
 });
 
 let credentials = 0;

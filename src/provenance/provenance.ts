@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { open, rm } from 'node:fs/promises';
 import { Counter } from 'prom-client';
 import { Config } from '../platform/config.ts';
@@ -35,7 +35,7 @@ export interface Output extends MadeBy {
  * task: a file that cannot be marked is stored as the provider made it.
  */
 @Injectable()
-export class Provenance implements OnModuleInit, OnModuleDestroy {
+export class Provenance implements OnModuleDestroy {
   private readonly logger = new Logger('provenance');
   private readonly signer: C2paSigner | null;
   private readonly marked: Counter<'mark'>;
@@ -52,11 +52,6 @@ export class Provenance implements OnModuleInit, OnModuleDestroy {
       labelNames: ['mark'],
       registers: [metrics.registry],
     });
-  }
-
-  /** @throws ConfigError when readers would not accept the signatures */
-  async onModuleInit(): Promise<void> {
-    await this.signer?.check();
   }
 
   async onModuleDestroy(): Promise<void> {

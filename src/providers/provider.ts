@@ -147,11 +147,6 @@ export interface Provider {
   /** It makes no paid call. If the operator gives it a price, to rehearse costs, the worker records each run as one. */
   readonly isFree?: true;
   /**
-   * Checks a binding at service start: can the adapter use this upstream model name?
-   * @throws Error with a message for the operator
-   */
-  check?(upstreamModel: string, modelId: string): void;
-  /**
    * Checks a request and translates it into the upstream's terms. Sends nothing. Call it through `prepareRequest`.
    * @throws UnsupportedRequest when the provider cannot express a value: the next binding is tried
    */

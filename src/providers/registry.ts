@@ -2,11 +2,11 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { MODELS } from '../models/catalog.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import type { ModelPricingView } from '../models/model-pricing.view.ts';
-import { Config, ConfigError } from '../platform/config.ts';
+import { Config } from '../platform/config.ts';
 import type { FixedPrice } from '../tasks/usage/task-usage.ts';
 import { UsageTerms } from '../tasks/usage/usage-terms.ts';
 import { type Binding, defaultBindings, type ProviderName } from './bindings/binding.ts';
-import { type BindingsFile, NO_FILE, readBindingsFile } from './bindings/bindings-file.ts';
+import { type BindingsFile, readBindings } from './bindings/bindings-file.ts';
 import { priceList } from './bindings/price-list.ts';
 import { type PricedRequest, priceOf } from './bindings/price.ts';
 import { Circuit } from './circuit.ts';
@@ -72,12 +72,10 @@ export class ProviderRegistry implements OnModuleInit {
       comfyui: new ComfyuiProvider(),
       sandbox,
     };
-    this.file = config.providersFile ? readBindingsFile(config.providersFile, config.credentials) : NO_FILE;
+    this.file = readBindings(config);
   }
 
-  /** @throws ConfigError when a binding cannot work */
   onModuleInit(): void {
-    this.check();
     this.terms.currency = this.file.currency;
     const firstUsable = (modelId: string) =>
       this.bindingsOf(modelId).find(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
@@ -122,20 +120,6 @@ export class ProviderRegistry implements OnModuleInit {
 
   watchCircuits(watcher: CircuitWatcher): void {
     this.circuitWatcher = watcher;
-  }
-
-  private check(): void {
-    const faults: string[] = [];
-    for (const { id } of MODELS) {
-      for (const { name, provider, upstream } of this.bindingsOf(id)) {
-        try {
-          provider.check?.(upstream.model, id);
-        } catch (error) {
-          faults.push(`${id} cannot be served by ${name} "${upstream.model}": ${(error as Error).message}`);
-        }
-      }
-    }
-    if (faults.length > 0) throw new ConfigError(faults);
   }
 
   private makeReady(binding: Binding): ReadyBinding {

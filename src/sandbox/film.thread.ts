@@ -11,18 +11,13 @@ const { order, stop, board } = workerData as HelperCall;
 const control = new RenderControl(stop, () => undefined);
 const send = (message: HelperMessage, transfer: ArrayBuffer[] = []) => parentPort?.postMessage(message, transfer);
 
-/** The bundle is CommonJS, which has no await at the top. */
-async function help(): Promise<void> {
-  try {
-    const work = { order, painter: await preparePainter(order), board: new PieceBoard(board), control };
-    await encodePieces(work, ({ index }, frames) => {
-      const buffers = frames.map(({ bytes }) => bytes.buffer as ArrayBuffer);
-      send({ type: 'piece', index, frames }, buffers);
-    });
-  } catch (error) {
-    if (!(error instanceof RenderStopped)) throw error;
-    send({ type: 'stopped' });
-  }
+try {
+  const work = { order, painter: await preparePainter(order), board: new PieceBoard(board), control };
+  await encodePieces(work, ({ index }, frames) => {
+    const buffers = frames.map(({ bytes }) => bytes.buffer as ArrayBuffer);
+    send({ type: 'piece', index, frames }, buffers);
+  });
+} catch (error) {
+  if (!(error instanceof RenderStopped)) throw error;
+  send({ type: 'stopped' });
 }
-
-void help();

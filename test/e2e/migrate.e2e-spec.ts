@@ -10,7 +10,7 @@ import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { spawnService } from '../support/process.ts';
 
-const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
 describe('migrate', () => {
   let database: TestDatabase;

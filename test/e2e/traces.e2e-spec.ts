@@ -9,7 +9,7 @@ import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import type { ExportedSpan } from '../support/otlp.ts';
-import { MODULES_MAIN, type ServiceProcess, spawnService } from '../support/process.ts';
+import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Collector } from '../support/servers/collector.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
@@ -308,14 +308,14 @@ it('loads no package of OpenTelemetry but its API while traces are off', async (
   const database = await cloneDatabase();
   const hook = new URL('../support/faults/without-otel.mjs', import.meta.url).href;
   const { env } = await testEnv(database.url, { NODE_OPTIONS: `--import=${hook}` });
-  const service = await spawnService(env, MODULES_MAIN);
+  const service = await spawnService(env);
   try {
     const { body } = await service.api.create({ model: 'gpt-image-2', prompt: 'A cat' });
     expect((await service.api.untilFinal(body.task_id)).status).toBe('succeeded');
   } finally {
     await service.kill('SIGTERM');
   }
-  const on = spawnService({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, MODULES_MAIN);
+  const on = spawnService({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   await expect(on).rejects.toThrow('must not be loaded'); // so the hook does see what is loaded
   await database.drop();
 });

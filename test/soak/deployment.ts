@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Api } from '../support/clients/api.ts';
 import { freePort } from '../support/free-port.ts';
 
-const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const START_MS = 120_000;
 const MAX_FAILED_STARTS = 5;

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { rm } from 'node:fs/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { loadConfig } from '../../src/platform/config.ts';
+import { loadCheckedConfig } from '../../src/checked-config.ts';
 import { startService } from '../../src/service.ts';
 import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
@@ -34,10 +34,12 @@ export async function startApp(settings: Record<string, string> = {}, shared?: T
     if (!shared) await database.drop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  const service = await startService(loadConfig(env)).catch(async (error: unknown) => {
-    await cleanUp().catch(() => undefined); // a failed start may keep connections open; the run removes the database later
-    throw error;
-  });
+  const service = await loadCheckedConfig(env)
+    .then((config) => startService(config))
+    .catch(async (error: unknown) => {
+      await cleanUp().catch(() => undefined); // a failed start may keep connections open; the run removes the database later
+      throw error;
+    });
   return {
     app: service.app,
     database,

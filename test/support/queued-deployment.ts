@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { loadConfig } from '../../src/platform/config.ts';
+import { loadCheckedConfig } from '../../src/checked-config.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { startApp, type TestApp } from './app.ts';
 import { aFailure, Api } from './clients/api.ts';
@@ -26,7 +26,7 @@ export class QueuedDeployment {
   /** One place unless the settings say otherwise, so that tasks start one after the other. */
   async work(settings: Record<string, string> = {}): Promise<void> {
     const own = { WORKER_CONCURRENCY: '1', ...settings, ROLE: 'worker', PORT: String(await freePort()) };
-    this.workers.push(await startService(loadConfig({ ...this.service.env, ...own })));
+    this.workers.push(await startService(await loadCheckedConfig({ ...this.service.env, ...own })));
   }
 
   /** Ends every task that is not final, as if it never was. */

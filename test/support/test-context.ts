@@ -21,7 +21,7 @@ export const sharedPidFile = (folder: string): string => join(folder, 'shared.pi
 
 /** Stops the shared process and the database in the folder at once, without keeping their data, and removes the folder. */
 export async function removeTestFolder(folder: string): Promise<void> {
-  await end(pidIn(sharedPidFile(folder)), 'dist/bundle/main.js', 'SIGKILL');
+  await end(pidIn(sharedPidFile(folder)), 'dist/main.js', 'SIGKILL');
   await end(pidIn(join(folder, 'data/postgres/postmaster.pid')), 'postgres', 'SIGQUIT');
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

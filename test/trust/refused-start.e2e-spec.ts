@@ -3,44 +3,62 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
+import { MAIN } from '../support/process.ts';
 import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
-
-const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
 
 describe('a start that is refused', () => {
   let folder: string;
   beforeEach(() => (folder = makeTestFolder()));
   afterEach(() => removeTestFolder(folder));
 
-  it.each<[string, (settings: Record<string, string>) => void]>([
-    [
-      'a faulty PROVIDERS file',
-      (settings) => writeFileSync((settings.PROVIDERS = join(folder, 'providers.yaml')), 'models: [nonsense'),
-    ],
-    [
-      'a workflow that is missing',
-      (settings) => {
-        const binding = '{ provider: comfyui, model: ./none.json, base_url: http://127.0.0.1:9 }';
-        writeFileSync((settings.PROVIDERS = join(folder, 'providers.yaml')), `models:\n  gpt-image-2: [${binding}]`);
-      },
-    ],
-    ['an address that cannot be listened on', (settings) => (settings.HOST = '192.0.2.1')],
-  ])('leaves no embedded PostgreSQL behind: %s', async (_, spoil) => {
-    const settings: Record<string, string> = {
-      DATA_DIR: join(folder, 'data'),
-      PORT: String(await freePort()),
-      LOG_LEVEL: 'silent',
-    };
-    spoil(settings);
+  /** @returns what it has printed, after it has ended with code 1 */
+  async function refusalOf(settings: Record<string, string>): Promise<string> {
     const child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: join(folder, 'data'), ...settings },
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let output = '';
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const [code] = await once(child, 'exit');
-    expect([code, output]).toEqual([1, expect.stringContaining('Darkroom did not start')]);
+    expect(code).toBe(1);
+    return output;
+  }
+
+  function write(name: string, text: string): string {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  it('names every fault of its settings and of the files that they name, and starts no database', async () => {
+    const binding = '{ provider: comfyui, model: ./none.json, base_url: http://127.0.0.1:9 }';
+    const output = await refusalOf({
+      PORT: 'many',
+      OPENAI_API_KEY_FILE: join(folder, 'absent'),
+      PROVIDERS: write('providers.yaml', `models:\n  gpt-image-2: [${binding}]\n  sora-9: []\n`),
+      PROVENANCE: 'c2pa',
+      C2PA_CERT: write('cert.pem', 'nothing'),
+      C2PA_KEY: join(folder, 'key.pem'),
+      DATABASE_DIRECT_URL: `postgres://127.0.0.1:9/none?sslrootcert=${folder}/ca.pem`,
+    });
+    for (const fault of [
+      'PORT must be a number from 0 to 65535',
+      'OPENAI_API_KEY_FILE: ',
+      `${folder}/providers.yaml, line 2: gpt-image-2 cannot be served by ./none.json: ENOENT`,
+      `${folder}/providers.yaml, line 3: unknown model "sora-9"`,
+      'C2PA_CERT: ',
+      'C2PA_KEY: ',
+      'DATABASE_DIRECT_URL names a file in sslrootcert that cannot be read (ENOENT)',
+    ]) {
+      expect(output).toContain(`\n  - ${fault}`);
+    }
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  it('leaves no embedded PostgreSQL behind when the address cannot be listened on', async () => {
+    const output = await refusalOf({ HOST: '192.0.2.1', PORT: String(await freePort()), LOG_LEVEL: 'silent' });
+    expect(output).toContain('Darkroom did not start');
     expect(existsSync(join(folder, 'data/postgres/PG_VERSION'))).toBe(true);
     const pidFile = join(folder, 'data/postgres/postmaster.pid');
     expect(existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toBe(false);

@@ -9,7 +9,7 @@ import { hasPgBouncer, startPgBouncer } from '../support/servers/pgbouncer.ts';
 import { hasRedis, startRedis, startSentinel } from '../support/servers/redis-server.ts';
 import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 
-const MAIN = new URL('../../dist/bundle/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 /** Until then a start must have been refused. */
 const LIMIT_MS = 30_000;
 

@@ -5,12 +5,12 @@ import { freePort } from '../free-port.ts';
 import type { Peer } from './peer.ts';
 import { type Program, type Running, start, stop } from './program.ts';
 
-const BUNDLE = new URL('../../../dist/bundle/main.js', import.meta.url).pathname;
+const MAIN = new URL('../../../dist/main.js', import.meta.url).pathname;
 const API_KEYS = new URL('../../../dist/auth/api-keys/api-key-format.js', import.meta.url).href;
 
 /**
- * Darkroom as `npm start` runs it: the bundle on its embedded PostgreSQL, with durable commits and the same settings of malloc. Only the limits for each key are
- * off, and webhooks may go to this machine.
+ * Darkroom as `npm start` runs it, on its embedded PostgreSQL with durable commits. Only the limits for each key are off, and
+ * webhooks may go to this machine.
  * @param folder an empty one, which other users may enter: as root the database runs as another user
  */
 export async function darkroom(folder: string, upstreamUrl: string): Promise<Peer> {
@@ -26,14 +26,12 @@ export async function darkroom(folder: string, upstreamUrl: string): Promise<Pee
   await copyFile(process.execPath, node);
   const program: Program = {
     command: node,
-    args: [BUNDLE],
+    args: [MAIN],
     cwd: folder,
     readyUrl: `${url}/readyz`,
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
-      MALLOC_ARENA_MAX: '2',
-      MALLOC_MMAP_THRESHOLD_: '131072',
       PORT: String(port),
       DATA_DIR: dataDir,
       BOOTSTRAP_API_KEY: apiKey,

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { ROOT_FOLDER } from '../../platform/root-folder.ts';
 
-const MAIN = `${ROOT_FOLDER}dist/bundle/main.js`;
+const MAIN = `${ROOT_FOLDER}dist/main.js`;
 
 /** `darkroom up`: the service itself, as `npm start` without building. */
 export function upCommand(): Command {

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { DataSource } from 'typeorm';
@@ -57,13 +56,12 @@ export class Sql {
 
   /**
    * Runs several statements in one transaction. When PostgreSQL aborts it to resolve a deadlock, `work` runs a second time.
-   * Connections are pipelined: `begin` travels in one packet with all statements that `work` sends before it first awaits.
+   * Connections are pipelined: `begin` does not wait for an answer before the statements of `work` are sent.
    * @param work may call `commit` to send the commit right behind its last statement, without awaiting that one
    */
   async transaction<Result>(work: (tx: Tx, commit: () => void) => Promise<Result>): Promise<Result> {
     return retrying(async () => {
       const client = await this.pool.connect();
-      sendTogether(client);
       try {
         const begun = ignoreUntilAwaited(client.query('begin'));
         let committing: Promise<QueryResult> | undefined;
@@ -98,14 +96,6 @@ const measuredTx = (client: PoolClient): Tx => {
       : measured(sent.name, () => client.query(sent as QueryConfig, values));
   return { query: query as PoolClient['query'] };
 };
-
-/** What is sent in this turn of the event loop leaves in one packet: each write would wake PostgreSQL by itself. */
-function sendTogether(client: PoolClient): void {
-  // The types of pg leave out the connection of a client.
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-}
 
 /** For a query issued before it is awaited. The no-op catch avoids an unhandledRejection; the later await still throws. */
 function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {

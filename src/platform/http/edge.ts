@@ -11,7 +11,7 @@ import { LoadBound } from './admission/load-bound.ts';
 import { acceptStreamedBodies } from './multipart/streamed-bodies.ts';
 import { answerOnResponse } from './raw-reply.ts';
 import { requestIdOf } from './request-id.ts';
-import { answerClientError, answerExpectAndConnect } from './socket-errors.ts';
+import { answerClientError, answerExpectAndConnect, noteResponses } from './socket-errors.ts';
 import { isWebSocket, Upgrades } from './upgrades.ts';
 import { keepRoutes, routeOf } from './route-of.ts';
 
@@ -53,6 +53,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   keepRoutes(fastify);
   acceptJsonBodiesOnly(fastify);
   acceptStreamedBodies(fastify, limits);
+  noteResponses(fastify.server);
   answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');

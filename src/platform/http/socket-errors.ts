@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -8,17 +8,22 @@ import { answerOnSocket, answerOnResponse } from './raw-reply.ts';
 import { isWatched } from './multipart/arrival.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
-/** Node sets this property of the socket while it sends a response. */
-type BusySocket = Socket & { _httpMessage?: ServerResponse | null };
-
 const answered = new WeakSet<Socket>();
+/** The response to the last request of a connection. */
+const responses = new WeakMap<Socket, ServerResponse>();
+
+/** Keeps the last response of each connection, for `answerClientError`. */
+export function noteResponses(server: Server): void {
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => void responses.set(socket, response));
+}
 
 /** Responds to a request that Node could not parse, or that timed out before it was complete. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
   if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
   answered.add(socket);
-  const isResponseSent = (socket as BusySocket)._httpMessage?.headersSent === true;
+  const response = responses.get(socket);
+  const isResponseSent = response !== undefined && response.headersSent && !response.writableFinished;
   if (error.code === 'ECONNRESET' || isResponseSent) socket.destroy();
   else answerOnSocket(socket, fromParser(error), newRequestId());
 }

@@ -16,46 +16,56 @@ type Settings = Pick<Config, 'c2paCert' | 'c2paKey'>;
 
 /** Reads C2PA_CERT and C2PA_KEY. @throws ConfigError */
 export function readCredential({ c2paCert, c2paKey }: Settings, now = new Date()): Credential {
-  const certificates = readCertificates(c2paCert!);
-  const [own] = certificates as [X509Certificate, ...X509Certificate[]];
-  const key = readKey(c2paKey!);
-  if (!own.checkPrivateKey(key)) fault('C2PA_KEY is not the key of the first certificate in C2PA_CERT');
-  if (!algorithmOf(key)) fault('C2PA_KEY must be EC (P-256, P-384, P-521), Ed25519, or RSA of at least 2048 bits');
-  if (now > own.validToDate) fault(`C2PA_CERT expired on ${own.validToDate.toISOString()}`);
-  if (now < own.validFromDate) fault(`C2PA_CERT is not valid before ${own.validFromDate.toISOString()}`);
+  const faults: string[] = [];
+  const certificates = readCertificates(c2paCert!, faults);
+  const key = readKey(c2paKey!, faults);
+  const own = certificates[0];
+  if (own && key) {
+    if (!own.checkPrivateKey(key)) faults.push('C2PA_KEY is not the key of the first certificate in C2PA_CERT');
+    if (!algorithmOf(key)) {
+      faults.push('C2PA_KEY must be EC (P-256, P-384, P-521), Ed25519, or RSA of at least 2048 bits');
+    }
+    if (now > own.validToDate) faults.push(`C2PA_CERT expired on ${own.validToDate.toISOString()}`);
+    if (now < own.validFromDate) faults.push(`C2PA_CERT is not valid before ${own.validFromDate.toISOString()}`);
+  }
+  if (faults.length > 0 || !own || !key) throw new ConfigError(faults);
   const chain = certificates.filter((certificate, i) => i === 0 || certificate.subject !== certificate.issuer);
   return { key, certificates: chain.map(({ raw }) => raw), expiresAt: own.validToDate };
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-function readCertificates(path: string): X509Certificate[] {
-  const pems = readSetting('C2PA_CERT', path).match(CERTIFICATE) ?? [];
-  if (pems.length === 0) fault(`C2PA_CERT: ${path} holds no certificate in PEM`);
+/** @returns none if there is a fault */
+function readCertificates(path: string, faults: string[]): X509Certificate[] {
+  const text = readSetting('C2PA_CERT', path, faults);
+  if (text === null) return [];
+  const pems = text.match(CERTIFICATE) ?? [];
+  if (pems.length === 0) faults.push(`C2PA_CERT: ${path} holds no certificate in PEM`);
   try {
     return pems.map((pem) => new X509Certificate(pem));
   } catch {
-    return fault(`C2PA_CERT: ${path} holds a certificate that cannot be read`);
+    faults.push(`C2PA_CERT: ${path} holds a certificate that cannot be read`);
+    return [];
   }
 }
 
-function readKey(path: string): KeyObject {
-  const pem = readSetting('C2PA_KEY', path);
+/** @returns null if there is a fault */
+function readKey(path: string, faults: string[]): KeyObject | null {
+  const pem = readSetting('C2PA_KEY', path, faults);
+  if (pem === null) return null;
   try {
     return createPrivateKey(pem);
   } catch {
-    return fault(`C2PA_KEY: ${path} holds no private key in PEM without a passphrase`);
+    faults.push(`C2PA_KEY: ${path} holds no private key in PEM without a passphrase`);
+    return null;
   }
 }
 
-function readSetting(variable: string, path: string): string {
+function readSetting(variable: string, path: string, faults: string[]): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    return fault(`${variable}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    faults.push(`${variable}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    return null;
   }
-}
-
-function fault(text: string): never {
-  throw new ConfigError([text]);
 }

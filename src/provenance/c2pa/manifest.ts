@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
+import { VERSION } from '../../platform/version.ts';
 import { TRAINED_ALGORITHMIC_MEDIA } from '../xmp/packet.ts';
-
-const { version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')) as { version: string };
 
 /** The definition that c2pa-wasm completes with the hash of the file: one action, "created by this model". */
 export function manifestOf(model: string): object {
@@ -12,7 +9,7 @@ export function manifestOf(model: string): object {
     softwareAgent: { name: model },
   };
   return {
-    claim_generator_info: [{ name: 'Darkroom', version }],
+    claim_generator_info: [{ name: 'Darkroom', version: VERSION }],
     assertions: [{ label: 'c2pa.actions.v2', created: true, data: { actions: [action] } }],
   };
 }

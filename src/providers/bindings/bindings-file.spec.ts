@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, type ConfigError } from '../../platform/config.ts';
-import { readBindingsFile } from './bindings-file.ts';
+import { readBindings } from './bindings-file.ts';
 import { priceOf, type PricedRequest } from './price.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'darkroom-prices-'));
@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function read(yaml: string) {
   const file = join(folder, 'providers.yaml');
   writeFileSync(file, yaml);
-  return readBindingsFile(file, loadConfig({}).credentials);
+  return readBindings({ ...loadConfig({}), providersFile: file });
 }
 
 function faultsOf(yaml: string): string[] {

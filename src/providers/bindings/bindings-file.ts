@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { MODELS } from '../../models/catalog.ts';
 import { type Config, ConfigError } from '../../platform/config.ts';
+import { loadTemplate } from '../comfyui/load-template.ts';
 import { type Binding, completeBinding, PROVIDER_NAMES, type ProviderName } from './binding.ts';
 import type { Price } from './price.ts';
 import { PricesReader } from './prices-reader.ts';
@@ -27,13 +28,17 @@ export interface BindingsFile {
   prices: readonly Price[];
 }
 
-export const NO_FILE: BindingsFile = { bindings: new Map(), currency: 'USD', prices: [] };
+const NO_FILE: BindingsFile = { bindings: new Map(), currency: 'USD', prices: [] };
 
 /**
- * Reads the PROVIDERS file, YAML or JSON.
+ * Reads the PROVIDERS file, YAML or JSON, and the files that it names.
  * @throws ConfigError with file, line and value of every fault
  */
-export function readBindingsFile(file: string, credentials: Config['credentials']): BindingsFile {
+export function readBindings({
+  providersFile: file,
+  credentials,
+}: Pick<Config, 'providersFile' | 'credentials'>): BindingsFile {
+  if (file === null) return NO_FILE;
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -82,24 +87,24 @@ class BindingsReader {
   private readModels(models: Node | null): Map<string, Binding[]> {
     const ids = MODELS.map(({ id }) => id);
     if (isMap(models))
-      return new Map(this.yaml.fieldsOf(models, ids, 'model').map(([id, list]) => [id, this.readList(list)]));
+      return new Map(this.yaml.fieldsOf(models, ids, 'model').map(([id, list]) => [id, this.readList(id, list)]));
     this.yaml.fault(this.yaml.at(models), 'models must map models to lists of bindings');
     return new Map();
   }
 
-  private readList(list: Node | null): Binding[] {
+  private readList(modelId: string, list: Node | null): Binding[] {
     if (!isSeq(list) || list.items.length === 0) {
       this.yaml.fault(this.yaml.at(list), 'a model needs a list of at least one binding');
       return [];
     }
     return list.items.flatMap((item) => {
-      if (isMap(item)) return [this.readBinding(item)];
+      if (isMap(item)) return [this.readBinding(modelId, item)];
       this.yaml.fault(this.yaml.at(item as Node), 'a binding must be a map of fields');
       return [];
     });
   }
 
-  private readBinding(map: YAMLMap): Binding {
+  private readBinding(modelId: string, map: YAMLMap): Binding {
     const fields = new Map(this.yaml.fieldsOf(map, FIELDS));
     const text = (name: string) => this.yaml.scalar(fields, name, 'string') as string | undefined;
     const provider = this.yaml.oneOf(fields, 'provider', PROVIDER_NAMES) as ProviderName | undefined;
@@ -108,6 +113,7 @@ class BindingsReader {
     if (model === undefined && !fields.has('model') && provider !== 'sandbox') {
       this.yaml.fault(this.yaml.at(map), "a binding needs a model, the provider's own name of it");
     }
+    if (provider === 'comfyui' && model !== undefined) this.checkWorkflow(model, modelId, fields.get('model') ?? null);
     const baseUrl = text('base_url');
     if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
       this.yaml.fault(this.yaml.at(fields.get('base_url') ?? null), `base_url "${baseUrl}" is no http(s) address`);
@@ -132,5 +138,13 @@ class BindingsReader {
       },
       this.credentials,
     );
+  }
+
+  private checkWorkflow(name: string, modelId: string, node: Node | null): void {
+    try {
+      loadTemplate(name, modelId);
+    } catch (error) {
+      this.yaml.fault(this.yaml.at(node), `${modelId} cannot be served by ${(error as Error).message}`);
+    }
   }
 }

@@ -3,7 +3,6 @@ import type { PreparedRequest, Provider, ProviderRequest } from '../provider.ts'
 import { comfyPlan } from './comfy-plan.ts';
 import { ComfyRun } from './comfy-run.ts';
 import { cancelRun, isKnown } from './comfy-server.ts';
-import { loadTemplate } from './load-template.ts';
 import { promptId } from './prompt-id.ts';
 
 /**
@@ -23,10 +22,6 @@ export class ComfyuiProvider implements Provider {
     'first_frame_image_url',
     'reference_image_url',
   ] as const;
-
-  check(upstreamModel: string, modelId: string): void {
-    loadTemplate(upstreamModel, modelId);
-  }
 
   prepare(request: ProviderRequest): PreparedRequest {
     const plan = comfyPlan(request);

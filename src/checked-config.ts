@@ -1,0 +1,24 @@
+import { type Config, ConfigError, readConfig } from './platform/config.ts';
+import { checkCredential } from './provenance/c2pa/check-credential.ts';
+import { readBindings } from './providers/bindings/bindings-file.ts';
+
+/** What settings name files for, besides the values that `NAME_FILE` holds. */
+const CHECKS: readonly ((config: Config) => unknown)[] = [readBindings, checkCredential];
+
+/**
+ * The configuration, after a look into every file that it names.
+ * @throws ConfigError with the faults of the settings and of the files, before anything is started
+ */
+export async function loadCheckedConfig(given: NodeJS.ProcessEnv = process.env): Promise<Config> {
+  const { config, faults } = readConfig(given);
+  for (const check of CHECKS) {
+    try {
+      await check(config);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(...error.faults);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
