@@ -1,4 +1,4 @@
-// Installs the generators, linters and runtimes that test/client checks against the API, outside of the clone: `npm run
+// Installs the generators, linters and runtimes that test/outside/client checks against the API, outside of the clone: `npm run
 // check:clients`. What cannot be installed is said, and the tests skip it.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -5,21 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, launch } from '../dashboard/support/browser.ts';
+import { describeInBrowser, launch } from '../support/browser/browser.ts';
 import type { TaskBody } from '../support/clients/api.ts';
 import { eventually } from '../support/wait.ts';
-import { type BuiltService, startBuilt } from '../dashboard/support/service.ts';
-import { decodedWidth, Visitor } from '../dashboard/support/visitor.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
+import { decodedWidth, Visitor } from '../support/browser/visitor.ts';
 
 /** Every page that a newcomer opens, in a real browser, from the program that was built. */
 describeInBrowser('a built start', () => {
-  let service: BuiltService;
+  let service: OwnService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   let page: Page;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startBuilt({ GRAPHQL_INTROSPECTION: 'on' }), launch()]);
+    [service, browser] = await Promise.all([startOwnService({ GRAPHQL_INTROSPECTION: 'on' }), launch()]);
     visitor = await Visitor.open(browser, service.baseUrl);
     page = visitor.page;
   });

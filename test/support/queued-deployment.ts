@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { loadCheckedConfig } from '../../src/checked-config.ts';
 import { type Service, startService } from '../../src/service.ts';
-import { startApp, type TestApp } from './app.ts';
+import { type InProcess, startInProcess } from './in-process.ts';
 import { aFailure, Api } from './clients/api.ts';
 import { anotherKey } from './clients/graphql-keys.ts';
 import { freePort } from './free-port.ts';
@@ -12,12 +12,12 @@ export class QueuedDeployment {
   private readonly workers: Service[] = [];
 
   private constructor(
-    readonly service: TestApp,
+    readonly service: InProcess,
     readonly database: Client,
   ) {}
 
   static async start(settings: Record<string, string> = {}): Promise<QueuedDeployment> {
-    const service = await startApp({ ROLE: 'api', MAX_RUNNING_PER_KEY: '0', ...settings });
+    const service = await startInProcess({ ROLE: 'api', MAX_RUNNING_PER_KEY: '0', ...settings });
     const database = new Client({ connectionString: service.database.url });
     await database.connect();
     return new QueuedDeployment(service, database);

@@ -16,12 +16,13 @@ export function makeTestFolder(): string {
   return folder;
 }
 
-/** A file in the folder of the run for a process that several test files share: it is ended with the run. */
-export const sharedPidFile = (folder: string): string => join(folder, 'shared.pid');
+/** A file in the folder of the run for the service of a Jest worker: it is ended with the run. */
+export const sharedPidFile = (folder: string, worker: string): string => join(folder, `${worker}.pid`);
 
 /** Stops the shared process and the database in the folder at once, without keeping their data, and removes the folder. */
 export async function removeTestFolder(folder: string): Promise<void> {
-  await end(pidIn(sharedPidFile(folder)), 'dist/main.js', 'SIGKILL');
+  const pidFiles = readdirSync(folder).filter((name) => name.endsWith('.pid'));
+  for (const name of pidFiles) await end(pidIn(join(folder, name)), 'dist/main.js', 'SIGKILL');
   await end(pidIn(join(folder, 'data/postgres/postmaster.pid')), 'postgres', 'SIGQUIT');
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
@@ -38,7 +39,7 @@ export async function removeAbandonedFolders(): Promise<void> {
 /** @param program part of its command: the id of an ended process may have become that of another */
 async function end(pid: number | null, program: string, name: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
   if (!pid || !commandOf(pid).includes(program) || !signal(pid, name)) return;
-  for (let waited = 0; waited < 100 && signal(pid, 0); waited++) await sleep(50);
+  for (let waited = 0; waited < 200 && signal(pid, 0); waited++) await sleep(50);
 }
 
 function commandOf(pid: number): string {

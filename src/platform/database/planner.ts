@@ -2,7 +2,7 @@
  * Planner tricks. PostgreSQL plans a prepared statement once per connection and keeps the plan; a plan made while the
  * tables were small, or without knowing the parameter values (a generic plan), can be slow for as long as the connection
  * lives. Each of these hides something from the planner, so that only the intended index fits.
- * test/e2e/hot-statements pins the resulting plans.
+ * test/api/hot-statements pins the resulting plans.
  */
 
 /**
@@ -41,7 +41,7 @@ export const byIds = (table: string, ids: string): string =>
 /**
  * SQL: whether `t.id` is the id of a row of another relation. For statements that write tasks which other transactions write at the same
  * time. With `t.id = w.id` PostgreSQL picks the partition of each row while the statement runs. If it then waits for a row that another transaction
- * changes, PostgreSQL 18 (seen with 18.4) loses other rows of the statement, or its process crashes, which ends all connections: test/faults/written-together.
+ * changes, PostgreSQL 18 (seen with 18.4) loses other rows of the statement, or its process crashes, which ends all connections: test/processes/faults/written-together.
  * It does not pick a partition by an array that is made from a column, and looks into the index of each. Add `within` where the ids are
  * known before: bounds that are parameters leave out partitions before the statement runs, which is safe.
  */

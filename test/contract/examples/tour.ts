@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../../support/wait.ts';
-import type { TestApp } from '../../support/app.ts';
+import type { TestService } from '../../support/service.ts';
 import { Recorder, type Recording } from './recorder.ts';
 
 const LIGHTHOUSE = {
@@ -15,7 +15,7 @@ const LIGHTHOUSE = {
 const HANG = { model: 'gpt-image-2', prompt: 'A slow river #hang' };
 
 /** Calls every operation of the service once with success, in an order in which that is possible. */
-export async function tour(service: TestApp): Promise<Map<string, Recording>> {
+export async function tour(service: TestService): Promise<Map<string, Recording>> {
   const recorder = new Recorder(service.baseUrl, service.api.key!);
   const receiver = createServer((request, response) => request.resume().on('end', () => response.writeHead(204).end()));
   receiver.listen(0, '127.0.0.1');
@@ -152,7 +152,7 @@ async function deliveriesTour(recorder: Recorder, id: string, taskId: string): P
   await recorder.call('DELETE', path);
 }
 
-async function keysTour(recorder: Recorder, { baseUrl, api }: TestApp): Promise<void> {
+async function keysTour(recorder: Recorder, { baseUrl, api }: TestService): Promise<void> {
   const body = { name: 'the shop', scopes: ['generations:write', 'tasks:read'] };
   const { id } = await recorder.call('POST', '/v1/api_keys', { body });
   await recorder.call('GET', '/v1/api_keys');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { eventually } from '../wait.ts';
 
-/** The last is where test/deploy/pgbouncer/build.sh installs. */
+/** The last is where test/outside/deploy/pgbouncer/build.sh installs. */
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/opt/pgbouncer/bin'];
 
 /** The first version that keeps prepared statements in transaction mode. */

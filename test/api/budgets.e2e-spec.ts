@@ -1,0 +1,457 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { reserveForTasks } from '../../src/tasks/sql/reserve-for-tasks.ts';
+import { TaskQueue } from '../../src/tasks/queue/task-queue.ts';
+import { TasksService } from '../../src/tasks/tasks.service.ts';
+import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { eventually } from '../support/wait.ts';
+
+interface KeyBody {
+  id: string;
+  key: string;
+  limits: { budget: { amount_micros: number; period: string; soft_percent: number | null } | null };
+  budget_status: {
+    spent_micros: number;
+    reserved_micros: number;
+    period_start: number;
+    period_end: number | null;
+  } | null;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'darkroom-budgets-'));
+const PROVIDERS = join(folder, 'providers.yaml');
+writeFileSync(
+  PROVIDERS,
+  `prices:
+  - { provider: sandbox, model: gpt-image-2, resolution: 2K, per_image: "0.5" }
+  - { provider: sandbox, model: gpt-image-2, per_image: "0.1", on_failure: full }
+  - { provider: sandbox, model: seedance-2, per_second: "0.2", on_cancel: none }
+`,
+);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One of `aCat` or `aFailure`. */
+const PICTURE = 100_000;
+const DAY_S = 86_400;
+
+let service: InProcess;
+beforeAll(async () => {
+  service = await startInProcess({ PROVIDERS, TASK_SWEEP_S: '0.2', MAX_RUNNING_PER_KEY: '20' });
+});
+afterAll(() => service.close());
+
+const createKey = async (budget: unknown, more: object = {}): Promise<KeyBody> => {
+  const { status, body } = await service.api.call<KeyBody>('POST', '/v1/api_keys', {
+    name: 'budgeted',
+    limits: { budget },
+    ...more,
+  });
+  expect(status).toBe(201);
+  return body;
+};
+const apiOf = ({ key }: KeyBody): Api => new Api(service.baseUrl, key);
+const keyBody = async (id: string): Promise<KeyBody> => (await service.api.get<KeyBody>(`/v1/api_keys/${id}`)).body;
+const statusOf = async (id: string) => (await keyBody(id)).budget_status!;
+const patch = (id: string, body: unknown, by = service.api) =>
+  by.call<KeyBody & ErrorBody>('PATCH', `/v1/api_keys/${id}`, body);
+const query = (text: string, values: unknown[] = []) => queryOnce(service.database.url, text, values);
+
+describe('a budget', () => {
+  it('is shown with the key, in REST and GraphQL', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const month = await createKey({ amount_micros: 5_000_000, period: 'month', soft_percent: 80 });
+    const now = new Date();
+    const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) / 1000;
+    const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000;
+    const budget = { amount_micros: 5_000_000, period: 'month', soft_percent: 80 };
+    const status = { spent_micros: 0, reserved_micros: 0, period_start: start, period_end: end };
+    for (const shown of [month, await keyBody(month.id)]) {
+      expect(shown.limits.budget).toEqual(budget);
+      expect(shown.budget_status).toEqual(status);
+    }
+    const total = await createKey({ amount_micros: 7, period: 'total' });
+    expect(total.limits.budget).toEqual({ amount_micros: 7, period: 'total', soft_percent: null });
+    expect(total.budget_status).toMatchObject({ spent_micros: 0, period_end: null });
+    expect(total.budget_status!.period_start).toBeGreaterThanOrEqual(before - 1);
+    const { body: list } = await service.api.get<{ data: KeyBody[] }>('/v1/api_keys?limit=100');
+    expect(list.data.find(({ id }) => id === month.id)?.budget_status).toEqual(status);
+
+    const graphql = new GraphqlClient(service.baseUrl, month.key);
+    const viewer = await graphql.ask(
+      '{ viewer { limits { budget { amountMicros period softPercent } } budgetStatus { spentMicros reservedMicros periodStart periodEnd } } }',
+    );
+    expect(viewer.data).toEqual({
+      viewer: {
+        limits: { budget: { amountMicros: 5_000_000, period: 'MONTH', softPercent: 80 } },
+        budgetStatus: { spentMicros: 0, reservedMicros: 0, periodStart: start, periodEnd: end },
+      },
+    });
+    const { body: own } = await service.api.call<KeyBody>('POST', '/v1/api_keys', { name: 'free' });
+    expect(own.limits.budget).toBeNull();
+    expect(own.budget_status).toBeNull();
+  });
+
+  it.each([
+    [{ amount_micros: -1, period: 'day' }, 'limits.budget.amount_micros', 'value_out_of_range'],
+    [{ amount_micros: 1.5, period: 'day' }, 'limits.budget.amount_micros', 'invalid_type'],
+    [{ amount_micros: '1', period: 'day' }, 'limits.budget.amount_micros', 'invalid_type'],
+    [{ amount_micros: 1 }, 'limits.budget.period', 'missing_required_parameter'],
+    [{ period: 'day' }, 'limits.budget.amount_micros', 'missing_required_parameter'],
+    [{ amount_micros: 1, period: 'week' }, 'limits.budget.period', 'invalid_value'],
+    [{ amount_micros: 1, period: 'day', soft_percent: 100 }, 'limits.budget.soft_percent', 'value_out_of_range'],
+    [{ amount_micros: 1, period: 'day', soft_percent: 0 }, 'limits.budget.soft_percent', 'value_out_of_range'],
+    [{ amount_micros: 1, period: 'day', currency: 'USD' }, 'limits.budget.currency', 'unknown_parameter'],
+    [[], 'limits.budget', 'invalid_type'],
+    [5, 'limits.budget', 'invalid_type'],
+  ])('is refused as %j', async (budget, param, code) => {
+    const { id } = await createKey({ amount_micros: 1, period: 'day' });
+    for (const [method, path, extra] of [
+      ['POST', '/v1/api_keys', { name: 'x' }],
+      ['PATCH', `/v1/api_keys/${id}`, {}],
+    ] as const) {
+      const { status, body } = await service.api.call<ErrorBody>(method, path, { ...extra, limits: { budget } });
+      expect([status, body.error]).toMatchObject([400, { code, param }]);
+    }
+    expect((await keyBody(id)).limits.budget).toMatchObject({ amount_micros: 1, period: 'day' });
+  });
+
+  it('bounds whose secret its key can get by a rotation', async () => {
+    const scopes = ['keys:manage', 'generations:write'];
+    const manager = apiOf(await createKey({ amount_micros: 500, period: 'month' }, { scopes }));
+    const rotate = ({ id }: { id: string }) => manager.call<ErrorBody>('POST', `/v1/api_keys/${id}/rotate`, {});
+    const unbounded = await createKey(undefined, { scopes: ['generations:write'] });
+    const { status, body } = await rotate(unbounded);
+    expect([status, body.error]).toMatchObject([403, { code: 'insufficient_scope', param: 'limits.budget' }]);
+    const narrower = await createKey({ amount_micros: 400, period: 'total' }, { scopes: ['generations:write'] });
+    expect((await rotate(narrower)).status).toBe(200);
+  });
+
+  it('is at most that of the key that grants it', async () => {
+    const scopes = ['keys:manage', 'generations:write'];
+    const manager = apiOf(await createKey({ amount_micros: 500, period: 'month' }, { scopes }));
+    const other = await createKey({ amount_micros: 5, period: 'total' }, { scopes: ['generations:write'] });
+    const grant = (limits: object) =>
+      manager.call<ErrorBody>('POST', '/v1/api_keys', { name: 'x', scopes: ['generations:write'], limits });
+    for (const limits of [
+      {},
+      { budget: { amount_micros: 501, period: 'month' } },
+      { budget: { amount_micros: 1, period: 'day' } },
+    ]) {
+      const { status, body } = await grant(limits);
+      expect([status, body.error]).toMatchObject([403, { code: 'insufficient_scope', param: 'limits.budget' }]);
+    }
+    expect((await grant({ budget: { amount_micros: 500, period: 'month' } })).status).toBe(201);
+    expect((await grant({ budget: { amount_micros: 500, period: 'total' } })).status).toBe(201);
+    for (const limits of [null, { budget: null }, { budget: { amount_micros: 501, period: 'total' } }]) {
+      const { status, body } = await patch(other.id, { limits }, manager);
+      expect([status, body.error]).toMatchObject([403, { code: 'insufficient_scope' }]);
+    }
+    expect((await patch(other.id, { limits: { max_running: 3 } }, manager)).status).toBe(200);
+    expect((await keyBody(other.id)).limits.budget).toMatchObject({ amount_micros: 5 });
+  });
+
+  it('is reserved by a creation and replaced by the cost at the end', async () => {
+    const key = await createKey({ amount_micros: 10 * PICTURE, period: 'day' });
+    const api = apiOf(key);
+    const { body: hanging } = await api.create({ ...aHang, n: 3 });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 3 * PICTURE });
+    const { body: failed } = await api.create({ ...aFailure, n: 2 }, { 'idempotency-key': 'one', prefer: 'wait=60' });
+    expect(failed.status).toBe('failed');
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 2 * PICTURE, reserved_micros: 3 * PICTURE });
+    await api.create({ ...aFailure, n: 2 }, { 'idempotency-key': 'one' });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 2 * PICTURE, reserved_micros: 3 * PICTURE });
+    const { body: made } = await api.create(aCat, { prefer: 'wait=60' });
+    expect(made.status).toBe('succeeded');
+    const { body: film } = await api.create({ model: 'seedance-2', prompt: '#hang', duration: 4 }); // 800000, which does not fit
+    expect(film).toMatchObject({ error: { code: 'budget_exceeded' } });
+    await untilSubmitted(hanging);
+    await api.cancel(hanging.task_id);
+    // A cancel after the submit is assumed to be charged in full, by the price of one picture and three.
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 6 * PICTURE, reserved_micros: 0 });
+  });
+
+  it('gets back what a cancelled job cost, when its provider confirms that it never ran', async () => {
+    const key = await createKey({ amount_micros: 5 * PICTURE, period: 'month' }, { scopes: ALL });
+    const { body: task } = await apiOf(key).create({ ...aHang, n: 4 });
+    await untilSubmitted(task);
+    await apiOf(key).cancel(task.task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 4 * PICTURE, reserved_micros: 0 });
+    const queue = service.app.get(TaskQueue);
+    await Promise.all([queue.cancelConfirmed(task.task_id), queue.cancelConfirmed(task.task_id)]);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
+  });
+
+  it('refuses with 402 and Retry-After to the end of the period, and creates nothing', async () => {
+    const day = await createKey({ amount_micros: 2 * PICTURE, period: 'day' });
+    const api = apiOf(day);
+    expect((await api.create({ ...aHang, n: 2 })).status).toBe(201);
+    const files = { ...aHang, reference_images: ['https://example.com/a.png'] };
+    for (const headers of [{}, { 'idempotency-key': 'again' }, { 'idempotency-key': 'again' }]) {
+      const { status, body, headers: sent } = await api.create<ErrorBody>(files, headers);
+      expect(status).toBe(402);
+      expect(body.error).toMatchObject({ type: 'budget_error', code: 'budget_exceeded', param: null });
+      const left = DAY_S - ((Date.now() / 1000) % DAY_S);
+      expect(Math.abs(Number(sent.get('retry-after')) - left)).toBeLessThan(60);
+    }
+    expect((await query('select 1 from tasks where api_key_id = $1', [day.id])).length).toBe(1);
+    expect((await query('select 1 from idempotency_keys where api_key_id = $1', [day.id])).length).toBe(0);
+
+    const total = apiOf(await createKey({ amount_micros: PICTURE - 1, period: 'total' }));
+    const refused = await total.create<ErrorBody>(aCat);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([402, null]);
+
+    const graphql = new GraphqlClient(service.baseUrl, day.key);
+    const result = await graphql.ask(
+      'mutation { createGeneration(input: { model: "gpt-image-2", prompt: "A cat" }) { taskId } }',
+    );
+    expect(result).toMatchObject({ errors: [{ extensions: { code: 'budget_exceeded', type: 'budget_error' } }] });
+
+    const image = await api.call<ErrorBody>('POST', '/v1/images/generations', { prompt: 'A cat' });
+    expect([image.status, image.body.error]).toMatchObject([402, { type: 'budget_error', code: 'budget_exceeded' }]);
+    const video = await api.call<ErrorBody>('POST', '/v1/videos', { prompt: 'A cat', model: 'seedance-2' });
+    expect([video.status, video.body.error]).toMatchObject([402, { code: 'budget_exceeded' }]);
+  });
+
+  it('is filled to the last micro-unit, and not refused for what another request would cost', async () => {
+    const key = await createKey({ amount_micros: 7 * PICTURE, period: 'month' });
+    const api = apiOf(key);
+    // Sent together, so that they share statements. The dear ones never fit, the cheap ones always do.
+    const sent = await Promise.all(
+      Array.from({ length: 14 }, async (_, nth) => {
+        const dear = nth % 2 === 0;
+        const headers = nth % 3 === 0 ? { 'idempotency-key': `k${nth}` } : {};
+        return { dear, ...(await api.create({ ...aHang, ...(dear && { n: 8 }) }, headers)) };
+      }),
+    );
+    expect(sent.filter(({ dear }) => dear).map(({ status }) => status)).toEqual(Array(7).fill(402));
+    expect(sent.filter(({ dear }) => !dear).map(({ status }) => status)).toEqual(Array(7).fill(201));
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 7 * PICTURE });
+    expect((await api.create(aHang)).status).toBe(402);
+    await revoke(key.id);
+  });
+
+  it('lets unpriced tasks through until it is passed', async () => {
+    const key = await createKey({ amount_micros: 0, period: 'day' });
+    const { status, body } = await apiOf(key).create(
+      { model: 'nano-banana-2', prompt: '#fail:provider_rejected' },
+      { prefer: 'wait=60' },
+    );
+    expect([status, body.usage]).toMatchObject([201, { cost: { amount_micros: 0 } }]);
+    expect((await apiOf(key).create(aCat)).status).toBe(402);
+  });
+});
+
+describe('a key without a budget', () => {
+  it('has no row of a budget, and its tasks reserve nothing', async () => {
+    const { body: key } = await service.api.call<KeyBody>('POST', '/v1/api_keys', { name: 'free' });
+    const { body } = await apiOf(key).create(aFailure, { prefer: 'wait=60' });
+    await apiOf(key).create(aFailure, { prefer: 'wait=60', 'idempotency-key': 'k' });
+    expect(await query('select 1 from key_budgets where api_key_id = $1', [key.id])).toEqual([]);
+    const [task] = await query('select budget_day, reserved_micros from tasks where id = $1', [body.task_id]);
+    expect(task).toEqual({ budget_day: null, reserved_micros: null });
+  });
+});
+
+describe('a change of the budget', () => {
+  it('counts at once, also in a process that has cached the key', async () => {
+    const key = await createKey({ amount_micros: 5 * PICTURE, period: 'day' });
+    const api = apiOf(key);
+    expect((await api.create({ ...aHang, n: 3 })).status).toBe(201);
+    expect(
+      (await patch(key.id, { limits: { budget: { amount_micros: 3 * PICTURE, period: 'day' } } })).body,
+    ).toMatchObject({ budget_status: { reserved_micros: 3 * PICTURE } });
+    expect((await api.create(aHang)).status).toBe(402);
+    await patch(key.id, { limits: { budget: { amount_micros: PICTURE, period: 'month' } } });
+    expect((await api.create(aHang)).status).toBe(402);
+    expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 3 * PICTURE });
+    await patch(key.id, { limits: { budget: { amount_micros: 4 * PICTURE, period: 'total' } } });
+    expect((await api.create(aHang)).status).toBe(201);
+    expect((await api.create(aHang)).status).toBe(402);
+    await revoke(key.id);
+  });
+
+  it('to none lets tasks end, and what they cost counts when there is a budget again', async () => {
+    const key = await createKey({ amount_micros: 5 * PICTURE, period: 'day' }, { scopes: ALL });
+    const api = apiOf(key);
+    const { body: first } = await api.create({ ...aHang, n: 2 });
+    const { body: changed } = await patch(key.id, { limits: { budget: null } });
+    expect([changed.limits.budget, changed.budget_status]).toEqual([null, null]);
+    const { body: unbounded } = await api.create({ ...aFailure, n: 10 }, { prefer: 'wait=60' });
+    expect(unbounded.usage).toMatchObject({ cost: { amount_micros: 10 * PICTURE } });
+    const { body: between } = await api.create({ ...aHang, n: 4 });
+    await untilSubmitted(first, between);
+    await api.cancel(first.task_id);
+    await patch(key.id, { limits: { budget: { amount_micros: 20 * PICTURE, period: 'month' } } });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 12 * PICTURE, reserved_micros: 0 });
+    await api.cancel(between.task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 16 * PICTURE, reserved_micros: 0 });
+    await patch(key.id, { limits: null });
+    expect((await keyBody(key.id)).budget_status).toBeNull();
+  });
+
+  it('counts what the key has spent before its first budget', async () => {
+    const { body: key } = await service.api.call<KeyBody>('POST', '/v1/api_keys', { name: 'free so far', scopes: ALL });
+    const { body: task } = await apiOf(key).create({ ...aFailure, n: 3 }, { prefer: 'wait=60' });
+    expect(task.status).toBe('failed');
+    await patch(key.id, { limits: { budget: { amount_micros: 3 * PICTURE, period: 'total' } } });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 3 * PICTURE, reserved_micros: 0 });
+    expect((await apiOf(key).create(aCat)).status).toBe(402);
+  });
+});
+
+describe('the end of a period', () => {
+  /** Makes yesterday's numbers of what the row and the tasks have counted today. */
+  const becomeYesterday = async (id: string) => {
+    await query('update key_budgets set day = day - 1 where api_key_id = $1', [id]);
+    await query('update tasks set budget_day = budget_day - 1 where api_key_id = $1', [id]);
+  };
+
+  it('begins the next day at zero, and ends of yesterday change nothing of it', async () => {
+    const key = await createKey({ amount_micros: 4 * PICTURE, period: 'day' }, { scopes: ALL });
+    const api = apiOf(key);
+    const { body: old } = await api.create({ ...aHang, n: 3 });
+    await api.create(aFailure, { prefer: 'wait=60' });
+    await untilSubmitted(old);
+    await becomeYesterday(key.id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
+    const { body: today } = await api.create({ ...aHang, n: 4 });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 4 * PICTURE });
+    await api.cancel(old.task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 4 * PICTURE });
+    expect((await api.create(aHang)).status).toBe(402);
+    await untilSubmitted(today);
+    await api.cancel(today.task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 4 * PICTURE, reserved_micros: 0 });
+    await patch(key.id, { limits: { budget: { amount_micros: 9 * PICTURE, period: 'total' } } });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 8 * PICTURE, reserved_micros: 0 });
+  });
+
+  it('of an unfinished task that ends before the next creation leaves yesterday alone', async () => {
+    const key = await createKey({ amount_micros: 4 * PICTURE, period: 'day' }, { scopes: ALL });
+    const { body: old } = await apiOf(key).create({ ...aHang, n: 3 });
+    await untilSubmitted(old);
+    await becomeYesterday(key.id);
+    await apiOf(key).cancel(old.task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
+    expect((await apiOf(key).create({ ...aHang, n: 4 })).status).toBe(201);
+    await revoke(key.id);
+  });
+});
+
+describe('reservations', () => {
+  it('that a process of the last release has left are corrected when the budget is set', async () => {
+    const key = await createKey({ amount_micros: 9 * PICTURE, period: 'total' }, { scopes: ALL });
+    await apiOf(key).create({ ...aHang, n: 2 });
+    const { body: ended } = await apiOf(key).create({ ...aHang, n: 5 });
+    await untilSubmitted(ended);
+    // As it would end: without a word to the budget.
+    await query(`update tasks set status = 'failed', completed_at = now(), lease_until = null where id = $1`, [
+      ended.task_id,
+    ]);
+    expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 7 * PICTURE });
+    await patch(key.id, { limits: { budget: { amount_micros: 9 * PICTURE, period: 'total' } } });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 2 * PICTURE });
+    await revoke(key.id);
+  });
+
+  it('of many tasks in one transaction are all or none', async () => {
+    const key = await createKey({ amount_micros: 1_000, period: 'day' });
+    const made = await Promise.all([1, 2].map(() => apiOf(key).create({ model: 'nano-banana-2', prompt: '#hang' })));
+    const tasks = (micros: number) => made.map(({ body }) => ({ id: body.task_id, estimate_micros: micros }));
+    const sql = service.app.get(Sql);
+    const reserve = (micros: number) => sql.transaction((tx) => reserveForTasks(tx, key.id, tasks(micros)));
+    await expect(reserve(501)).rejects.toMatchObject({ code: 'budget_exceeded', status: 402 });
+    expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 0 });
+    await reserve(500);
+    expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 1_000 });
+    await revoke(key.id);
+    await Promise.all(made.map(({ body }) => service.app.get(TasksService).cancel(key.id, body.task_id)));
+    const [row] = await query('select day_reserved, total_reserved from key_budgets where api_key_id = $1', [key.id]);
+    expect(row).toEqual({ day_reserved: '0', total_reserved: '0' });
+    await sql.transaction((tx) => reserveForTasks(tx, 'key_without', tasks(1)));
+  });
+
+  it('are returned when a key is revoked with its queued tasks', async () => {
+    const key = await createKey({ amount_micros: 50 * PICTURE, period: 'day' }, { limits: { max_running: 1, budget: { amount_micros: 50 * PICTURE, period: 'day' } } }); // prettier-ignore
+    const tasks = await Promise.all(Array.from({ length: 10 }, () => apiOf(key).create(aHang)));
+    expect(tasks.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    await revoke(key.id);
+    const left = await query(
+      `select coalesce(sum(reserved_micros), 0)::int as sum from tasks where api_key_id = $1 and status = 'running'`,
+      [key.id],
+    );
+    const rows = await query('select day_reserved, total_reserved from key_budgets where api_key_id = $1', [key.id]);
+    const reserved = String((left[0] as { sum: number }).sum);
+    expect(rows).toEqual([{ day_reserved: reserved, total_reserved: reserved }]);
+  });
+
+  it('return to zero, and the budget agrees with the ledger, under 200 races of cancel and end', async () => {
+    const key = await createKey({ amount_micros: 1_000 * PICTURE, period: 'day' }, { scopes: ALL });
+    const api = apiOf(key);
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, nth) => {
+        const { body } = await api.create(
+          { ...aFailure, n: 1 + (nth % 3) },
+          nth % 2 ? { 'idempotency-key': `${nth}` } : {},
+        );
+        await Promise.all([api.cancel(body.task_id), nth % 5 ? api.cancel(body.task_id) : remove(api, body)]);
+      }),
+    );
+    const [ledger] = await query('select sum(cost_micros)::int as spent, count(*)::int as tasks from usage_ledger where api_key_id = $1', [key.id]); // prettier-ignore
+    expect(ledger).toMatchObject({ tasks: 200 });
+    expect(await statusOf(key.id)).toMatchObject({
+      spent_micros: (ledger as { spent: number }).spent,
+      reserved_micros: 0,
+    });
+  });
+});
+
+const ALL = ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage'];
+const remove = (api: Api, { task_id }: TaskBody) => api.call('DELETE', `/v1/tasks/${task_id}`);
+const revoke = (id: string) => service.api.call('DELETE', `/v1/api_keys/${id}`);
+
+async function untilSubmitted(...tasks: TaskBody[]): Promise<void> {
+  const ids = tasks.map(({ task_id }) => task_id);
+  const submitted = 'select 1 from tasks where id = any($1) and submitted_at is not null';
+  await eventually('the submits', async () => (await query(submitted, [ids])).length === ids.length);
+}
+
+describe('the first budget of a key', () => {
+  it('gets back what a job cost that was cancelled before, when its provider confirms that it never ran', async () => {
+    const key = await createKey(undefined, { limits: {} });
+    const { task_id } = (await apiOf(key).create(aHang)).body;
+    const submitted = 'select 1 from tasks where id = $1 and submitted_at is not null';
+    await eventually('the paid call', async () => (await query(submitted, [task_id])).length > 0);
+    await apiOf(key).cancel(task_id);
+    await patch(key.id, { limits: { budget: { amount_micros: 5 * PICTURE, period: 'total' } } });
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: PICTURE, reserved_micros: 0 });
+    await service.app.get(TaskQueue).cancelConfirmed(task_id);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
+  });
+
+  it('counts the cost of a task that ends while it is being set', async () => {
+    const key = await createKey(undefined, { limits: {} });
+    const api = apiOf(key);
+    const { task_id } = (await api.create(aHang)).body;
+    const submitted = 'select 1 from tasks where id = $1 and submitted_at is not null';
+    await eventually('the paid call', async () => (await query(submitted, [task_id])).length > 0);
+    // The change has locked the task, and waits. The end has taken its snapshot, and waits for the task.
+    const counters = await LockedRows.of(service.database.url, `key_load where api_key_id = '${key.id}'`);
+    const change = patch(key.id, { limits: { budget: { amount_micros: 5 * PICTURE, period: 'total' } } });
+    await eventually('the change to wait', () => counters.areAwaited());
+    const cancel = api.cancel(task_id);
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await eventually('the end to wait', async () => (await query(waiting)).length === 2);
+    await counters.release();
+    expect([(await change).status, (await cancel).status]).toEqual([200, 200]);
+    const ledger = await query('select cost_micros::int, basis from usage_ledger where task_id = $1', [task_id]);
+    expect(ledger).toEqual([{ cost_micros: PICTURE, basis: 'assumed' }]);
+    expect(await statusOf(key.id)).toMatchObject({ spent_micros: PICTURE, reserved_micros: 0 });
+  });
+});

@@ -1,0 +1,167 @@
+import { aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
+import { type SharedService, joinService } from '../support/service.ts';
+import { QueuedDeployment } from '../support/queued-deployment.ts';
+import { Receiver } from '../support/servers/receiver.ts';
+
+interface Counts {
+  cancelled: number;
+  already_final: number;
+  not_found: number;
+}
+
+const UNKNOWN = 'task_01jd8e5t9kf3qs7m2v4xw6yzab';
+
+describe('cancelling many tasks', () => {
+  let service: SharedService;
+  let graphql: GraphqlClient;
+  beforeAll(async () => {
+    service = await joinService();
+    graphql = new GraphqlClient(service.baseUrl, service.api.key);
+  });
+  afterAll(async () => {
+    await graphql?.close();
+    await service?.close();
+  });
+
+  const cancel = <Body = Counts>(body: unknown, api = service.api) => api.call<Body>('POST', '/v1/tasks/cancel', body);
+  const made = async (body: object = aHang, api = service.api) => (await api.create(body)).body.task_id;
+  const statusOf = async (id: string, api = service.api) => (await api.get(`/v1/tasks/${id}`)).body.status;
+
+  it('by ids counts what became of each, and leaves the tasks of other keys alone', async () => {
+    const other = new Api(service.baseUrl, (await anotherKey(service.api)).key);
+    const foreign = await made(aHang, other);
+    const running = await made();
+    await service.api.until(running, 'running');
+    const final = await made(aFailure);
+    await service.api.untilFinal(final);
+    const { status, body } = await cancel({ ids: [running, final, foreign, UNKNOWN, 'nonsense', running] });
+    expect([status, body]).toEqual([200, { cancelled: 1, already_final: 2, not_found: 3 }]);
+    expect((await service.api.get(`/v1/tasks/${running}`)).body.error?.code).toBe('task_cancelled');
+    expect(['queued', 'running']).toContain(await statusOf(foreign, other));
+    await other.cancel(foreign);
+  });
+
+  it('by a filter cancels exactly what the list with this filter shows unfinished', async () => {
+    const wanted = await Promise.all([1, 2, 3].map(() => made({ ...aHang, metadata: { run: 'a', step: '1' } })));
+    const otherRun = await made({ ...aHang, metadata: { run: 'b' } });
+    const film = await made({ model: 'sora-2', prompt: '#hang', metadata: { run: 'a' } });
+    const filter = { kind: 'image', metadata: { run: 'a' } };
+    expect((await cancel({ filter })).body).toEqual({ cancelled: 3, already_final: 0, not_found: 0 });
+    for (const id of wanted) expect(await statusOf(id)).toBe('failed');
+    for (const id of [otherRun, film]) expect(['queued', 'running']).toContain(await statusOf(id));
+    expect((await cancel({ filter })).body.cancelled).toBe(0);
+    expect((await cancel({ filter: { status: 'failed' } })).body).toEqual({ cancelled: 0, already_final: 0, not_found: 0 }); // prettier-ignore
+    expect((await cancel({ filter: { created_after: 0 } })).body.cancelled).toBe(2);
+  });
+
+  it('answers in GraphQL for each task', async () => {
+    const [first, second] = [await made(), await made()];
+    const selection = '{ taskId outcome }';
+    const byIds = await graphql.ask(`mutation ($ids: [String!]!) { cancelTasks(taskIds: $ids) ${selection} }`, {
+      ids: [first, UNKNOWN, first],
+    });
+    expect(byIds.data).toEqual({
+      cancelTasks: [
+        { taskId: first, outcome: 'CANCELLED' },
+        { taskId: UNKNOWN, outcome: 'NOT_FOUND' },
+        { taskId: first, outcome: 'ALREADY_FINAL' },
+      ],
+    });
+    const byFilter = await graphql.ask(`mutation { cancelTasks(filter: { model: "gpt-image-2" }) ${selection} }`);
+    expect(byFilter.data).toEqual({ cancelTasks: [{ taskId: second, outcome: 'CANCELLED' }] });
+  });
+
+  it('sends the event and the webhook of each task', async () => {
+    const receiver = await Receiver.start();
+    try {
+      await new WebhookClient(service.api).endpoint(receiver.url);
+      const ids = await Promise.all(Array.from({ length: 12 }, () => made()));
+      const stream = await EventReader.open(service.baseUrl, `/v1/tasks/${ids[0]}/events`, service.api.key!);
+      expect((await cancel({ ids })).body.cancelled).toBe(12);
+      await stream.ended;
+      expect(stream.events.at(-1)?.data).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
+      const sent = (await receiver.until(ids.length)).map(({ event }) => event.data);
+      expect(sent.map(({ task_id: id }) => id).toSorted()).toEqual(ids.toSorted());
+      for (const data of sent) expect(data).toMatchObject({ status: 'failed', priority: 'normal' });
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  it.each([
+    [{}, 'missing_required_parameter', 'ids'],
+    [{ ids: ['x'], filter: { status: 'queued' } }, 'invalid_value', 'filter'],
+    [{ ids: [] }, 'invalid_value', 'ids'],
+    [{ ids: Array.from({ length: 101 }, () => 'x') }, 'too_many_items', 'ids'],
+    [{ ids: 'x' }, 'invalid_type', 'ids'],
+    [{ ids: [UNKNOWN, 7] }, 'invalid_type', 'ids[1]'],
+    [{ ids: null }, 'invalid_type', 'ids'],
+    [{ filter: {} }, 'invalid_value', 'filter'],
+    [{ filter: { metadata: {} } }, 'invalid_value', 'filter'],
+    [{ filter: null }, 'invalid_type', 'filter'],
+    [{ filter: { status: null } }, 'invalid_type', 'filter.status'],
+    [{ filter: { status: 'done' } }, 'invalid_value', 'filter.status'],
+    [{ filter: { created_after: '5' } }, 'invalid_type', 'filter.created_after'],
+    [{ filter: { created_after: 1.5 } }, 'invalid_type', 'filter.created_after'],
+    [{ filter: { metadata: { a: 1 } } }, 'invalid_type', 'filter.metadata'],
+    [{ filter: { limit: 5 } }, 'unknown_parameter', 'filter.limit'],
+    [{ filter: { __proto__x: 5 } }, 'unknown_parameter', 'filter.__proto__x'],
+    [{ task_ids: ['x'] }, 'unknown_parameter', 'task_ids'],
+  ])('refuses %j and cancels nothing', async (body, code, param) => {
+    const id = await made();
+    const answer = await cancel<ErrorBody>(body);
+    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, code, param]);
+    expect(['queued', 'running']).toContain(await statusOf(id));
+    await service.api.cancel(id);
+  });
+
+  it.each([
+    ['', 'missing_required_parameter', 'taskIds'],
+    ['(taskIds: null)', 'missing_required_parameter', 'taskIds'],
+    ['(taskIds: [])', 'invalid_value', 'taskIds'],
+    ['(taskIds: ["a"], filter: { status: QUEUED })', 'invalid_value', 'filter'],
+    ['(filter: {})', 'invalid_value', 'filter'],
+    ['(filter: { status: null })', 'invalid_value', 'filter'],
+  ])('refuses cancelTasks%s in GraphQL', async (given, code, param) => {
+    const { errors } = await graphql.ask(`mutation { cancelTasks${given} { outcome } }`);
+    expect(errors?.[0]?.extensions).toMatchObject({ code, param });
+  });
+
+  it('races the ends of 100 tasks: the counts are right, and each task has one final state', async () => {
+    const prompts = Array.from({ length: 100 }, (_, at) => `#fail:provider_timeout #delay:${(at % 25) / 50}`);
+    const ids = await Promise.all(prompts.map((prompt) => made({ model: 'gpt-image-2', prompt })));
+    const answers = await Promise.all([cancel({ ids }), cancel({ ids })]);
+    const [cancelled, final] = (['cancelled', 'already_final'] as const).map((name) =>
+      answers.reduce((sum, { body }) => sum + body[name], 0),
+    );
+    expect([cancelled! + final!, answers[0]!.body.not_found]).toEqual([200, 0]);
+    const ends = await Promise.all(ids.map((id) => service.api.untilFinal(id)));
+    expect(ends.filter(({ error }) => error?.code === 'task_cancelled')).toHaveLength(cancelled!);
+  });
+});
+
+describe('cancelling more tasks than one request takes', () => {
+  let deployment: QueuedDeployment;
+  beforeAll(async () => (deployment = await QueuedDeployment.start()));
+  afterAll(() => deployment.close());
+
+  it('cancels the 1,000 oldest, and the next request the rest', async () => {
+    const { api } = deployment.service;
+    for (let round = 0; round < 11; round += 1) await Promise.all(Array.from({ length: 93 }, () => api.create(aHang)));
+    const cancel = async () =>
+      (await api.call<Counts>('POST', '/v1/tasks/cancel', { filter: { status: 'queued' } })).body;
+    expect(await cancel()).toEqual({ cancelled: 1000, already_final: 0, not_found: 0 });
+    const { rows } = await deployment.database.query(
+      `select min(id) filter (where status = 'queued') > max(id) filter (where status = 'failed') as oldest from tasks`,
+    );
+    expect(rows[0].oldest).toBe(true);
+    expect(await cancel()).toEqual({ cancelled: 23, already_final: 0, not_found: 0 });
+    expect(await cancel()).toEqual({ cancelled: 0, already_final: 0, not_found: 0 });
+    const { rows: counters } = await deployment.database.query('select queued, running from key_load');
+    expect(counters).toEqual([{ queued: 0, running: 0 }]);
+  });
+});

@@ -1,0 +1,520 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { WebSocket } from 'ws';
+import { aCat, aFailure, aHang } from '../support/clients/api.ts';
+import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { type Following, GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { eventually, leastOf } from '../support/wait.ts';
+
+const ONE =
+  'subscription One($id: String!) { taskUpdated(taskId: $id) { taskId status progress completedAt error { code } result { outputs { url } } } }';
+const ALL =
+  'subscription All($filter: TaskFilter, $since: Long) { tasksUpdated(filter: $filter, since: $since) { taskId status progress } }';
+interface State {
+  taskId: string;
+  status: string;
+  progress: number;
+  completedAt: number;
+  error: { code: string } | null;
+  result: { outputs: { url: string }[] } | null;
+}
+interface One {
+  taskUpdated: State;
+}
+interface All {
+  tasksUpdated: State;
+}
+
+describe('subscriptions', () => {
+  let service: InProcess;
+  let graphql: GraphqlClient;
+  beforeAll(async () => {
+    service = await startInProcess();
+    graphql = new GraphqlClient(service.baseUrl, service.api.key);
+  });
+  afterAll(async () => {
+    await graphql?.close();
+    await service?.close();
+  });
+  const states = (followed: Following<One>) => followed.data.map(({ taskUpdated }) => taskUpdated);
+  const until = (what: string, met: () => boolean, withinMs?: number) => eventually(what, async () => met(), withinMs);
+
+  describe('taskUpdated', () => {
+    it('sends the current state, then rising progress, then the end, and completes', async () => {
+      const { body } = await service.api.create({
+        model: 'sora-2',
+        prompt: 'Waves',
+        resolution: '720P',
+        duration: 5,
+      });
+      const followed = graphql.follow<One>(ONE, { id: body.task_id });
+      await followed.ended;
+      const seen = states(followed);
+      expect(['QUEUED', 'RUNNING']).toContain(seen[0]!.status);
+      expect(seen.at(-1)).toMatchObject({ taskId: body.task_id, status: 'SUCCEEDED', progress: 100 });
+      expect(seen.filter(({ status }) => status === 'SUCCEEDED')).toHaveLength(1);
+      expect(seen.length).toBeGreaterThan(2);
+      const progress = seen.map((state) => state.progress);
+      expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+      expect((await fetch(seen.at(-1)!.result!.outputs[0]!.url)).status).toBe(200);
+    });
+
+    it('sends a finished task once and completes', async () => {
+      const { body } = await service.api.create(aFailure, { prefer: 'wait=30' });
+      const followed = graphql.follow<One>(ONE, { id: body.task_id });
+      await followed.ended;
+      expect(states(followed)).toMatchObject([{ status: 'FAILED', error: { code: 'CONTENT_POLICY_VIOLATION' } }]);
+      expect(states(followed)[0]!.completedAt).toBe(body.completed_at);
+    });
+
+    it('sends a cancellation', async () => {
+      const { body } = await service.api.create(aHang);
+      const followed = graphql.follow<One>(ONE, { id: body.task_id });
+      await until('the first event', () => followed.events.length > 0);
+      await service.api.cancel(body.task_id);
+      await followed.ended;
+      expect(states(followed).at(-1)).toMatchObject({
+        status: 'FAILED',
+        progress: 0,
+        error: { code: 'TASK_CANCELLED' },
+      });
+    });
+
+    it('misses nothing between creation, query and subscription', async () => {
+      const rounds = Array.from({ length: 40 }, async (_, at) => {
+        const prompt = `#fail:content_policy_violation #delay:${(at % 6) / 20}`;
+        const { body } = await service.api.create({ model: 'gpt-image-2', prompt });
+        await sleep((at * 13) % 200);
+        const followed = graphql.follow<One>(ONE, { id: body.task_id }, shared);
+        await followed.ended;
+        return states(followed).at(-1)!.status;
+      });
+      expect(new Set(await Promise.all(rounds))).toEqual(new Set(['FAILED']));
+    });
+    let shared: ReturnType<GraphqlClient['socket']>;
+    beforeAll(() => (shared = graphql.socket({ lazy: false })));
+
+    it("refuses an unknown task and another key's task alike, with the code of REST", async () => {
+      const { key } = await anotherKey(service.api);
+      const stranger = new GraphqlClient(service.baseUrl, key);
+      const { body } = await service.api.create(aHang);
+      const refusal = [
+        { message: 'No task of yours has this id.', extensions: { code: 'task_not_found', param: 'task_id' } },
+      ];
+      const foreign = stranger.follow(ONE, { id: body.task_id });
+      const unknown = graphql.follow(ONE, { id: 'task_01jd8e5t9kf3qs7m2v4xw6yzab' });
+      await Promise.all([foreign.ended, unknown.ended]);
+      for (const { events } of [foreign, unknown]) expect(events).toMatchObject([{ errors: refusal }]);
+      await stranger.close();
+      await service.api.cancel(body.task_id);
+    });
+
+    it('sends nothing after the client completed the subscription', async () => {
+      const { body } = await service.api.create(aHang);
+      await service.api.until(body.task_id, 'running');
+      const socket = await open({ authorization: `Bearer ${service.api.key}` });
+      await socket.ready();
+      socket.send({ id: '1', type: 'subscribe', payload: { query: ONE, variables: { id: body.task_id } } });
+      await socket.message('next');
+      socket.send({ id: '1', type: 'complete' });
+      socket.send({ type: 'ping' });
+      await socket.message('pong');
+      const received = socket.messages.length;
+      await service.api.cancel(body.task_id);
+      await sleep(200);
+      expect(socket.messages.slice(received)).toEqual([]);
+      socket.close();
+    });
+  });
+
+  describe('tasksUpdated', () => {
+    it('sends the unfinished tasks first, then every change', async () => {
+      const { key } = await anotherKey(service.api);
+      const client = new GraphqlClient(service.baseUrl, key);
+      const api = new (service.api.constructor as new (url: string, key: string) => InProcess['api'])(
+        service.baseUrl,
+        key,
+      );
+      const before = await api.create(aHang);
+      await api.until(before.body.task_id, 'running');
+      const followed = client.follow<All>(ALL);
+      await until('the present state', () => followed.events.length === 1);
+      expect(followed.data[0]!.tasksUpdated).toMatchObject({ taskId: before.body.task_id, status: 'RUNNING' });
+      const after = await api.create(aFailure);
+      await until('the end of the new one', () =>
+        followed.data.some(
+          ({ tasksUpdated: { taskId, status } }) => taskId === after.body.task_id && status === 'FAILED',
+        ),
+      );
+      await api.cancel(before.body.task_id);
+      await until('the cancel', () =>
+        followed.data.some(
+          ({ tasksUpdated: { status, taskId } }) => taskId === before.body.task_id && status === 'FAILED',
+        ),
+      );
+      followed.stop();
+      await client.close();
+    });
+
+    it('sends only the tasks that match the filter', async () => {
+      const followed = graphql.follow<All>(ALL, { filter: { status: 'FAILED', metadata: { mine: 'yes' } } });
+      const mine = new Set<string>();
+      // Tasks that end before the subscription starts are not sent.
+      await eventually('one of mine', async () => {
+        await service.api.create(aFailure, { prefer: 'wait=30' });
+        const { body } = await service.api.create({ ...aFailure, metadata: { mine: 'yes' } }, { prefer: 'wait=30' });
+        mine.add(body.task_id);
+        return followed.events.length > 0;
+      });
+      for (const { tasksUpdated } of followed.data) {
+        expect([mine.has(tasksUpdated.taskId), tasksUpdated.status]).toEqual([true, 'FAILED']);
+      }
+      followed.stop();
+    });
+
+    it('replays what ended in the meantime to a client that returns with `since`', async () => {
+      const metadata = { meanwhile: 'yes' };
+      const { body } = await service.api.create({ ...aFailure, metadata }, { prefer: 'wait=30' });
+      const followed = graphql.follow<All>(ALL, { since: body.completed_at - 1, filter: { metadata } });
+      await until('the replay', () => followed.events.length > 0);
+      expect(followed.data[0]!.tasksUpdated).toMatchObject({ taskId: body.task_id, status: 'FAILED' });
+      followed.stop();
+    });
+
+    it('never sends tasks of another key, under load', async () => {
+      const ApiOf = service.api.constructor as new (url: string, key: string) => InProcess['api'];
+      const tenants = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const { key } = await anotherKey(service.api);
+          const client = new GraphqlClient(service.baseUrl, key);
+          const api = new ApiOf(service.baseUrl, key);
+          const { body: hanging } = await api.create(aHang);
+          const followed = client.follow<All>(ALL);
+          await until('the subscription to begin', () => followed.events.length > 0);
+          return { api, client, followed, mine: new Set([hanging.task_id]) };
+        }),
+      );
+      await Promise.all(
+        tenants.flatMap(({ api, mine }) =>
+          Array.from({ length: 40 }, async () => {
+            const { body } = await api.create(aFailure, { prefer: 'wait=30' });
+            mine.add(body.task_id);
+          }),
+        ),
+      );
+      for (const { followed, mine, client } of tenants) {
+        const ends = () => followed.data.filter(({ tasksUpdated }) => tasksUpdated.status === 'FAILED');
+        await until('all the ends', () => ends().length >= 40);
+        expect(new Set(followed.data.map(({ tasksUpdated }) => tasksUpdated.taskId))).toEqual(mine);
+        await client.close();
+      }
+    });
+  });
+
+  describe('a socket', () => {
+    it('executes queries and mutations too', async () => {
+      const followed = graphql.follow<{ viewer: { name: string } }>('{ viewer { name } }');
+      await followed.ended;
+      expect(followed.data).toEqual([{ viewer: { name: 'BOOTSTRAP_API_KEY' } }]);
+    });
+
+    it('sends failures with the request id of its handshake', async () => {
+      const socket = await open({ authorization: `Bearer ${service.api.key}` });
+      await socket.ready();
+      socket.send({ id: '1', type: 'subscribe', payload: { query: '{ task(taskId: "x") { taskId } }' } });
+      const { payload } = await socket.message('next');
+      expect(payload).toMatchObject({ data: null, errors: [{ extensions: { code: 'task_not_found' } }] });
+      const { errors } = payload as { errors: { extensions: { request_id: string } }[] };
+      expect(errors[0]!.extensions.request_id).toBe(socket.requestId);
+      socket.close();
+    });
+
+    it.each([
+      ['connectionParams.authorization', { authorization: 'Bearer KEY' }, undefined],
+      ['connectionParams.Authorization', { Authorization: 'Bearer KEY' }, undefined],
+      ['the header of the handshake', undefined, 'Bearer KEY'],
+    ])('accepts the key from %s', async (_, params, header) => {
+      const put = (text: string) => text.replace('KEY', service.api.key!);
+      const socket = await open(
+        params && Object.fromEntries(Object.entries(params).map(([name, value]) => [name, put(value)])),
+        header && put(header),
+      );
+      await socket.ready();
+      socket.close();
+    });
+
+    it.each([
+      ['no key', {}, undefined],
+      ['an unknown key', { authorization: `Bearer dr_${'0'.repeat(46)}` }, undefined],
+      ['something else', { authorization: 5 }, undefined],
+      ['an unknown key in the header', undefined, 'Bearer dr_x'],
+    ])('with %s is closed with 4403 before any ack', async (_, params, header) => {
+      const socket = await open(params, header);
+      expect(await socket.closed).toEqual([4403, 'Forbidden']);
+      expect(socket.messages).toEqual([]);
+    });
+
+    it('is closed with 4401 when it subscribes before the ack, 4408 when it sends nothing, 4400 on invalid messages', async () => {
+      const early = await open(null);
+      early.send({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } });
+      expect((await early.closed)[0]).toBe(4401);
+      const nonsense = await open(null);
+      nonsense.raw.send('{"type":');
+      expect((await nonsense.closed)[0]).toBe(4400);
+      const twice = await open(null);
+      twice.raw.send('{"type":"ping","type":"ping"}');
+      expect((await twice.closed)[0]).toBe(4400);
+      const silent = await open(null);
+      expect((await silent.closed)[0]).toBe(4408);
+    });
+
+    it('accepts messages up to 64 kB', async () => {
+      const socket = await open({ authorization: `Bearer ${service.api.key}` });
+      await socket.ready();
+      const envelope = JSON.stringify({ type: 'ping', payload: { pad: '' } }).length;
+      socket.send({ type: 'ping', payload: { pad: 'x'.repeat(64 * 1024 - envelope) } });
+      await socket.message('pong');
+      socket.send({ type: 'ping', payload: { pad: 'x'.repeat(64 * 1024 - envelope + 1) } });
+      expect((await socket.closed)[0]).toBe(1009);
+    });
+
+    it('allows 50 operations; the next one gets an error', async () => {
+      const { body } = await service.api.create(aHang);
+      const socket = await open({ authorization: `Bearer ${service.api.key}` });
+      await socket.ready();
+      const subscribe = (id: number) =>
+        socket.send({ id: String(id), type: 'subscribe', payload: { query: ONE, variables: { id: body.task_id } } });
+      for (let id = 1; id <= 51; id++) subscribe(id);
+      await until('50 events', () => socket.messages.filter(({ type }) => type === 'next').length >= 50);
+      const refused = await socket.message('error');
+      expect(refused).toMatchObject({ id: '51', payload: [{ extensions: { code: 'rate_limit_exceeded' } }] });
+      socket.send({ id: '7', type: 'complete' });
+      subscribe(52);
+      await until('the 52nd', () => socket.messages.some(({ id, type }) => id === '52' && type === 'next'));
+      socket.close();
+      await service.api.cancel(body.task_id);
+    });
+
+    it('is one of at most 20 per key', async () => {
+      const { key } = await anotherKey(service.api);
+      const authorization = `Bearer ${key}`;
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => open({ authorization })));
+      await Promise.all(sockets.map((socket) => socket.ready()));
+      const excess = await open({ authorization });
+      expect((await excess.closed)[0]).toBe(4429);
+      expect(excess.messages).toEqual([]);
+      sockets[0]!.close();
+      await sockets[0]!.closed;
+      const next = await eventually('the place to be free again', async () => {
+        const socket = await open({ authorization });
+        const isIn = await Promise.race([socket.ready(), socket.closed.then(() => false)]);
+        return isIn && socket;
+      });
+      for (const socket of [...sockets, next]) socket.close();
+    });
+
+    it('is closed with 4403 within 5 s after the revocation of its key', async () => {
+      const shut = async () => {
+        const { id, key } = await anotherKey(service.api);
+        const socket = await open({ authorization: `Bearer ${key}` });
+        await socket.ready();
+        socket.send({ id: '1', type: 'subscribe', payload: { query: ALL } });
+        const { status } = await service.api.call('DELETE', `/v1/api_keys/${id}`);
+        expect(status).toBe(204);
+        const revokedAt = Date.now();
+        expect(await socket.closed).toEqual([4403, 'Forbidden']);
+        return Date.now() - revokedAt;
+      };
+      expect(await leastOf(3, 5_000, shut)).toBeLessThan(5_000);
+    });
+
+    it('is freed within 30 s after its client stopped responding', async () => {
+      const raw = new WebSocket(service.baseUrl.replace('http', 'ws') + '/graphql', 'graphql-transport-ws', {
+        autoPong: false,
+        headers: { authorization: `Bearer ${service.api.key}` },
+      });
+      raw.once('open', () => raw.send('{"type":"connection_init"}'));
+      const openedAt = Date.now();
+      await new Promise((resolve) => raw.once('close', resolve));
+      expect(Date.now() - openedAt).toBeGreaterThan(11_000);
+      expect(Date.now() - openedAt).toBeLessThan(30_000);
+    }, 180_000);
+
+    it('limits documents as HTTP does', async () => {
+      const many = Array.from({ length: 31 }, (_, at) => `a${at}: id`).join(' ');
+      const [error] = await graphql.follow(`{ viewer { ${many} } }`).ended.catch((errors) => errors);
+      expect(error).toMatchObject({
+        message: expect.stringContaining('too many aliases'),
+        extensions: { code: 'invalid_body' },
+      });
+    });
+
+    it('is refused at another path, and without the subprotocol', async () => {
+      const elsewhere = new WebSocket(service.baseUrl.replace('http', 'ws') + '/elsewhere', 'graphql-transport-ws');
+      const [reply] = await new Promise<[{ statusCode: number }]>((resolve) =>
+        elsewhere.once('unexpected-response', (_request, response) => resolve([response as never])),
+      );
+      expect(reply.statusCode).toBe(404);
+      elsewhere.on('error', () => undefined).terminate();
+      const spoken = await open(null, undefined, 'graphql-ws').catch((error: Error) => error.message);
+      expect(spoken).toMatch(/protocol/i);
+    });
+
+    it('is refused with the error envelope when the handshake is broken', async () => {
+      const reply = await rawUpgrade(service.baseUrl, { 'sec-websocket-version': '12' });
+      expect(reply).toMatch(/^HTTP\/1.1 400 /);
+      expect(reply).toContain('"code":"bad_request"');
+    });
+  });
+
+  it('uses little memory for a paused reader, and later sends it every end', async () => {
+    const { key } = await anotherKey(service.api, { limits: { creates_per_minute: 0, max_queued: 0, max_running: 0 } });
+    const socket = await open({ authorization: `Bearer ${key}` });
+    await socket.ready();
+    socket.send({ id: '1', type: 'subscribe', payload: { query: ALL.replace('progress', 'progress input') } });
+    await sleep(100);
+    socket.raw.pause();
+    const { TaskFeed } = await import('../../src/tasks/live/task-feed.ts');
+    const { apiKeyId, rows } = await finals(service, key, 2_000);
+    const feed = service.app.get(TaskFeed);
+    const before = heapBytes();
+    for (const row of rows) feed.publish([{ ...row, api_key_id: apiKeyId, status: 'running', sequence: 1 } as never]);
+    for (let round = 0; round < 4; round++)
+      for (const row of rows) feed.publish([{ ...row, api_key_id: apiKeyId, sequence: row.sequence } as never]);
+    await until('the heap to be small', () => heapBytes() - before < 10 * 1024 * 1024);
+    socket.raw.resume();
+    const received = () =>
+      new Set(
+        socket.messages
+          .map(({ payload }) => (payload as { data?: All } | undefined)?.data?.tasksUpdated)
+          .filter((state) => state?.status === 'FAILED')
+          .map((state) => state!.taskId),
+      );
+    await until('every end', () =>
+      rows.every(
+        (
+          (ends) =>
+          ({ id }) =>
+            ends.has(id)
+        )(received()),
+      ),
+    );
+    socket.close();
+  });
+
+  interface Message {
+    type: string;
+    id?: string;
+    payload?: unknown;
+  }
+
+  /** A socket without a client library. @param params of connection_init; null: it is not sent */
+  async function open(params?: object | null, authorization?: string, protocol = 'graphql-transport-ws') {
+    const raw = new WebSocket(service.baseUrl.replace('http', 'ws') + '/graphql', protocol, {
+      headers: authorization === undefined ? {} : { authorization },
+    });
+    const messages: Message[] = [];
+    let requestId: string | undefined;
+    raw.on('upgrade', ({ headers }) => (requestId = headers['x-request-id'] as string));
+    raw.on('message', (data) => messages.push(JSON.parse((data as Buffer).toString()) as Message));
+    const closed = new Promise<[number, string]>((resolve) =>
+      raw.once('close', (code, reason) => resolve([code, reason.toString()])),
+    );
+    await new Promise((resolve, reject) => raw.once('open', resolve).once('error', reject));
+    const send = (message: object) => raw.send(JSON.stringify(message));
+    const message = (type: string) =>
+      eventually(`a message ${type}`, async () => messages.find((one) => one.type === type));
+    if (params !== null) send({ type: 'connection_init', ...(params && { payload: params }) });
+    return {
+      raw,
+      messages,
+      closed,
+      send,
+      message,
+      get requestId() {
+        return requestId;
+      },
+      ready: () => message('connection_ack'),
+      close: () => raw.close(1000),
+    };
+  }
+});
+
+describe('subscriptions at shutdown', () => {
+  it('closes every socket with 1001, and frees the port', async () => {
+    const service = await startInProcess();
+    const graphql = new GraphqlClient(service.baseUrl, service.api.key);
+    const { body } = await service.api.create(aHang);
+    const closes: number[] = [];
+    const followed = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const client = graphql.socket({
+          on: { closed: (event) => void closes.push((event as { code: number }).code) },
+        });
+        const one = graphql.follow<One>(ONE, { id: body.task_id }, client);
+        await eventually('the first event', async () => one.events.length > 0);
+        return one;
+      }),
+    );
+    const startedAt = Date.now();
+    await service.close();
+    expect(Date.now() - startedAt).toBeLessThan(30_000);
+    await Promise.allSettled(followed.map((one) => one.ended));
+    expect(closes).toEqual(Array.from({ length: 10 }, () => 1001));
+    await graphql.close();
+  });
+});
+
+/** Makes tasks that have ended. @returns their rows */
+async function finals(service: InProcess, key: string, count: number) {
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString: service.database.url });
+  await client.connect();
+  try {
+    const made = await service.api.call(
+      'POST',
+      '/v1/generations',
+      { ...aCat, prompt: '#fail:content_policy_violation' },
+      { authorization: `Bearer ${key}`, prefer: 'wait=30' },
+    );
+    const { rows } = await client.query(
+      `insert into tasks (id, api_key_id, kind, model, status, sequence, input, created_at, completed_at, deadline_at, expires_at, error)
+       select overlay(id placing lpad(n::text, 10, '0') from 22), api_key_id, kind, model, status, 3,
+              json_build_object('prompt', repeat('x', 2000)), created_at, now(), deadline_at, expires_at, error
+       from tasks, generate_series(1, $2) as n where id = $1 returning *`,
+      [made.body.task_id, count],
+    );
+    return { apiKeyId: rows[0].api_key_id as string, rows: rows as { id: string; sequence: number }[] };
+  } finally {
+    await client.end();
+  }
+}
+
+async function rawUpgrade(baseUrl: string, headers: Record<string, string>): Promise<string> {
+  const { connect } = await import('node:net');
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  const lines = {
+    host: hostname,
+    upgrade: 'websocket',
+    connection: 'Upgrade',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    ...headers,
+  };
+  socket.write(
+    `GET /graphql HTTP/1.1\r\n${Object.entries(lines)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')}\r\n`,
+  );
+  let text = '';
+  for await (const chunk of socket) text += (chunk as Buffer).toString();
+  return text;
+}
+
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}

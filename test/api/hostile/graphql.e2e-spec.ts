@@ -1,0 +1,292 @@
+import * as fc from 'fast-check';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { codeOf, HANG_MS, HostileClient, assertOrderly } from '../../support/hostile/client.ts';
+import { type HostileService, startHostileService } from '../../support/hostile/service.ts';
+import { NAUGHTY_STRINGS } from '../../support/hostile/strings.ts';
+
+const LONG = process.env.DARKROOM_TEST_LONG === '1';
+const MIB = 1024 * 1024;
+/** On a busy machine, one slow message does not prove that the service is slow. */
+const SILENT_MS = 10 * HANG_MS;
+
+/** Joins `write(0)` to `write(count - 1)`. */
+const many = (count: number, write: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => write(index)).join(' ');
+
+/** Documents that are refused: broken, or short but expensive to answer. */
+const REFUSED: Record<string, string> = {
+  nothing: '',
+  'a brace': '{',
+  'no selection': '{ }',
+  'a NUL': '{ models { id\0 } }',
+  'braces without end': '{'.repeat(50_000),
+  'lists without end': `{ model(id: ${'['.repeat(50_000)}) { id } }`,
+  depth: `{ tasks ${many(200, () => '{ edges { node')} { taskId } ${'} }'.repeat(200)} }`,
+  'depth by inline fragments': `{ ${many(300, () => '... on Query {')} models { id } ${'}'.repeat(300)} }`,
+  'depth of a type reference': `query ($a: ${'['.repeat(3_000)}Int${']'.repeat(3_000)}) { models { id } }`,
+  'depth of a value': `mutation { createGeneration(input: { model: "x", prompt: "x", metadata: ${'{a:'.repeat(400)}1${'}'.repeat(400)} }) { taskId } }`,
+  'many fields': `{ ${many(2_000, (index) => `a${index}: models { id }`)} }`,
+  'many aliases': `{ ${many(31, (index) => `a${index}: viewer { id }`)} }`,
+  'one field many times': `{ models { ${'id '.repeat(5_000)} } }`,
+  'many root fields': `mutation { ${many(25, (index) => `a${index}: cancelTask(taskId: "x") { taskId }`)} }`,
+  'many directives': `{ models { id ${'@include(if: true) '.repeat(100)} } }`,
+  'an unknown directive, often': `{ models { id ${'@a '.repeat(400)} } }`,
+  'directives on the operation': `query ${'@a '.repeat(400)} { models { id } }`,
+  'a fragment within itself': '{ ...A } fragment A on Query { ...A }',
+  'a circle of fragments':
+    '{ ...A } fragment A on Query { ...B } fragment B on Query { ...C } fragment C on Query { ...A }',
+  'doubling fragments': `{ ...F0 } ${many(25, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`)} fragment F25 on Query { models { id } }`,
+  'doubling pages': `{ tasks(first: 100) { edges { node { ...A } } } } fragment A on Task { ${many(20, (index) => `a${index}: result { outputs { id url } }`)} }`,
+  'overlapping fields': `{ ${many(20, () => 'tasks { edges { node { taskId } } }')} ${many(20, (index) => `...F${index}`)} } ${many(20, (index) => `fragment F${index} on Query { tasks(first: ${index}) { edges { node { taskId } } } }`)}`,
+  'many operations': many(300, (index) => `query Q${index} { models { id } }`),
+  'many variables': `query (${many(400, (index) => `$v${index}: Int`)}) { models { id } }`,
+  'an unused fragment': '{ models { id } } fragment A on Model { id }',
+  'a schema': 'type Query { a: Int }',
+  'an unknown field': '{ secrets }',
+  'a number past integers': `{ tasks(first: ${'9'.repeat(400)}) { edges { cursor } } }`,
+  'a page too large': '{ tasks(first: 2147483647) { edges { cursor } } }',
+  'a negative page': '{ tasks(first: -1) { edges { cursor } } }',
+  'a subscription': 'subscription { tasksUpdated { taskId } }',
+  'a long text': `{ model(id: "${'x'.repeat(900_000)}") { id } }`,
+  'a long comment and nothing': `#${'x'.repeat(900_000)}`,
+  'a block text cut short': '{ model(id: """x) { id } }',
+  'a bad escape': '{ model(id: "\\u{110000}") { id } }',
+  'half a surrogate pair': '{ model(id: "\\ud800") { id } }',
+};
+
+/** Bodies of /graphql that are JSON but no GraphQL request. */
+const BODIES: unknown[] = [
+  null,
+  true,
+  1,
+  'x',
+  [],
+  {},
+  [{ query: '{ models { id } }' }],
+  [[]],
+  { query: null },
+  { query: 1 },
+  { query: [] },
+  { query: {} },
+  ...['x', 1, [], true].map((variables) => ({ query: '{ models { id } }', variables })),
+  ...['x', 1, [], true].map((extensions) => ({ query: '{ models { id } }', extensions })),
+  ...[1, {}, [], '', 'Other'].map((operationName) => ({ query: 'query A { models { id } }', operationName })),
+  { query: 'query ($a: Int) { models { id } }', variables: { a: { toString: 1 } } },
+  { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } },
+  {
+    query: 'query ($id: String!) { model(id: $id) { id } }',
+    variables: JSON.parse('{"id":"x","__proto__":{"id":"y"}}'),
+  },
+  { query: 'query ($id: String!) { model(id: $id) { id } }', variables: { id: 'x'.repeat(900_000) } },
+  { query: 'query ($f: TaskFilter) { tasks(filter: $f) { edges { cursor } } }', variables: { f: nested(25) } },
+  {
+    query: 'mutation ($i: CreateGenerationInput!) { createGeneration(input: $i) { taskId } }',
+    variables: {
+      i: {
+        model: 'gpt-image-2',
+        prompt: 'x',
+        metadata: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, ''])),
+      },
+    },
+  },
+  {
+    query: 'mutation ($i: CreateGenerationInput!) { createGeneration(input: $i) { taskId } }',
+    variables: { i: { model: 'gpt-image-2', prompt: 'x', referenceImages: Array.from({ length: 50_000 }, () => 'x') } },
+  },
+];
+
+function nested(depth: number): unknown {
+  return depth === 0 ? 1 : { metadata: nested(depth - 1) };
+}
+
+/** Tokens of the language, for meaningless documents. */
+const TOKENS = (
+  '{ } ( ) [ ] : = ! | & $ @ ... "" "x" """x""" 1 -1 1.5 1e99 null true query mutation subscription fragment on ' +
+  '__typename __schema __type models tasks task edges node taskId $id String! @include(if:$a) @skip(if:true) #x\n \\ \u0000 é'
+).split(' ');
+
+/** Messages that break the protocol, for a socket after its ack. */
+const MESSAGES: (string | Buffer)[] = [
+  '',
+  'x',
+  '{',
+  '[]',
+  'null',
+  '1',
+  '"x"',
+  '{}',
+  '{"type":1}',
+  '{"type":"cake"}',
+  '{"type":"connection_ack"}',
+  '{"id":"1"}',
+  '{"type":"subscribe"}',
+  '{"type":"subscribe","id":1}',
+  '{"type":"subscribe","id":"","payload":{}}',
+  '{"type":"next","id":"1"}',
+  ...[
+    1,
+    null,
+    'x',
+    [],
+    {},
+    { query: 1 },
+    { query: '{ models { id } }', variables: 1 },
+    { query: '{ models { id } }', operationName: 1 },
+  ].map((payload) => JSON.stringify({ id: '1', type: 'subscribe', payload })),
+  '{"type":"complete"}',
+  '{"type":"complete","id":1}',
+  '{"type":"connection_init","payload":1}',
+  '{"type":"connection_init"}',
+  '{"type":"ping","payload":1}',
+  '{"__proto__":{"type":"subscribe"}}',
+  '{"type":"subscribe","type":"ping"}',
+  '['.repeat(30_000),
+  '{"type":"ping","payload":{"a":"\\u0000"}}',
+  Buffer.from([0, 1, 2]),
+  'x'.repeat(65 * 1024),
+];
+
+describe('hostile GraphQL', () => {
+  let service: HostileService;
+  let client: HostileClient;
+  beforeAll(async () => {
+    service = await startHostileService();
+    client = new HostileClient(service.port, service.api.key);
+  });
+  afterAll(async () => {
+    client.close();
+    await service.close();
+  });
+  afterEach(() => expect(service.faults()).toEqual([]));
+
+  const attack = (body: unknown) => ({ method: 'POST', path: '/graphql', body: JSON.stringify(body) });
+
+  it.each(Object.entries(REFUSED))('%s is refused over HTTP, in time', async (_name, query) => {
+    const outcome = await client.send(attack({ query }));
+    assertOrderly(outcome);
+    expect(codeOf(outcome)).toBeDefined();
+    expect(outcome.text.length).toBeLessThan(64 * 1024); // the answer must not grow with the query
+  });
+
+  it('bodies of other shapes get an orderly answer', async () => {
+    await client.sendAll(BODIES.map(attack), assertOrderly);
+    const nul = encodeURIComponent('{"a":"\\u0000","f":{"metadata":{"\\u0000":"\\ud800"}}}');
+    const ask = (document: string): string => `/graphql?query=${encodeURIComponent(document)}&variables=${nul}`;
+    for (const path of [
+      ask('query ($a: String!) { task(taskId: $a) { taskId } }'),
+      ask('query ($a: String!) { model(id: $a) { id } }'),
+      ask('query ($f: TaskFilter) { tasks(filter: $f) { edges { cursor } } }'),
+      ask('query ($a: String) { tasks(filter: { model: $a }) { edges { cursor } } }'),
+      '/graphql?query={models{id}}',
+      '/graphql?query=',
+      '/graphql?variables={&query={a}',
+      '/graphql',
+    ])
+      for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'])
+        assertOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
+  });
+
+  it('meaningless documents get an orderly answer', async () => {
+    const randomDocument = fc.oneof(
+      fc.array(fc.constantFrom(...TOKENS), { maxLength: 40 }).map((tokens) => tokens.join(' ')),
+      fc.array(fc.constantFrom(...TOKENS), { maxLength: 20 }).map((tokens) => `{ models { id ${tokens.join(' ')} } }`),
+      fc.constantFrom(...NAUGHTY_STRINGS).map((text) => `{ model(id: ${JSON.stringify(text)}) { id } }`),
+    );
+    await client.sendAll(
+      fc.sample(randomDocument, LONG ? 20_000 : 1_000).map((query) => attack({ query })),
+      assertOrderly,
+    );
+  }, 240_000);
+
+  const openSocket = async (): Promise<WebSocket> => {
+    const socket = new WebSocket(`ws://127.0.0.1:${service.port}/graphql`, 'graphql-transport-ws');
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${service.api.key}` } }));
+    await once(socket, 'message');
+    return socket;
+  };
+
+  it.each(Object.entries(REFUSED).filter(([name, query]) => name !== 'a subscription' && query.length < 60_000))(
+    '%s is refused over a socket, in time',
+    async (_name, query) => {
+      const socket = await openSocket();
+      socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+      const { type, payload, code } = await firstMessage(socket);
+      if (query.includes('\0')) return expect(code).toBe(4400); // the transport refuses this character
+      // Resolvers check arguments, so their refusals are in the result.
+      expect(type === 'error' || (type === 'next' && 'errors' in (payload as object))).toBe(true);
+      expect(JSON.stringify(payload)).not.toMatch(/internal_error|node_modules|stacktrace/);
+      await close(socket);
+    },
+  );
+
+  it('messages of other shapes get an error, or close the socket with a documented code', async () => {
+    for (const message of MESSAGES) {
+      const socket = await openSocket();
+      const first = firstMessage(socket);
+      socket.send(message);
+      const { type, code } = await first;
+      const why = JSON.stringify(String(message).slice(0, 100));
+      if (code !== undefined) expect([why, [4400, 4409, 4429, 1003, 1009].includes(code)]).toEqual([why, true]);
+      else expect([why, ['error', 'pong', 'next', 'complete'].includes(type!)]).toEqual([why, true]);
+      await close(socket);
+    }
+  });
+
+  it('a flood of messages on one socket does not disturb the service', async () => {
+    const socket = await openSocket();
+    const query = '{ models { id } }';
+    for (let id = 0; id < 2_000; id++)
+      socket.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query } }));
+    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+    await sleep(200);
+    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+    await close(socket);
+  });
+
+  it('does not leak memory', async () => {
+    const all = [...Object.values(REFUSED).map((query) => ({ query })), ...BODIES].map(attack);
+    const sockets = async (): Promise<void> => {
+      for (let time = 0; time < 5; time++) await Promise.all(Array.from({ length: 15 }, openSocket).map(async (opening) => close(await opening))); // prettier-ignore
+    };
+    const round = async (): Promise<void> => {
+      for (let time = 0; time < (LONG ? 50 : 6); time++) await client.sendAll(all, assertOrderly);
+      await sockets();
+    };
+    await round();
+    const before = await service.heap();
+    await round();
+    const after = await service.heap();
+    process.stderr.write(`hostile GraphQL: heap ${(before / MIB).toFixed(1)} -> ${(after / MIB).toFixed(1)} MiB\n`);
+    expect(after - before).toBeLessThan(8 * MIB);
+  }, 240_000);
+});
+
+interface Message {
+  type?: string;
+  payload?: unknown;
+  /** Close code, if the socket was closed instead. */
+  code?: number;
+}
+
+function firstMessage(socket: WebSocket): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const hang = setTimeout(() => reject(new Error('The socket sent nothing.')), SILENT_MS);
+    const settle = (message: Message): void => {
+      clearTimeout(hang);
+      resolve(message);
+    };
+    socket.once('message', (data: Buffer) => settle(JSON.parse(data.toString()) as Message));
+    socket.once('close', (code) => settle({ code }));
+  });
+}
+
+async function close(socket: WebSocket): Promise<void> {
+  if (socket.readyState === socket.CLOSED) return;
+  const closed = once(socket, 'close');
+  socket.close();
+  await closed;
+}

@@ -1,0 +1,566 @@
+import { Client, type Pool, escapeLiteral } from 'pg';
+import { DataSource } from 'typeorm';
+import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
+import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
+import { fewOfFilter, restOfMatches } from '../../src/tasks/sql/match-statements.ts';
+import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
+import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
+import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
+import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
+import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
+import { WatchTasks } from '../../src/tasks/sql/watch-tasks.ts';
+import type { TaskFilter } from '../../src/tasks/list/task-filter.ts';
+import { TASK_TABLES } from '../../src/tasks/partitioned-tables.ts';
+import { EventsOfKey } from '../../src/webhooks/events/events-of-key.ts';
+import { EVENT_TABLES } from '../../src/webhooks/partitioned-tables.ts';
+import { NewDeliveries } from '../../src/webhooks/sql/new-deliveries.ts';
+import { PurgeEvents } from '../../src/webhooks/sql/purge-events.ts';
+import { ReplayEvents } from '../../src/webhooks/sql/replay-events.ts';
+import { idBoundAt } from '../../src/platform/schema/id-time.ts';
+import { RollUp } from '../../src/usage/sql/roll-up.ts';
+import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
+import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { DAY_MS } from '../../src/platform/time.ts';
+import { eventually } from '../support/wait.ts';
+import { BatchClient } from '../support/clients/batches.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
+
+/** The indexes that each statement may use, whatever statistics the planner has. A sequential scan is never allowed. */
+const BY_INDEX: Record<string, string[]> = {
+  'tasks.create': ['key_load_pkey'],
+  'tasks.create_keyed': ['key_load_pkey'],
+  'tasks.create_reserved': ['key_load_pkey', 'key_budgets_pkey'],
+  'tasks.create_keyed_reserved': ['key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
+  'tasks.reserve_budget': ['key_load_pkey', 'key_budgets_pkey'],
+  'tasks.note_reservations': ['tasks_pkey'],
+  'tasks.read': ['tasks_pkey'],
+  'tasks.read_stored': ['tasks_pkey'],
+  'tasks.ended_of': ['tasks_pkey'],
+  'tasks.take_leases': ['tasks_pkey'],
+  'tasks.files_purged': ['tasks_pkey'],
+  'tasks.delete_expired': ['tasks_pkey'],
+  'tasks.delete': ['tasks_pkey', 'tasks_of_key', 'partitioned_tables_pkey'],
+  'tasks.claim': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.claim_turns': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.claim_reserved': ['pauses_open', 'tasks_leased', 'tasks_waiting', 'tasks_pkey', 'key_load_pkey'],
+  'tasks.record_progress': ['tasks_pkey'],
+  'tasks.record_submit_intents': ['tasks_pkey'],
+  'tasks.record_limited_intent': ['tasks_pkey', 'tasks_at_provider'],
+  'tasks.is_provider_full': ['tasks_at_provider'],
+  'tasks.renew_leases': ['tasks_pkey'],
+  'tasks.end': ['tasks_pkey', 'usage_ledger_pkey'],
+  'tasks.count_ended': ['key_load_pkey'],
+  'tasks.settle_ended': ['key_budgets_pkey'],
+  'tasks.wake_parked': ['key_load_pkey', 'tasks_held_by_limit', 'tasks_pkey'],
+  'tasks.keys_with_parked': ['key_load_pkey', 'tasks_held_by_limit'],
+  'tasks.read_pauses': ['pauses_open'],
+  'tasks.wake_paused': ['pauses_open', 'tasks_paused', 'tasks_pkey'],
+  'tasks.release_pauses': ['pauses_open', 'tasks_paused'],
+  'tasks.overdue': ['tasks_due'],
+  'tasks.worn_out': ['tasks_leased'],
+  'tasks.take_expired_files': ['tasks_files_expiring', 'tasks_pkey'],
+  'tasks.take_expired': ['tasks_expiring', 'tasks_pkey', 'partitioned_tables_pkey'],
+  'tasks.take_left': ['tasks_expiring', 'tasks_pkey', 'partitioned_tables_pkey'],
+  'tasks.take_expired_rest': ['tasks_expiring', 'tasks_pkey', 'partitioned_tables_pkey'],
+  'tasks.list': ['tasks_of_key'],
+  'tasks.list end': ['tasks_of_key'],
+  'tasks.list failed': ['tasks_failed_of_key'],
+  'tasks.match 2000 model': ['tasks_of_key'],
+  'tasks.match 2000 from to words': ['tasks_of_key'],
+  'tasks.match_rest model': ['tasks_facets'],
+  'tasks.match_rest by': ['tasks_facets'],
+  'tasks.match_rest meta': ['tasks_metadata'],
+  'tasks.match_rest failed err': ['tasks_errors'],
+  'tasks.match_few model words': ['tasks_facets'],
+  'tasks.match_few by words': ['tasks_facets'],
+  'tasks.match_few meta words': ['tasks_metadata'],
+  'tasks.match_few failed err words': ['tasks_errors'],
+  'tasks.count': ['tasks_of_key', 'tasks_unfinished_of_key', 'tasks_failed_of_key'],
+  'tasks.list batch': ['tasks_of_key', 'tasks_of_batch'],
+  'tasks.create_batch': ['key_load_pkey'],
+  'tasks.count_batch': ['key_load_pkey'],
+  'tasks.final_of_batch': ['tasks_of_batch'],
+  'tasks.unfinished_of_batch': ['tasks_of_batch'],
+  'batches.find': ['batches_pkey', 'tasks_of_batch', 'usage_ledger_pkey'],
+  'batches.list': ['batches_pkey', 'batches_of_key', 'tasks_of_batch', 'usage_ledger_pkey'],
+  'batches.has_unfinished': ['tasks_of_batch'],
+  'batches.end': ['batches_pkey', 'batches_unfinished', 'tasks_of_batch'],
+  'batches.left_behind': ['batches_unfinished', 'tasks_of_batch'],
+  'tasks.unfinished model': ['tasks_unfinished_of_key'],
+  'tasks.list of': ['tasks_of_parent'],
+  'tasks.list_children': ['tasks_of_parent'],
+  'tasks.count_unfinished': ['tasks_due'],
+  'tasks.read_outcomes': ['pace_samples_pkey'],
+  'tasks.read_line': ['tasks_waiting'],
+  'tasks.read_places': ['tasks_pkey'],
+  'tasks.read_next_place': ['key_load_pkey'],
+  'tasks.read_timelines': ['tasks_pkey'],
+  'tasks.read_starts': ['pace_samples_pkey'],
+  'tasks.unfinished_of_keys': ['tasks_unfinished_of_key'],
+  'tasks.find_idempotency_keys': ['idempotency_keys_pkey'],
+  'calls.join': ['calls_undelivered', 'calls_pkey'],
+  'calls.attach': ['calls_pkey'],
+  'calls.deliver': ['calls_pkey'],
+  'usage.roll_up': ['usage_ledger_new', 'usage_ledger_pkey', 'usage_sums_pkey'],
+  'usage.read one': ['usage_sums_pkey', 'usage_ledger_new', 'usage_ledger_completed'],
+  'usage.read all': ['usage_sums_by_time', 'usage_ledger_new', 'usage_ledger_completed'],
+  'webhooks.taken': ['webhook_endpoints_of_key', 'api_keys_pkey'],
+  'webhooks.dispatch': ['webhook_endpoints_of_key'],
+  'webhooks.lock_endpoints': ['webhook_endpoints_pkey'],
+  'webhooks.claim': [
+    'webhook_endpoints_pkey',
+    'api_keys_pkey',
+    'webhook_dispatches_due',
+    'webhook_dispatches_under_way',
+    'webhook_dispatches_pkey',
+    'webhook_events_pkey',
+  ],
+  'webhooks.finish': ['webhook_endpoints_pkey', 'webhook_dispatches_pkey', 'webhook_events_pkey'],
+  'webhooks.due': ['webhook_dispatches_due', 'webhook_dispatches_under_way', 'webhook_endpoints_pkey', 'api_keys_pkey'],
+  'webhooks.lapsed': ['webhook_dispatches_under_way'],
+  'webhooks.recover': [
+    'webhook_dispatches_given_up',
+    'webhook_dispatches_due',
+    'webhook_dispatches_pkey',
+    'webhook_events_pkey',
+  ],
+  'webhooks.redeliver': [
+    'webhook_events_pkey',
+    'webhook_endpoints_pkey',
+    'webhook_endpoints_of_key',
+    'webhook_dispatches_pkey',
+  ],
+  'webhooks.list': ['webhook_deliveries_of_endpoint', 'webhook_events_pkey'],
+  'webhooks.list_of_event': ['webhook_deliveries_pkey', 'webhook_events_pkey'],
+  'webhooks.list_of_tasks': ['webhook_events_of_task', 'webhook_deliveries_pkey'],
+  'webhooks.new_deliveries': ['webhook_endpoints_of_key', 'webhook_deliveries_of_endpoint'],
+  'webhooks.read_deliveries': ['webhook_deliveries_of_endpoint', 'webhook_events_pkey'],
+  'webhooks.replay': [
+    'webhook_replays_running',
+    'webhook_replays_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_endpoints_pkey',
+  ],
+  'webhooks.see_events': ['webhook_events_pkey'],
+  'webhooks.purge': [
+    'webhook_events_expiring',
+    'partitioned_tables_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_deliveries_pkey',
+  ],
+  'webhooks.purge_left': [
+    'webhook_events_expiring',
+    'partitioned_tables_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_deliveries_pkey',
+  ],
+  'webhooks.purge_rest': [
+    'webhook_events_expiring',
+    'partitioned_tables_pkey',
+    'webhook_events_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_deliveries_pkey',
+  ],
+  'webhooks.stop_expired': [
+    'webhook_dispatches_due',
+    'partitioned_tables_pkey',
+    'webhook_dispatches_pkey',
+    'webhook_events_pkey',
+  ],
+};
+/** Primary keys of tables with a few rows, and of partitions that are still empty: each may be read whole. */
+const SMALL = /^(partitioned_tables|key_load|idempotency_keys|\w+_(\d{8}|rest))_pkey$/;
+const ROWS = 20_000;
+
+/** Those that find tasks by their ids: of a partitioned table they read only the partition that can hold one. */
+const BY_ID = [
+  'tasks.read',
+  'tasks.read_stored',
+  'tasks.read_places',
+  'tasks.read_timelines',
+  'tasks.ended_of',
+  'tasks.watch',
+  'tasks.renew_leases',
+  'tasks.take_leases',
+  'tasks.record_progress',
+  'tasks.record_submit_intents',
+  'tasks.end',
+  'tasks.note_reservations',
+  'tasks.delete',
+  'tasks.files_purged',
+  'tasks.delete_expired',
+];
+/** Those that find what belongs to events by their ids, with the tables of which they read one partition. */
+const BY_EVENT: Record<string, string[]> = {
+  'webhooks.claim': ['webhook_events'],
+  'webhooks.finish': ['webhook_dispatches', 'webhook_events'],
+  'webhooks.redeliver': ['webhook_events'],
+  'webhooks.list': ['webhook_events'],
+  'webhooks.list_of_event': ['webhook_deliveries', 'webhook_events'],
+  'webhooks.list_of_tasks': ['webhook_deliveries'],
+  'webhooks.read_deliveries': ['webhook_events'],
+};
+/** Read no partition at all when the bounds of their ids are null. */
+const BOUNDED = [
+  'tasks.end',
+  'tasks.list batch',
+  'tasks.list end',
+  'tasks.match 2000 from to words',
+  'tasks.record_progress',
+  'tasks.record_submit_intents',
+  'tasks.renew_leases',
+  'tasks.take_leases',
+  'webhooks.list_of_event',
+  'webhooks.see_events',
+];
+/** Besides the first one, which holds what is older. */
+const PARTITIONS = 30;
+
+interface Plan {
+  'Node Type': string;
+  'Actual Loops'?: number;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Plans?: Plan[];
+}
+
+describe('the statements of the hot path', () => {
+  let service: InProcess;
+  let pool: Pool;
+  const sent = new Map<string, { text: string; values: unknown[] }>();
+  const query = Client.prototype.query;
+  const note = (name: string | undefined, text: string | undefined, values: unknown): void => {
+    if (name && text) sent.set(name, { text, values: Array.isArray(values) ? values : [] });
+  };
+
+  beforeAll(async () => {
+    Client.prototype.query = function (this: Client, ...args: unknown[]): unknown {
+      const prepared = args[0] as { name?: string; text?: string; values?: unknown[] } | string;
+      if (typeof prepared === 'string') note(nameIn(prepared), prepared, args[1]);
+      else note(prepared.name, prepared.text, prepared.values);
+      return Reflect.apply(query as (...args: unknown[]) => unknown, this, args);
+    } as typeof query;
+    service = await startInProcess({ TASK_HEARTBEAT_S: '0.2', TASK_SWEEP_S: '0.3' });
+    pool = (service.app.get(DataSource).driver as unknown as { master: Pool }).master;
+    await stopAutovacuum();
+    const hooks = new WebhookClient(service.api);
+    const endpoint = await hooks.endpoint('http://127.0.0.1:1999/hook');
+    const film = await service.api.create({ model: 'seedance-2', prompt: 'A river', duration: 4 });
+    const hang = await service.api.create(aHang);
+    const cat = await service.api.create(aCat, { 'idempotency-key': 'a', prefer: 'wait=20' });
+    await service.api.create(aCat, { 'idempotency-key': 'a' });
+    await service.api.create(aFailure, { prefer: 'wait=20' });
+    const budgeted = await createWithBudget();
+    await service.api.call('POST', '/v1/images/generations', aFailure, { 'x-stainless-retry-count': '1' });
+    await eventually('progress', async () => (await service.api.get<TaskBody>(`/v1/tasks/${film.body.task_id}`)).body.progress > 0); // prettier-ignore
+    await service.api.get('/v1/tasks');
+    for (let times = 0; times < 2; times += 1) await service.api.get('/v1/tasks?limit=1');
+    await service.api.get('/v1/tasks?status=failed');
+    await service.api.get('/v1/tasks?model=sora-2');
+    await service.api.get('/v1/tasks?search=cat&created_after=1&created_before=2000000000');
+    // Sent only for a key with more tasks than are compared before.
+    for (const filter of [
+      { model: 'sora-2' },
+      { source: 'mcp' },
+      { metadata: { a: 'b' } },
+      { error_code: 'worker_lost' },
+    ] satisfies TaskFilter[]) {
+      const search = { apiKeyId: 'none', after: null, order: 'desc' as const, wanted: 21 };
+      for (const { statement, values } of [
+        restOfMatches({ ...search, filter }),
+        fewOfFilter({ ...search, filter: { ...filter, search: 'cat' } }),
+      ]) {
+        note(statement.name, statement.text, values);
+      }
+    }
+    await service.api.get('/v1/tasks/counts');
+    await service.api.get(`/v1/tasks?parent_task_id=${hang.body.task_id}`);
+    for (const part of ['estimate', 'timeline']) await service.api.get(`/v1/tasks/${hang.body.task_id}/${part}`);
+    await service.api.get('/v1/models');
+    const children = `{ task(taskId: "${hang.body.task_id}") { children { edges { cursor } } } }`;
+    await service.api.call('POST', '/graphql', { query: children });
+    const follower = new AbortController();
+    await fetch(`${service.baseUrl}/v1/events`, {
+      headers: { authorization: `Bearer ${service.api.key}` },
+      signal: follower.signal,
+    });
+    await eventually('the follower', async () => sent.has('tasks.unfinished_of_keys'));
+    follower.abort();
+    await eventually('the heartbeat', async () => sent.has('tasks.renew_leases'));
+    await eventually('the attempt', async () => sent.has('webhooks.finish'));
+    await service.api.call('POST', `/v1/webhook_endpoints/${endpoint.id}/recover`, { since: 1 });
+    await service.api.get('/v1/usage?start_time=1700000000&bucket_width=1M&limit=400');
+    await service.api.get('/v1/usage?start_time=1700000000&bucket_width=1M&limit=400&api_key_id=all');
+    await service.app.get(RollUp).next();
+    await service.app.get(PauseTasks).wake(false); // sent every few seconds; this test may be faster
+    await service.app.get(PauseTasks).release();
+    await service.api.call('POST', '/v1/tasks/cancel', { filter: { model: 'none' } });
+    await service.app.get(ReadTasks).findStored('none'); // sent only for changes by other processes
+    await service.api.call('DELETE', `/v1/tasks/${(await service.api.create(aFailure)).body.task_id}`);
+    await eventually('the sweep', async () => sent.has('tasks.worn_out'));
+    const batches = new BatchClient(service.api);
+    const batch = await batches.of([aFailure, aFailure]);
+    await batches.untilEnded(batch.id);
+    await batches.results(batch.id);
+    await batches.tasks(batch.id);
+    await batches.cancel((await batches.of([aHang])).id);
+    expect(sent.has('tasks.reserve_budget')).toBe(false);
+    await new BatchClient(budgeted).of([aFailure]);
+    await service.api.call('POST', '/v1/estimates', aCat);
+    await service.api.get('/v1/batches');
+    await eventually('the sweep of batches', async () => sent.has('batches.left_behind'));
+    const ids = [hang.body.task_id];
+    await service.app.get(ChangedTasks).endedOf(ids);
+    await service.app.get(WatchTasks).read(ids, { models: [], seconds: [] });
+    await service.app.get(TakeLeases).take(['none']);
+    await service.app.get(PurgeRows).filesPurged(['none']);
+    await service.app.get(PurgeRows).delete(['none']);
+    const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
+    await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
+    for (const concurrency of [null, 1]) {
+      const submission = { ...place, concurrency, approximations: [], price: null, calls: 1 };
+      await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, submission, null); // the sandbox is free and records none
+    }
+    await readDeliveries(endpoint.id, cat.body.task_id);
+    await service.app.get(PurgeEvents).run();
+    await service.app.get(ReplayEvents).step();
+    await service.app.get(RecordSubmit).isFull({ id: 'none', attempt: 1 }, { ...place, concurrency: 1 });
+    for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
+  });
+  afterAll(async () => {
+    Client.prototype.query = query;
+    await service.close();
+  });
+
+  /**
+   * Autovacuum runs after about a minute, which a slow machine reaches in the middle of a step. It would analyse the tables, and
+   * the planner would then know more than the step says.
+   */
+  const stopAutovacuum = () =>
+    pool.query(`do $$ declare each regclass; begin
+      for each in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('alter table %s set (autovacuum_enabled = false)', each);
+      end loop;
+    end $$`);
+
+  const readDeliveries = async (endpointId: string, taskId: string) => {
+    const { data } = await new WebhookClient(service.api).deliveries(endpointId);
+    const found = data.map(({ id }: { id: string }) => ({ id, endpoint_id: endpointId, api_key_id: '' }));
+    await service.api.get(`/v1/webhook_events/${data[0].event_id}`);
+    await service.api.call('POST', `/v1/webhook_events/${data[0].event_id}/redeliver`);
+    await service.app.get(NewDeliveries).since(['none'], Date.now());
+    await service.app.get(NewDeliveries).read(found);
+    await service.app.get(EventsOfKey).ids('none').next();
+    const query = `{ task(taskId: "${taskId}") { webhookDeliveries { id } } }`;
+    await service.api.call('POST', '/graphql', { query });
+  };
+
+  /** Keys without a budget send none of its statements. */
+  const createWithBudget = async (): Promise<Api> => {
+    expect([...sent.keys()].filter((name) => name.includes('reserved'))).toEqual([]);
+    const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', {
+      name: 'budgeted',
+      limits: { budget: { amount_micros: 1, period: 'day' } },
+    });
+    const budgeted = new Api(service.baseUrl, body.key);
+    await budgeted.create(aFailure, { prefer: 'wait=20' });
+    await budgeted.create(aFailure, { 'idempotency-key': 'a', prefer: 'wait=20' });
+    return budgeted;
+  };
+
+  const fill = async () => {
+    for (const status of ['succeeded', 'queued']) {
+      await pool.query(
+        `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, parked, completed_at,
+                            batch_id, batch_index)
+         select $1 || lpad(n::text, 20, '0'), 'key_' || n % 7, 'image', 'gpt-image-2', $1, '{}', now(), now() + interval '30 days',
+                now() + interval '1 hour', $1 = 'queued', case when $1 = 'succeeded' then now() end,
+                case when n % 4 = 0 then 'batch_' || n % 37 end, n
+           from generate_series(1, $2::int) n`,
+        [status, ROWS],
+      );
+    }
+    await pool.query(
+      `insert into key_budgets (api_key_id, amount_micros, period, day)
+       select 'key_' || n, 1, 'day', current_date from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into batches (id, api_key_id, endpoint, metadata, total, created_at, ended_at, kept_until)
+       select 'batch_' || n, 'key_' || n % 7, '/v1/generations', '{}', 1, now(), case when n % 50 > 0 then now() end,
+              now() + interval '30 days' from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into calls (id, api_key_id, path, fingerprint)
+       select 'call_' || n, 'key_' || n % 7, '/', decode(md5((n % 100)::text), 'hex') from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, source, images, video_seconds, submits,
+                                 cost_micros, basis, rolled_up)
+       select 'task_' || n, 'key_' || n % 7, now() - n * interval '1 minute', 'succeeded', 'image', 'gpt-image-2', 'api', 1, 0, 1,
+              1, 'priced', n > 500 from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    await pool.query(
+      `insert into usage_sums (api_key_id, span, starts_at, dimensions, kind, model, source, tasks, succeeded, failed, cancelled,
+                               images, video_seconds, submits, cost_micros, assumed_micros, unpriced_tasks)
+       select 'key_' || n % 7, span, date_trunc('day', now()) - n * interval '15 minutes', md5(n::text)::uuid, 'image', 'gpt-image-2',
+              'api', 1, 1, 0, 0, 1, 0, 1, 1, 0, 0
+         from generate_series(1, $1::int) n cross join (values ('quarter'), ('day')) s(span)`,
+      [ROWS],
+    );
+    await pool.query(
+      `with endpoints as (
+         insert into webhook_endpoints (id, api_key_id, url, events, description, secret, secret_hint)
+         select 'we_' || n, 'key_' || n, 'http://x', '{task.completed}', '', '', '' from generate_series(1, $1::int / 10) n
+       ), events as (
+         insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+         select 'evt_00' || lpad(n::text, 24, '0'), 'key_' || n, 'task.completed', '', now(), now() + interval '30 days' from generate_series(1, $1) n
+       )
+       insert into webhook_dispatches (event_id, endpoint_id, due_at, lease_until)
+       select 'evt_00' || lpad(n::text, 24, '0'), 'we_' || (1 + n % ($1 / 10)), case when n % 5 = 0 then now() end, case when n % 5 = 1 then now() end
+       from generate_series(1, $1) n`,
+      [ROWS],
+    );
+  };
+
+  /** A copy of the partitioned tables in partitions of a day, the last of which is that of tomorrow. */
+  const partition = async () => {
+    await pool.query('create schema parted');
+    for (const { prefix, tables } of [TASK_TABLES, EVENT_TABLES]) {
+      for (const { name, key } of tables) await copyInPartitions(name, key, prefix);
+    }
+    const { rows } = await pool.query<{ endpoint_id: string }>(
+      `update parted.webhook_dispatches set due_at = now(), lease_until = null where event_id > 'evt_01' returning endpoint_id`,
+    );
+    sent.set('webhooks.claim', { ...sent.get('webhooks.claim')!, values: [[rows[0]!.endpoint_id], 10, 10, 60] });
+  };
+
+  const copyInPartitions = async (table: string, key: string, prefix: string) => {
+    const tomorrow = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
+    const bounds = Array.from({ length: PARTITIONS + 1 }, (_, at) =>
+      escapeLiteral(idBoundAt(tomorrow - (PARTITIONS - 1 - at) * DAY_MS, prefix)),
+    );
+    const ranges = bounds.map((to, at) => `from (${at === 0 ? 'minvalue' : bounds[at - 1]!}) to (${to})`);
+    await pool.query(`
+      create table parted.${table} (like public.${table} including all) partition by range (${key});
+      ${ranges.map((range, at) => `create table parted.${table}_${at} partition of parted.${table} for values ${range};`).join('')}
+      insert into parted.${table} select * from public.${table};
+      analyze parted.${table}`);
+  };
+
+  /** The generic plan, which the service caches for any values. The connection is discarded, because it keeps the setting. */
+  const planOf = (name: string): Promise<Plan[]> =>
+    explain(name, 'explain (format json)', BOUNDED.includes(name) ? literalOf : () => 'null');
+
+  async function explain(name: string, how: string, literal: (value: unknown) => string): Promise<Plan[]> {
+    const { text, values } = sent.get(name) ?? {};
+    if (!text || !values) throw new Error(`${name} was not sent.`);
+    const client = await pool.connect();
+    try {
+      await client.query('set plan_cache_mode = force_generic_plan');
+      await client.query('set search_path = parted, public');
+      await client.query(`prepare hot as ${text}`);
+      const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : '';
+      await client.query('begin');
+      const { rows } = await client.query(`${how} execute hot${given}`);
+      await client.query('rollback');
+      return flat((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan);
+    } finally {
+      client.release(true);
+    }
+  }
+
+  /** Partitions of webhooks only once they have rows, as autovacuum does: of the tables of tasks any state is tried. */
+  const analyze = () =>
+    pool.query(`do $$ declare each regclass; has_rows boolean; begin
+      for each in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('select exists (select from %s)', each) into has_rows;
+        if has_rows or each::text not like 'webhook\\_%' then execute format('analyze %s', each); end if;
+      end loop;
+    end $$`);
+
+  const steps: [string, () => Promise<unknown>][] = [
+    ['while the tables are nearly empty and were never analysed', async () => undefined],
+    [`with ${2 * ROWS} rows that were never analysed`, fill],
+    [`with ${2 * ROWS} rows, analysed`, analyze],
+  ];
+  describe.each(steps)('%s', (_when, prepare) => {
+    /** The index of the whole table by that of a partition. */
+    let ofTable: Map<string, string>;
+
+    beforeAll(async () => {
+      await prepare();
+      const { rows } = await pool.query<{ part: string; whole: string }>(
+        'select c.relname as part, p.relname as whole from pg_inherits join pg_class c on c.oid = inhrelid join pg_class p on p.oid = inhparent',
+      );
+      ofTable = new Map(rows.map(({ part, whole }) => [part, whole]));
+    });
+
+    it.each(Object.entries(BY_INDEX))('%s uses its index', async (name, allowed) => {
+      const plan = await planOf(name);
+      expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([]);
+      const used = plan.flatMap((node) =>
+        node['Index Name'] ? (ofTable.get(node['Index Name']) ?? node['Index Name']) : [],
+      );
+      expect(used.filter((index) => !allowed.includes(index))).toEqual([]);
+      expect(used.length).toBeGreaterThan(0);
+    });
+
+    it.each(Object.keys(BY_INDEX))('%s reads no table from end to end', async (name) => {
+      const plan = await planOf(name);
+      const unbounded = plan.flatMap((node) => (node['Index Cond'] ? [] : (node['Index Name'] ?? [])));
+      expect(unbounded.filter((index) => index.endsWith('_pkey') && !SMALL.test(index))).toEqual([]);
+    });
+  });
+
+  describe(`with tasks and events in ${PARTITIONS} partitions`, () => {
+    beforeAll(partition);
+
+    it.each(Object.keys(BY_INDEX))('%s scans no partition sequentially', async (name) => {
+      const plan = await planOf(name);
+      expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([]);
+    });
+
+    const partitionsReadBy = async (name: string, table: string): Promise<string[]> => {
+      const plan = await explain(name, 'explain (analyze, format json)', literalOf);
+      const read = plan.filter((node) => node['Node Type'].endsWith('Scan') && node['Actual Loops']! > 0);
+      const partitions = read.map((node) => node['Relation Name'] ?? '');
+      return [...new Set(partitions.filter((each) => new RegExp(`^${table}_\\d+$`).test(each)))];
+    };
+
+    it.each(BY_ID)('%s reads one partition', async (name) => {
+      expect(await partitionsReadBy(name, 'tasks')).toHaveLength(1);
+    });
+
+    it.each(Object.entries(BY_EVENT))('%s reads one partition of %s', async (name, tables) => {
+      for (const table of tables) expect(await partitionsReadBy(name, table)).toHaveLength(1);
+    });
+
+    it('tasks.list end reads the partitions of today and of tomorrow', async () => {
+      const [today, tomorrow] = [PARTITIONS - 1, PARTITIONS].map((day) => `tasks_${day}`);
+      const read = await partitionsReadBy('tasks.list end', 'tasks');
+      expect(read).toContain(today);
+      expect([today, tomorrow]).toEqual(expect.arrayContaining(read));
+    });
+  });
+});
+
+const literalOf = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return escapeLiteral(`{${value.map((each) => JSON.stringify(each)).join(', ')}}`);
+  return escapeLiteral(String(value));
+};
+
+/** TypeORM's statements are not prepared by name; a comment at their start names them. */
+const nameIn = (text: string): string | undefined => /^\/\* ([\w.]+) \*\//.exec(text)?.[1];
+
+function flat(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(flat)];
+}

@@ -1,0 +1,94 @@
+import { Client } from 'pg';
+import { DAY_MS } from '../../src/platform/time.ts';
+import { EndTasks } from '../../src/tasks/sql/end-tasks.ts';
+import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
+import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
+import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
+import { taskError } from '../../src/tasks/task-error.ts';
+import { newTaskId } from '../../src/tasks/task-id.ts';
+import { startInProcess, type InProcess } from '../support/in-process.ts';
+
+/** Behind every partition that a test has, so these are in another one than the tasks of today. */
+const LATER_MS = 400 * DAY_MS;
+
+describe('a statement that waits for the row of one task', () => {
+  let service: InProcess;
+  let other: Client;
+  beforeAll(async () => {
+    service = await startInProcess({ ROLE: 'api' });
+    other = new Client({ connectionString: service.database.url });
+    await other.connect();
+  });
+  afterAll(async () => {
+    await other?.end();
+    await service?.close();
+  });
+
+  /** Running tasks in two partitions, in the order of their ids. */
+  async function runningTasks(): Promise<string[]> {
+    const ids = [0, 1, LATER_MS, LATER_MS + 1].map((ms) => newTaskId(Date.now() + ms));
+    await other.query(
+      `insert into tasks (id, api_key_id, kind, model, status, input, attempt, worker_id, lease_until, created_at, expires_at, deadline_at)
+       select id, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 1, 'w', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour'
+       from unnest($1::text[]) as t(id)`,
+      [ids],
+    );
+    return ids;
+  }
+
+  it.each<[string, (ids: string[]) => Promise<unknown[]>]>([
+    [
+      'renews all leases',
+      async (ids) => [...(await service.app.get(RenewLeases).renew(ids.map((id) => ({ id, attempt: 1 }))))],
+    ],
+    [
+      'gives all leases back',
+      (ids) =>
+        service.app.get(RenewLeases).release(
+          ids.map((id) => ({ id, attempt: 1 })),
+          0,
+          null,
+        ),
+    ],
+    ['takes all leases', (ids) => service.app.get(TakeLeases).take(ids)],
+    [
+      'records the progress of all',
+      async (ids) => {
+        const records = ids.map((id) => service.app.get(RecordProgress).record({ id, attempt: 1, progress: 7 }));
+        return (await Promise.all(records)).filter((task) => task !== null);
+      },
+    ],
+  ])('%s, also when another transaction has changed that row', async (_, act) => {
+    const ids = await runningTasks();
+    await other.query('begin');
+    await other.query('update tasks set progress = 1 where id = $1', [ids[0]]);
+    const acted = act(ids);
+    await untilWaiting();
+    await other.query('commit');
+    expect(await acted).toHaveLength(ids.length);
+  });
+
+  it('counts the ends of all, also when another transaction has changed the counters of the key', async () => {
+    const ids = await runningTasks();
+    await other.query(`insert into key_load (api_key_id, queued, running) values ('key_a', 1, 5)`);
+    await other.query('begin');
+    await other.query(`update key_load set queued = queued + 2, running = running - 1 where api_key_id = 'key_a'`);
+    const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
+    const ended = ids.map((id) => service.app.get(EndTasks).end({ id, api_key_id: 'key_a', attempt: 1, outcome }));
+    await untilWaiting();
+    await other.query('commit');
+    expect(await Promise.all(ended)).not.toContain(null);
+    const { rows } = await other.query(`select queued, running from key_load where api_key_id = 'key_a'`);
+    expect(rows).toEqual([{ queued: 3, running: 0 }]);
+  });
+
+  /** Until a connection waits for the lock that `other` holds. */
+  async function untilWaiting(): Promise<void> {
+    for (;;) {
+      const { rows } = await other.query(
+        'select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',
+      );
+      if (rows.length > 0) return;
+    }
+  }
+});

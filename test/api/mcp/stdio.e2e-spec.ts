@@ -1,0 +1,135 @@
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import sharp from 'sharp';
+import { type SharedService, joinService } from '../../support/service.ts';
+import { byName, ERAS, type Era, faultOf, mcpClient, MODERN, taskOf } from '../../support/clients/mcp.ts';
+import { queryOnce } from '../../support/faults/watch.ts';
+import { eventually } from '../../support/wait.ts';
+
+const DARKROOM = new URL('../../../dist/cli/darkroom.js', import.meta.url).pathname;
+
+let service: SharedService;
+let folder: string;
+beforeAll(async () => {
+  service = await joinService();
+  folder = mkdtempSync(join(tmpdir(), 'darkroom-mcp-'));
+  const picture = sharp({ create: { width: 64, height: 48, channels: 3, background: 'teal' } });
+  writeFileSync(join(folder, 'in.png'), await picture.png().toBuffer());
+  writeFileSync(join(folder, 'notes.txt'), 'no image');
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = (key = service.api.key!) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [DARKROOM, 'mcp', '--url', service.baseUrl, '--out', 'out'],
+    env: { PATH: process.env.PATH!, DARKROOM_API_KEY: key },
+    cwd: folder,
+  });
+
+describe.each(ERAS)('darkroom mcp with the official client in the %s era', (era: Era) => {
+  let client: Client;
+  beforeAll(async () => void (client = await mcpClient(era, start())));
+  afterAll(() => client.close());
+
+  const call = (name: string, given: Record<string, unknown> = {}) =>
+    client.callTool({ name, arguments: given }) as Promise<CallToolResult>;
+
+  it('lists the tools of the service, and says that images may be paths', async () => {
+    const { tools } = await client.listTools();
+    expect(tools).toHaveLength(8);
+    const { properties } = byName(tools, 'generate_image').inputSchema as { properties: Record<string, any> };
+    expect(properties.reference_images.description).toMatch(/path of an image/);
+  });
+
+  it('calls every tool', async () => {
+    const image = taskOf(await call('generate_image', { prompt: 'Over stdio' }));
+    expect(image).toMatchObject({ status: 'succeeded', source: 'mcp' });
+    const { task_id } = image;
+    const video = taskOf(await call('generate_video', { prompt: 'Over stdio', duration: 1, resolution: '720P' }));
+    expect(video).toMatchObject({ status: 'succeeded', kind: 'video' });
+    expect(taskOf(await call('get_task', { task_id })).task_id).toBe(task_id);
+    expect(taskOf(await call('retry_task', { task_id })).relation).toBe('retry');
+    expect(taskOf(await call('cancel_task', { task_id })).status).toBe('succeeded');
+    for (const name of ['list_tasks', 'list_models', 'get_usage']) {
+      expect((await call(name)).structuredContent).toMatchObject({ object: expect.stringMatching(/list|page/) });
+    }
+  });
+
+  it('saves the outputs and links them as files', async () => {
+    const result = await call('generate_image', { prompt: 'To a file' });
+    const links = result.content.filter((block) => block.type === 'resource_link');
+    expect(links).toHaveLength(1);
+    expect(links[0]!.uri).toMatch(/^file:/);
+    const path = fileURLToPath(links[0]!.uri);
+    expect(path).toBe(join(folder, 'out', links[0]!.name));
+    expect(readFileSync(path)).toHaveLength(links[0]!.size!);
+    expect(readdirSync(join(folder, 'out')).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it.each([
+    ['a path', () => 'in.png'],
+    ['a file: URL', () => pathToFileURL(join(folder, 'in.png')).href],
+  ])('takes %s for an image', async (_what, image) => {
+    const task = taskOf(await call('generate_image', { prompt: 'Edit it', reference_images: [image()] }));
+    expect(task).toMatchObject({ status: 'succeeded', input: { reference_images: [expect.stringMatching(/^file_/)] } });
+  });
+
+  it.each([
+    ['nowhere.png', /ENOENT|no such file/],
+    ['notes.txt', /invalid_image|still JPEG/],
+  ])('tells the agent what is wrong with %s', async (path, reason) => {
+    const result = await call('generate_image', { prompt: 'x', reference_images: [path] });
+    expect(result.isError).toBe(true);
+    expect(faultOf(result)).toMatchObject({ param: 'reference_images[0]', message: expect.stringMatching(reason) });
+  });
+
+  it('cancels a waiting task when the client gives up', async () => {
+    const prompt = `Given up ${era} #hang`;
+    const controller = new AbortController();
+    const given = client.callTool({ name: 'generate_image', arguments: { prompt } }, { signal: controller.signal });
+    const tasks = () =>
+      queryOnce<{ id: string }>(service.database.url, `select id from tasks where input->>'prompt' = $1`, [prompt]);
+    const [task] = await eventually('the task', async () => {
+      const found = await tasks();
+      return found.length > 0 && found;
+    });
+    controller.abort();
+    await expect(given).rejects.toThrow();
+    await eventually('the hang-up to be recorded', async () => {
+      const [row] = await queryOnce<{ hung_up_at: Date | null }>(
+        service.database.url,
+        'select hung_up_at from calls where task_id = $1',
+        [task!.id],
+      );
+      return row?.hung_up_at;
+    });
+    await service.api.cancel(task!.id);
+  });
+});
+
+it('refuses a wrong key in the words of the service', async () => {
+  await expect(mcpClient('legacy', start(`dr_${'0'.repeat(46)}`))).rejects.toThrow(/invalid_api_key/);
+});
+
+it('is started by npm with nothing but the protocol on stdout', async () => {
+  const transport = new StdioClientTransport({
+    command: 'npm',
+    args: ['run', '--silent', 'darkroom', '--', 'mcp', '--url', service.baseUrl],
+    env: { PATH: process.env.PATH!, HOME: process.env.HOME!, DARKROOM_API_KEY: service.api.key! },
+    cwd: new URL('../../..', import.meta.url).pathname,
+  });
+  const broken: Error[] = [];
+  transport.onerror = (error) => broken.push(error);
+  const client = await mcpClient('modern', transport);
+  expect(client.getNegotiatedProtocolVersion()).toBe(MODERN);
+  expect(broken).toEqual([]);
+  await client.close();
+});

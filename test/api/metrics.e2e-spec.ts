@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { type OwnService, startOwnService } from '../support/service.ts';
+import { freePort } from '../support/free-port.ts';
+import { Scrape } from '../support/metrics.ts';
+import { Receiver } from '../support/servers/receiver.ts';
+import { eventually } from '../support/wait.ts';
+
+const CAT = { model: 'gpt-image-2', prompt: 'a cat' };
+
+describe('the metrics of a process', () => {
+  let service: OwnService;
+  beforeAll(async () => (service = await startOwnService({ MAX_RUNNING_PER_KEY: '1', WORKER_CONCURRENCY: '2' })));
+  afterAll(() => service.close());
+
+  const scrape = () => Scrape.of(service.baseUrl);
+  const authorization = () => ({ authorization: `Bearer ${service.env.BOOTSTRAP_API_KEY}` });
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(`${service.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { ...authorization(), 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const graphql = (query: string) => post('/graphql', { query });
+
+  it('separate the time that a request took from the time for which it waited on purpose', async () => {
+    const answer = await post('/v1/generations', { ...CAT, prompt: '#delay:1 a cat' }, { prefer: 'wait=30' });
+    expect(await answer.json()).toMatchObject({ status: 'succeeded' });
+    const after = await eventually('the request', async () => {
+      const now = await scrape();
+      return now.value('darkroom_http_wait_seconds_count', { kind: 'prefer' }) === 1 && now;
+    });
+    const waited = after.value('darkroom_http_wait_seconds_sum', { kind: 'prefer' })!;
+    const request = { http_route: '/v1/generations', http_response_status_code: '201' };
+    const took = after.value('http_server_request_duration_seconds_sum', request)!;
+    const made = after.value('darkroom_task_duration_seconds_sum', { status: 'succeeded' })!;
+    expect(waited).toBeGreaterThan(made / 2);
+    expect(took).toBeLessThan(waited);
+  });
+
+  it('count a task once on its way, by its model and what became of it', async () => {
+    const before = await scrape();
+    const { task_id } = (await (await post('/v1/generations', CAT)).json()) as { task_id: string };
+    await eventually('the end', async () => {
+      const { status } = (await (
+        await fetch(`${service.baseUrl}/v1/tasks/${task_id}?wait=30`, { headers: authorization() })
+      ).json()) as { status: string };
+      return status === 'succeeded';
+    });
+    const after = await scrape();
+    const gained = (name: string, labels: Record<string, string> = {}) =>
+      (after.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);
+    expect(gained('darkroom_tasks_created_total', { model: 'gpt-image-2' })).toBe(1);
+    expect(gained('darkroom_task_claims_total', { reason: 'first' })).toBe(1);
+    expect(gained('darkroom_task_queue_wait_seconds_count', { kind: 'image' })).toBe(1);
+    const ended = { model: 'gpt-image-2', provider: 'sandbox', status: 'succeeded' };
+    expect(gained('darkroom_tasks_ended_total', ended)).toBe(1);
+    for (const stage of ['images', 'upstream', 'store']) {
+      expect([stage, gained('darkroom_task_stage_seconds_count', { stage, kind: 'image' })]).toEqual([stage, 1]);
+    }
+    expect(gained('darkroom_http_wait_seconds_count', { kind: 'long_poll' })).toBe(1);
+  });
+
+  it('tell tasks that wait for a worker from those that wait for a place of their key', async () => {
+    const held = await Promise.all(
+      [1, 2, 3].map(async () => (await post('/v1/generations', { ...CAT, prompt: '#hang a cat' })).json()),
+    );
+    const facts = await eventually('the facts', async () => {
+      const now = await scrape();
+      return now.value('darkroom_queue_tasks', { state: 'parked' }) === 2 && now;
+    });
+    expect(facts.value('darkroom_queue_tasks', { state: 'running' })).toBe(1);
+    expect(facts.value('darkroom_queue_tasks', { state: 'waiting' })).toBe(0);
+    expect(facts.value('darkroom_queue_keys')).toBe(1);
+    expect(facts.value('darkroom_queue_oldest_seconds', { state: 'parked' })).toBeGreaterThan(0);
+    expect(facts.value('darkroom_worker_slots', { state: 'busy' })).toBe(1);
+    for (const { task_id } of held as { task_id: string }[]) await post(`/v1/tasks/${task_id}/cancel`, {});
+    const cancelled = { status: 'failed', error_code: 'task_cancelled' };
+    expect((await scrape()).value('darkroom_tasks_ended_total', cancelled)).toBe(3);
+  });
+
+  it('count errors by their code, also those of GraphQL', async () => {
+    const before = (await scrape()).value('darkroom_http_errors_total') ?? 0;
+    await fetch(`${service.baseUrl}/v1/tasks/task_unknown`, { headers: authorization() });
+    await graphql('{ nothing }');
+    const after = await scrape();
+    expect(after.value('darkroom_http_errors_total')! - before).toBe(2);
+    expect(after.value('darkroom_http_errors_total', { code: 'task_not_found' })).toBe(1);
+    const failed = { graphql_operation_type: 'other', outcome: 'client_error' };
+    expect(after.value('darkroom_graphql_operation_duration_seconds_count', failed)).toBe(1);
+  });
+
+  it('measure webhooks from the event to the answer', async () => {
+    const receiver = await Receiver.start();
+    try {
+      await post('/v1/webhook_endpoints', { url: receiver.url });
+      await post('/v1/generations', CAT);
+      const after = await eventually('the attempt', async () => {
+        const now = await scrape();
+        return (
+          now.value('darkroom_webhook_attempts_total', { outcome: 'delivered', trigger: 'scheduled' }) === 1 && now
+        );
+      });
+      expect(after.value('darkroom_webhook_lag_seconds_count')).toBe(1);
+      expect(after.value('darkroom_webhook_attempt_seconds_count', { outcome: 'delivered' })).toBe(1);
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  it('hear the echo of their own messages on the bus', async () => {
+    const now = await eventually('the echo', async () => {
+      const after = await scrape();
+      return after.value('darkroom_bus_echo_seconds_count')! > 0 && after;
+    });
+    expect(now.value('darkroom_bus_connected')).toBe(1);
+  });
+
+  it('carry nothing that a client wrote', async () => {
+    await fetch(`${service.baseUrl}/v1/canary-path?canary=1`, { method: 'PROPFIND' }).catch(() => undefined);
+    await fetch(`${service.baseUrl}/v1/models/canary-model`, { headers: authorization() });
+    await graphql('query canaryOperation { canaryField }');
+    const { text } = await scrape();
+    expect(text).not.toMatch(/canary/i);
+    expect(text).not.toMatch(/task_0|dr_[0-9A-Za-z]{10}/);
+  });
+
+  it('stay few, whatever is asked', async () => {
+    const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as { paths: Record<string, object> };
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ path: path.replace(/\{\w+\}/g, 'none'), method: method.toUpperCase() })),
+    );
+    for (const { path, method } of routes.filter(({ path }) => !path.endsWith('/events'))) {
+      for (const headers of [{}, authorization(), { ...authorization(), 'content-type': 'application/json' }]) {
+        const body = 'content-type' in headers && ['POST', 'PUT', 'PATCH'].includes(method) ? '{}' : undefined;
+        const answer = await fetch(`${service.baseUrl}${path}`, { method, headers, ...(body && { body }) });
+        await answer.body?.cancel();
+      }
+    }
+    const { lines } = await scrape();
+    expect(lines.length).toBeGreaterThan(1_500);
+    expect(lines.length).toBeLessThanOrEqual(3_500);
+  });
+
+  const promtool = spawnSync('promtool', ['--version']).status === 0;
+  (promtool ? it : it.skip)('please promtool', async () => {
+    const { text } = await scrape();
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe('facts of the database', () => {
+  it('are absent where no tasks run, and while the database is too slow', async () => {
+    const api = await startOwnService({ ROLE: 'api' });
+    const worker = await startOwnService({ ROLE: 'worker', DATA_DIR: api.env.DATA_DIR! }, api.database);
+    try {
+      expect((await Scrape.of(api.baseUrl)).text).not.toContain('darkroom_queue_tasks');
+      const locked = new Client({ connectionString: api.database.url });
+      await locked.connect();
+      try {
+        await locked.query('begin; lock table key_load');
+        const slow = await Scrape.of(worker.baseUrl);
+        expect(slow.value('darkroom_queue_tasks')).toBeNull();
+        expect(slow.value('darkroom_build_info')).toBe(1);
+        const next = await Scrape.of(worker.baseUrl);
+        expect(next.value('darkroom_collect_errors_total', { what: 'database' })).toBe(1);
+        await locked.query('rollback');
+      } finally {
+        await locked.end();
+      }
+      await eventually('the facts', async () => (await Scrape.of(worker.baseUrl)).value('darkroom_queue_tasks') === 0);
+    } finally {
+      await worker.close();
+      await api.close();
+    }
+  });
+});
+
+describe('OPS_PORT', () => {
+  it('has metrics and health, and the port of clients has not', async () => {
+    const ops = await freePort();
+    const service = await startOwnService({ OPS_PORT: String(ops) });
+    const status = async (port: string | number, path: string) =>
+      (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+    try {
+      for (const path of ['/metrics', '/healthz', '/readyz']) {
+        expect([path, await status(ops, path), await status(service.env.PORT!, path)]).toEqual([path, 200, 404]);
+      }
+      expect(await status(ops, '/v1/models')).toBe(404);
+      // The router decodes paths.
+      for (const path of ['/%6detrics', '/%68ealthz', '/metric%73']) {
+        expect([path, await status(ops, path), await status(service.env.PORT!, path)]).toEqual([path, 200, 404]);
+      }
+      expect(await status(ops, '/v1/%6dodels')).toBe(404);
+      expect(await status(service.env.PORT!, '/v1/models')).toBe(401);
+    } finally {
+      await service.close();
+    }
+    await expect(fetch(`http://127.0.0.1:${ops}/healthz`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,220 @@
+import { Client } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HOUR_MS } from '../../../src/platform/time.ts';
+import { AgePriorities } from '../../../src/tasks/sql/age-priorities.ts';
+import { newTaskId } from '../../../src/tasks/task-id.ts';
+import { aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../../support/clients/api.ts';
+import { startInProcess, type InProcess } from '../../support/in-process.ts';
+import { LockedRows } from '../../support/faults/locked-rows.ts';
+import { eventually } from '../../support/wait.ts';
+
+let service: InProcess;
+beforeEach(async () => (service = await startInProcess()));
+afterEach(() => service.close());
+
+async function sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new Client({ connectionString: service.database.url });
+  await client.connect();
+  const { rows } = await client.query(text, values);
+  await client.end();
+  return rows as Row[];
+}
+
+async function newKey(limits: object = {}): Promise<{ id: string; api: Api }> {
+  const { body } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', { name: 'k', limits });
+  return { id: body.id, api: new Api(service.baseUrl, body.key) };
+}
+
+describe('a creation answered 201', () => {
+  it.each([{}, { 'idempotency-key': 'again' }])(
+    'is stored, also after the counters of its key were lost (%j)',
+    async (headers) => {
+      const { id, api } = await newKey();
+      expect((await api.create(aFailure)).status).toBe(201);
+      await sql('delete from key_load where api_key_id = $1', [id]);
+      const { status, body } = await api.create(aFailure, headers);
+      expect(status).toBe(201);
+      expect((await api.get(`/v1/tasks/${body.task_id}`)).status).toBe(200);
+    },
+  );
+
+  it('is refused to twins of a refused creation with the same answer', async () => {
+    const { api } = await newKey({ max_running: 1, max_queued: 1 });
+    await api.until((await api.create(aHang)).body.task_id, 'running');
+    await api.create(aHang);
+    const twins = await Promise.all(
+      Array.from({ length: 6 }, () => api.create<ErrorBody>(aHang, { 'idempotency-key': 'twin' })),
+    );
+    expect(twins.map(({ body }) => body.error.code)).toEqual(twins.map(() => 'queue_full'));
+  });
+});
+
+describe('a locked row of one key', () => {
+  it('delays the creations of that key alone', async () => {
+    const [locked, free] = [await newKey(), await newKey()];
+    for (const { api } of [locked, free]) expect((await api.create(aFailure)).status).toBe(201);
+    const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${locked.id}'`);
+    try {
+      const stuck = Promise.all([locked.api.create(aFailure), locked.api.create(aFailure, { 'idempotency-key': 'x' })]);
+      const startedAt = performance.now();
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, (_, at) =>
+          free.api.create(aFailure, at % 2 ? { 'idempotency-key': `key-${at}` } : {}),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+      expect(performance.now() - startedAt).toBeLessThan(3_500);
+      for (const { status } of await stuck) expect([201, 503]).toContain(status);
+    } finally {
+      await held.release();
+    }
+  });
+});
+
+describe('a locked row of one key, for workers', () => {
+  const insertWaiting = (apiKeyId: string, count: number) =>
+    sql(
+      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at)
+       select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'queued', '{"prompt":"#hang"}', now(),
+              now() + interval '1 day', now() + interval '10 minutes' from generate_series(1, $2::int) as nth`,
+      [apiKeyId, count],
+    );
+
+  it('does not keep the tasks of other keys from being claimed', async () => {
+    const [locked, free] = [await newKey(), await newKey()];
+    for (const { api } of [locked, free]) expect((await api.create(aFailure)).status).toBe(201);
+    const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${locked.id}'`);
+    try {
+      await insertWaiting(locked.id, 200);
+      const { body } = await free.api.create(aFailure);
+      expect((await free.api.get(`/v1/tasks/${body.task_id}?wait=8`)).body.status).toBe('failed');
+      expect((await free.api.get('/readyz')).status).toBe(200);
+      const parked = 'select 1 from tasks where parked';
+      expect(await sql(parked)).toEqual([]);
+    } finally {
+      await held.release();
+    }
+  });
+
+  it('does not keep the tasks of other keys from ending', async () => {
+    const keys = await Promise.all([newKey(), newKey()]);
+    const ids = await Promise.all(
+      keys.map(async ({ api }) => {
+        const { body } = await api.create(aHang);
+        await api.until(body.task_id, 'running');
+        return body.task_id;
+      }),
+    );
+    const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${keys[0].id}'`);
+    try {
+      const [locked, free] = await Promise.all(keys.map(({ api }, at) => api.cancel(ids[at]!)));
+      expect([locked!.status, free!.status]).toEqual([503, 200]);
+    } finally {
+      await held.release();
+    }
+    expect((await keys[0].api.cancel(ids[0]!)).body.status).toBe('failed');
+  });
+});
+
+describe('a worker that has just started', () => {
+  const insertRunning = async (lease: string): Promise<string> => {
+    const { id: apiKeyId } = await newKey();
+    const id = newTaskId();
+    await sql(
+      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, started_at, expires_at, deadline_at, attempt, lease_until)
+       values ($1, $2, 'image', 'gpt-image-2', 'running', '{"prompt":"#hang"}', now(), now(), now() + interval '1 day',
+               now() + interval '1 hour', 1, ${lease})`,
+      [id, apiKeyId],
+    );
+    return id;
+  };
+  const attemptOf = async (id: string) =>
+    (await sql<{ attempt: number }>('select attempt from tasks where id = $1', [id]))[0]?.attempt;
+
+  it('leaves expired leases to their workers for a heartbeat, and takes released tasks at once', async () => {
+    const [expired, released] = [await insertRunning(`now() - interval '1 s'`), await insertRunning(`'1970-01-01'`)];
+    await eventually('the released task to be taken', async () => (await attemptOf(released)) === 2);
+    await sleep(1_500);
+    expect(await attemptOf(expired)).toBe(1);
+    await eventually('the expired task to be taken', async () => (await attemptOf(expired)) === 2);
+  });
+
+  it('takes over no task that it still runs itself', async () => {
+    const { api } = await newKey();
+    const { body } = await api.create(aHang);
+    await api.until(body.task_id, 'running');
+    await sql(`update tasks set lease_until = '1970-01-01' where id = $1`, [body.task_id]);
+    await sleep(1_500);
+    expect(await attemptOf(body.task_id)).toBe(1);
+  });
+});
+
+describe('the times of a task', () => {
+  it('are those of the database, whatever the clock of the process', async () => {
+    const realNow = Date.now;
+    Date.now = () => realNow() + HOUR_MS;
+    let body: TaskBody;
+    try {
+      ({ body } = await service.api.create(aHang, { 'idempotency-key': 'skewed' }));
+    } finally {
+      Date.now = realNow;
+    }
+    const [row] = await sql<{ age: number; expires_at: number; key_s: number }>(
+      `select extract(epoch from now() - t.created_at)::float8 as age, floor(extract(epoch from t.expires_at))::float8 as expires_at,
+              extract(epoch from k.expires_at - now())::float8 as key_s
+       from tasks t join idempotency_keys k on k.task_id = t.id where t.id = $1`,
+      [body.task_id],
+    );
+    expect(row!.age).toBeGreaterThan(-1);
+    expect(row!.age).toBeLessThan(60);
+    expect(Math.abs(row!.key_s - 24 * 3_600)).toBeLessThan(60);
+    expect(body.expires_at).toBe(row!.expires_at);
+    expect(body.expires_at).toBe(body.created_at + 30 * 24 * 3_600);
+  });
+
+  it('count the deadline from the first start', async () => {
+    const { api } = await newKey({ max_running: 1 });
+    const first = (await api.create(aHang)).body.task_id;
+    await api.until(first, 'running');
+    const second = (await api.create(aHang)).body.task_id;
+    await sleep(2_000);
+    await api.cancel(first);
+    await api.until(second, 'running');
+    const [row] = await sql<{ run: number; total: number }>(
+      `select extract(epoch from deadline_at - started_at)::float8 as run, extract(epoch from deadline_at - created_at)::float8 as total
+       from tasks where id = $1`,
+      [second],
+    );
+    expect(row!.run).toBeCloseTo(600, 0);
+    expect(row!.total).toBeGreaterThan(601.9);
+  });
+});
+
+it('the oldest waiting tasks of a backlog move to the front, a few of each key', async () => {
+  await service.close();
+  service = await startInProcess({ ROLE: 'api' });
+  const { id, api } = await newKey();
+  for (let nth = 0; nth < 15; nth += 1) await api.create(aHang);
+  const priorities = async () =>
+    (await sql<{ priority: number }>('select priority from tasks where api_key_id = $1 order by id', [id])).map(
+      ({ priority }) => priority,
+    );
+  const inOrder = Array.from({ length: 15 }, (_, at) => at + 1);
+  await service.app.get(AgePriorities).age();
+  expect(await priorities()).toEqual(inOrder);
+  await sql(`update tasks set created_at = created_at - interval '61 s'`);
+  await service.app.get(AgePriorities).age();
+  expect(await priorities()).toEqual(inOrder.map((priority) => (priority <= 10 ? priority - 11 : priority)));
+});
+
+it('a task without rows of its key ends and frees nothing twice', async () => {
+  const { id, api } = await newKey({ max_running: 2 });
+  const { body } = await api.create(aHang);
+  await api.until(body.task_id, 'running');
+  await api.cancel(body.task_id);
+  const [row] = await sql<{ running: number; queued: number }>(
+    'select running, queued from key_load where api_key_id = $1',
+    [id],
+  );
+  expect(row).toEqual({ running: 0, queued: 0 });
+});

@@ -1,0 +1,179 @@
+import { Client } from 'pg';
+import { idBoundAt } from '../../src/platform/schema/id-time.ts';
+import { type SharedService, joinService } from '../support/service.ts';
+import { aFailure, type ErrorBody } from '../support/clients/api.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
+import { Receiver } from '../support/servers/receiver.ts';
+import { eventually } from '../support/wait.ts';
+
+interface ReplayBody {
+  id: string;
+  status: string;
+  total: number;
+  queued: number;
+  ended_at: number | null;
+}
+
+const REPLAY = '/v1/operations/webhooks/replay';
+
+describe('a replay of webhooks', () => {
+  let service: SharedService;
+  let receiver: Receiver;
+  let database: Client;
+  let keyId: string;
+  let endpointId: string;
+
+  beforeAll(async () => {
+    service = await joinService();
+    receiver = await Receiver.start();
+    database = new Client({ connectionString: service.database.url });
+    await database.connect();
+    endpointId = (await new WebhookClient(service.api).endpoint(receiver.url)).id;
+    const { rows } = await database.query('select api_key_id from webhook_endpoints');
+    keyId = rows[0].api_key_id;
+  });
+  afterAll(async () => {
+    await database.end();
+    await service.close();
+    await receiver.stop();
+  });
+  afterEach(async () => {
+    await database.query('delete from webhook_dispatches');
+    await database.query('delete from webhook_events');
+    await database.query('delete from webhook_replays');
+    receiver.received.length = 0;
+  });
+
+  const replay = async (body: object) => {
+    const { status, text, body: made } = await service.api.call<ReplayBody>('POST', REPLAY, body);
+    if (status !== 201) throw new Error(text);
+    return made;
+  };
+  const read = async (id: string) => (await service.api.get<ReplayBody>(`/v1/operations/webhooks/replays/${id}`)).body;
+  const completed = (id: string) =>
+    eventually('the replay to complete', async () => {
+      const now = await read(id);
+      return now.status === 'completed' && now;
+    });
+
+  /** Events of one second of the past, delivered or given up. */
+  const past = async (amount: number, { delivered, at }: { delivered: boolean; at: number }) => {
+    await database.query(
+      `insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+       select $1 || lpad(n::text, 16, '0'), $2, 'task.completed', '{"n":' || n || '}', to_timestamp($3), now() + interval '1 day'
+       from generate_series(1, $4::int) n`,
+      [idAt(at), keyId, at, amount],
+    );
+    await database.query(
+      `insert into webhook_dispatches (event_id, endpoint_id, attempt, failures, delivered_at)
+       select id, $1, 1, 0, case when $2 then now() end from webhook_events where created_at = to_timestamp($3)`,
+      [endpointId, delivered, at],
+    );
+  };
+  const hourAgo = () => Math.floor(Date.now() / 1000) - 3600;
+
+  it('sends what was given up in that time, and nothing else', async () => {
+    const at = hourAgo();
+    await past(3, { delivered: false, at });
+    await past(2, { delivered: true, at: at + 10 });
+    await past(2, { delivered: false, at: at - 100 });
+    const { id, total, status } = await replay({ since: at - 5, until: at + 60 });
+    expect({ total, status }).toEqual({ total: 3, status: 'running' });
+    expect(await completed(id)).toMatchObject({ total: 3, queued: 3 });
+    await receiver.until(3);
+    const { rows } = await database.query('select count(*)::int as n from webhook_dispatches where attempt = 2');
+    expect(rows).toEqual([{ n: 3 }]);
+    expect(new Set(receiver.ids).size).toBe(3);
+  });
+
+  it('sends all events if asked to, of one key or endpoint', async () => {
+    const at = hourAgo();
+    await past(2, { delivered: true, at });
+    expect((await replay({ since: at, until: at + 1, events: 'all', endpoint_id: endpointId })).total).toBe(2);
+    expect((await replay({ since: at, until: at + 1, events: 'all', api_key_id: keyId })).total).toBe(2);
+    const other = 'key_00000000000000000000000000';
+    expect((await replay({ since: at, until: at + 1, events: 'all', api_key_id: other })).total).toBe(0);
+    await receiver.until(2);
+  });
+
+  it('is paced at 100 deliveries a second, and stops when it is cancelled', async () => {
+    const at = hourAgo();
+    await past(1_000, { delivered: false, at });
+    const startedMs = Date.now();
+    const { id } = await replay({ since: at, until: at + 1 });
+    await eventually('300 to be queued', async () => (await read(id)).queued >= 300);
+    // The first hundred leave at once.
+    expect(Date.now() - startedMs).toBeGreaterThanOrEqual(1_900);
+    const cancelled = await service.api.call<ReplayBody>('POST', `/v1/operations/webhooks/replays/${id}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);
+    const { queued } = cancelled.body;
+    expect(queued).toBeLessThan(1_000);
+    await receiver.until(queued);
+    await eventually('the deliveries to be recorded', async () => {
+      const { rows } = await database.query(
+        'select count(*)::int as n from webhook_dispatches where delivered_at is not null',
+      );
+      return rows[0].n === queued;
+    });
+    expect(await read(id)).toMatchObject({ status: 'cancelled', queued });
+    const again = await service.api.call<ReplayBody>('POST', `/v1/operations/webhooks/replays/${id}/cancel`);
+    expect([again.status, again.body.status]).toEqual([200, 'cancelled']);
+    const audit = await service.api.get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${id}`);
+    expect(audit.body.data).toMatchObject([
+      { action: 'webhook_replay.cancelled', before: { queued } },
+      { action: 'webhook_replay.created', after: { total: 1_000, events: 'failed' } },
+    ]);
+  });
+
+  it('leaves an attempt in flight and a first attempt alone', async () => {
+    let answer: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    receiver.answer = async (_, response) => {
+      await held;
+      response.writeHead(200).end();
+    };
+    await service.api.create(aFailure, { prefer: 'wait=20' });
+    await receiver.until(1);
+    const now = Math.floor(Date.now() / 1000);
+    expect((await replay({ since: now - 60, events: 'all' })).total).toBe(0);
+    answer?.();
+    receiver.answer = (_, response) => void response.writeHead(200).end();
+    await eventually('the delivery', async () => {
+      const { rows } = await database.query('select 1 from webhook_dispatches where delivered_at is not null');
+      return rows.length === 1;
+    });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    [{}, 'missing_required_parameter'],
+    [{ since: 10, until: 10 }, 'invalid_value'],
+    [{ since: -1 }, 'value_out_of_range'],
+    [{ since: 1, endpoint_id: 'unknown' }, 'invalid_value'],
+    [{ since: 1, api_key_id: 'unknown' }, 'invalid_value'],
+    [{ since: 1, events: 'some' }, 'invalid_value'],
+  ])('refuses %j', async (body, code) => {
+    const refused = await service.api.call<ErrorBody>('POST', REPLAY, body);
+    expect([refused.status, refused.body.error.code]).toEqual([400, code]);
+    expect((await service.api.get<{ data: object[] }>('/v1/operations/webhooks/replays')).body.data).toEqual([]);
+  });
+
+  it.each(['unknown', 'replay_00000000000000000000000000', 'replay_%00'])(
+    'that is unknown (%s) is not found',
+    async (id) => {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['POST', '/cancel'],
+      ]) {
+        const { status, body } = await service.api.call<ErrorBody>(
+          method!,
+          `/v1/operations/webhooks/replays/${id}${path}`,
+        );
+        expect([status, body.error.code]).toEqual([404, 'webhook_replay_not_found']);
+      }
+    },
+  );
+});
+
+/** The first characters of the id of an event of this time. */
+const idAt = (seconds: number): string => idBoundAt(seconds * 1000, 'evt');

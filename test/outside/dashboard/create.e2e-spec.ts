@@ -1,0 +1,223 @@
+import { eventually, leastOf } from '../../support/wait.ts';
+import { describeInBrowser, launch } from '../../support/browser/browser.ts';
+import { joinService, type SharedService } from '../../support/service.ts';
+import { decodedWidth, HAS_FOCUS, Visitor } from '../../support/browser/visitor.ts';
+
+/** From the press to the word on the screen. */
+const CANCELLED_MS = 1_000;
+
+const NASTY = `<script>alert(1)</script><img src=x onerror=alert(2)> "'\`\${7*7}{{7*7}} javascript:alert(3) \u202Eevil <svg onload=alert(4)>`;
+
+describeInBrowser('making things on the dashboard', () => {
+  let service: SharedService;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([joinService(), launch()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+  beforeEach(async () => {
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
+  });
+  afterEach(async () => {
+    const { problems } = visitor;
+    await visitor.close();
+    expect(problems).toEqual([]);
+  });
+
+  const prompt = () => visitor.page.locator('textarea[name=prompt]');
+  const card = () => visitor.page.getByRole('article').first();
+  async function generate(text: string) {
+    await prompt().fill(text);
+    await visitor.page.keyboard.press('Control+Enter');
+  }
+
+  /** The newest task of this prompt, as REST shows it. */
+  const newest = (prompt: string) =>
+    eventually(`a task "${prompt}"`, async () => {
+      const { body } = await service.api.get<{
+        data: { task_id: string; status: string; input: { prompt: string } }[];
+      }>('/v1/tasks?limit=1');
+      const [task] = body.data;
+      return task?.input.prompt === prompt && { id: task.task_id, status: task.status };
+    });
+  async function runningCard() {
+    await card()
+      .getByText(/^Running/)
+      .waitFor();
+    await visitor.page.evaluate('document.activeElement.blur()');
+  }
+
+  it('shows a picture live, by the socket alone', async () => {
+    expect(await prompt().evaluate(HAS_FOCUS)).toBe(true);
+    await generate('A lighthouse at dusk #delay:1');
+    await card()
+      .getByText(/^Running/)
+      .waitFor();
+    visitor.requests.length = 0;
+    await card().getByText('Succeeded').waitFor();
+    const picture = card().locator('img');
+    await picture.waitFor();
+    expect(await picture.evaluate(decodedWidth)).toBeGreaterThan(500);
+    expect(visitor.requests.filter((request) => request.includes('graphql'))).toEqual([]);
+  });
+
+  it('follows the rules between the parameters of a model, and says why', async () => {
+    await visitor.page.getByLabel('Model').selectOption('seedance-2');
+    await visitor.page.getByRole('radiogroup', { name: 'Reference mode' }).getByText('first_frame').click();
+    await prompt().fill('A walk');
+    await visitor.page.keyboard.press('Control+Enter');
+    await visitor.page.getByText('First frame image is required.').waitFor();
+    expect(await visitor.page.getByRole('article').count()).toBe(0);
+  });
+
+  it('keeps, maps and resets values at a change of the model, with Undo', async () => {
+    await visitor.page.getByRole('radiogroup', { name: 'Resolution' }).getByText('4K').click();
+    await prompt().fill('A kite');
+    await visitor.page.getByLabel('Model').selectOption('seedance-2');
+    await visitor.page.getByText('resolution 4K → 720p: seedance-2 has no 4K').waitFor();
+    expect(await prompt().inputValue()).toBe('A kite');
+    await visitor.page.getByRole('button', { name: 'Undo' }).click();
+    expect(await visitor.page.getByLabel('Model').inputValue()).toBe('gpt-image-2');
+  });
+
+  it('keeps draft and runs over a reload', async () => {
+    await generate('A map of a harbour');
+    await card().getByText('Succeeded').waitFor();
+    await prompt().fill('not sent yet');
+    await visitor.page.reload();
+    expect(await prompt().inputValue()).toBe('not sent yet');
+    await card().getByText('A map of a harbour').waitFor();
+    await card().locator('img').waitFor();
+  });
+
+  it('uses an upload and an own output as references', async () => {
+    await generate('A cup');
+    await card().getByText('Succeeded').waitFor();
+    await card().locator('img').hover();
+    await card().getByRole('link', { name: 'Use as reference' }).click();
+    const png = await visitor.page.screenshot();
+    await visitor.page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'shot.png', mimeType: 'image/png', buffer: png });
+    await visitor.page.getByRole('img', { name: 'Reference images 2' }).waitFor();
+    await visitor.page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.gif', mimeType: 'image/gif', buffer: Buffer.from('GIF89a') });
+    await visitor.page.getByText('a.gif is no JPEG, PNG or WebP image.').waitFor();
+    await generate('A cup, in snow');
+    await card().getByText('A cup, in snow').waitFor();
+    await card().getByText('Succeeded').waitFor();
+  });
+
+  it('says what happened when a task fails', async () => {
+    await generate('Tea #fail:content_policy_violation');
+    await card().getByText('The provider refused the content', { exact: true }).waitFor();
+  });
+
+  it.each<[way: string, open: (id: string) => Promise<void>, cancel: () => Promise<void>]>([
+    ['its card', () => runningCard(), () => card().getByRole('button', { name: 'Cancel' }).click()],
+    ['the key c', () => runningCard(), () => visitor.page.keyboard.press('c')],
+    [
+      'its page',
+      async (id) => {
+        await visitor.goto(`/tasks/${id}`);
+        await visitor.page.getByRole('button', { name: /^Cancel/ }).waitFor();
+      },
+      () => visitor.page.getByRole('button', { name: /^Cancel/ }).click(),
+    ],
+    [
+      'the list, by a selected row',
+      async (id) => {
+        await visitor.goto('/tasks');
+        const row = visitor.page.getByRole('row').filter({ has: visitor.page.locator(`a[href$="${id}"]`) });
+        await row.getByRole('checkbox').check();
+        await visitor.page.getByRole('button', { name: 'Cancel 1 selected' }).click();
+        await visitor.page.getByRole('dialog', { name: 'Cancel 1 task?' }).waitFor();
+      },
+      () => visitor.page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 task' }).click(),
+    ],
+  ])('cancels from %s within a second in both of two tabs', async (_way, open, cancel) => {
+    const other = await visitor.context.newPage();
+    const cancelledAfter = async () => {
+      await generate('Slow #hang');
+      const { id } = await newest('Slow #hang');
+      await other.goto(`${service.baseUrl}/app/tasks/${id}`);
+      await other.getByRole('button', { name: /^Cancel/ }).waitFor();
+      await other.getByText('Live', { exact: true }).waitFor();
+      await open(id);
+      await visitor.page.getByText('Live', { exact: true }).waitFor();
+      const shown = [
+        visitor.page.getByText('Cancelled', { exact: true }).first().waitFor(),
+        other.getByText('Cancelled', { exact: true }).first().waitFor(),
+      ];
+      const at = performance.now();
+      await cancel();
+      await Promise.all(shown);
+      const took = performance.now() - at;
+      expect(await newest('Slow #hang')).toEqual({ id, status: 'failed' });
+      await visitor.goto('/settings'); // the card would still say so
+      await visitor.page.evaluate('sessionStorage.clear()');
+      await visitor.goto('/create');
+      return took;
+    };
+    expect(await leastOf(3, CANCELLED_MS, cancelledAfter)).toBeLessThan(CANCELLED_MS);
+  });
+
+  it('shows hostile texts as texts', async () => {
+    await generate(NASTY);
+    await card().getByText('<script>alert(1)</script>', { exact: false }).first().waitFor();
+    await card().getByRole('link', { name: 'Task', exact: true }).click();
+    await visitor.page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await visitor.page.getByRole('tab', { name: 'JSON' }).click();
+    await visitor.page.getByRole('region', { name: 'The task as JSON' }).getByText('"prompt"').waitFor();
+    await visitor.goto('/tasks');
+    await visitor.page.getByText('<script>alert(1)</script>', { exact: false }).first().waitFor();
+  });
+
+  it('repeats a request whose connection was cut with the same key: one task', async () => {
+    let cut = 0;
+    await visitor.page.route('**/graphql', async (route) => {
+      if (cut === 0 && (route.request().postData() ?? '').includes('CreateGeneration')) {
+        cut++;
+        await route.fetch();
+        return route.abort('connectionreset');
+      }
+      return route.continue();
+    });
+    await generate('Only once');
+    await card().getByText('Succeeded').waitFor();
+    const response = await fetch(`${service.baseUrl}/v1/tasks?limit=100`, {
+      headers: { authorization: `Bearer ${service.api.key}` },
+    });
+    const { data } = (await response.json()) as { data: { input: { prompt: string } }[] };
+    expect(data.filter(({ input }) => input.prompt === 'Only once')).toHaveLength(1);
+    expect(cut).toBe(1);
+    visitor.problems.splice(
+      0,
+      visitor.problems.length,
+      ...visitor.problems.filter((problem) => !problem.includes('ERR_CONNECTION_RESET')),
+    );
+  });
+
+  it('can be used by keyboard alone, at 400 %', async () => {
+    // 1280 px at 400 % are 320 px of CSS.
+    const visitor = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256 });
+    const { page } = visitor;
+    await visitor.enter(service.api.key as string);
+    await page.locator('textarea[name=prompt]:focus').waitFor(); // without a click: the form takes the focus once it is drawn
+    await page.keyboard.type('By keyboard alone');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('article').getByText('By keyboard alone').waitFor();
+    expect(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))).toBeLessThanOrEqual(0);
+    await page.getByRole('article').getByText('Succeeded').waitFor();
+    expect(await page.evaluate('document.getAnimations().filter((each) => each instanceof CSSAnimation).length')).toBe(
+      0,
+    );
+    await visitor.close();
+  });
+});

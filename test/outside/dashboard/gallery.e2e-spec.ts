@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core';
+import { queryOnce } from '../../support/faults/watch.ts';
+import { eventually } from '../../support/wait.ts';
+import { describeInBrowser, launch } from '../../support/browser/browser.ts';
+import { Rest } from '../../support/browser/rest.ts';
+import { type OwnService, startOwnService } from '../../support/service.ts';
+import { Visitor } from '../../support/browser/visitor.ts';
+
+interface Made {
+  task_id: string;
+  result: { outputs: { id: string }[] };
+}
+
+const TASKS = 75;
+const EACH = 4;
+/** The oldest tasks, whose files are deleted. */
+const PURGED = 5;
+const HOURS_APART = 8;
+const DAY_MS = 86_400_000;
+
+const focusedFile = async (page: Page) => String(await page.evaluate('document.activeElement?.dataset?.file ?? null'));
+
+describeInBrowser('a gallery of 300 outputs', () => {
+  let service: OwnService;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+  /** Ids of the outputs as the gallery orders them, with those of deleted files. */
+  let files: string[];
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startOwnService(), launch()]);
+    const rest = new Rest(service.baseUrl, service.api.key as string);
+    const made = await rest.finished<Made>({ model: 'gpt-image-2', prompt: 'Plate 0', n: EACH, aspect_ratio: '3:2' });
+    const id = made.task_id.slice('task_'.length);
+    // Copies of one task, some hours apart, whose outputs share its four files.
+    await queryOnce(
+      service.database.url,
+      `insert into tasks
+       select copy.* from tasks made, generate_series(1, ${TASKS - 1}) n,
+         lateral (select '00' || lpad((${TASKS} - n)::text, 24, '0') as id,
+                         now() - n * interval '${HOURS_APART} hours' as at, n >= ${TASKS - PURGED} as purged) new,
+         lateral jsonb_populate_record(made, jsonb_build_object(
+           'id', 'task_' || new.id, 'created_at', new.at, 'started_at', new.at, 'completed_at', new.at,
+           'input', jsonb_build_object('prompt', 'Plate ' || n, 'aspect_ratio', '3:2', 'n', ${EACH}),
+           'result', replace(made.result::text, '"file_${id}', '"file_' || new.id)::json,
+           'files_purged', new.purged,
+           'files_expire_at', case when new.purged then now() - interval '1 day' else made.files_expire_at end)) copy
+       where made.id = 'task_${id}'`,
+    );
+    files = [
+      id,
+      ...Array.from({ length: TASKS - 1 }, (_, at) => `00${String(TASKS - 1 - at).padStart(24, '0')}`),
+    ].flatMap((task) => Array.from({ length: EACH }, (_, index) => `file_${task}_${index}`));
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
+  });
+  afterAll(async () => {
+    const { problems } = visitor;
+    await browser.close();
+    await service.close();
+    expect(problems).toEqual([]);
+  });
+
+  const focusIs = (name: string, file: string | undefined) =>
+    eventually(name, async () => (await focusedFile(visitor.page)) === file);
+
+  it('goes on to its end while one scrolls, each output once and in order; deleted ones say so', async () => {
+    const { page } = visitor;
+    await visitor.goto('/gallery?expired=1&size=s');
+    await page.locator('[data-file]').first().waitFor();
+    const seen = new Set<string>();
+    await eventually('all were in sight', async () => {
+      const drawn = await page
+        .locator('[data-file]')
+        .evaluateAll((tiles) => tiles.map((tile) => (tile as unknown as { dataset: { file: string } }).dataset.file));
+      for (const file of drawn) seen.add(file);
+      await page.evaluate('scrollBy(0, innerHeight)');
+      return seen.size >= files.length;
+    });
+    expect([...seen]).toEqual(files);
+    await page
+      .locator(`[data-file="${files.at(-1)}"]`)
+      .getByText(/^Deleted/)
+      .waitFor();
+    await visitor.goto('/gallery');
+    await page.getByLabel('Deleted too').waitFor();
+    expect(await page.getByLabel('Deleted too').isChecked()).toBe(false);
+  });
+
+  it('moves by page keys, arrows, Home and End, before and after the lightbox', async () => {
+    const { page } = visitor;
+    const { keyboard } = page;
+    const last = files.at(-1 - PURGED * EACH);
+    const moves = async () => {
+      await keyboard.press('Home');
+      await focusIs('the first', files[0]);
+      await keyboard.press('ArrowRight');
+      await focusIs('the second', files[1]);
+      await keyboard.press('ArrowLeft');
+      await focusIs('the first again', files[0]);
+      await keyboard.press('ArrowDown');
+      await eventually('a row below', async () => files.indexOf(await focusedFile(page)) > 1);
+      const row = files.indexOf(await focusedFile(page));
+      await keyboard.press('PageDown');
+      await eventually('a page below', async () => files.indexOf(await focusedFile(page)) > row);
+      await keyboard.press('PageUp');
+      await eventually('a page up', async () => files.indexOf(await focusedFile(page)) <= row);
+      await keyboard.press('End');
+      await focusIs('the last of all, which was not read before', last);
+    };
+    await visitor.goto('/gallery');
+    await page.locator('[data-file]').first().focus();
+    await moves();
+
+    await keyboard.press('Home');
+    await focusIs('the first', files[0]);
+    await keyboard.press('Enter');
+    await page.waitForURL(`**/gallery/${files[0]}*`);
+    await page.getByRole('dialog', { name: 'Picture' }).locator('img').waitFor();
+    await keyboard.press('End');
+    await page.waitForURL(`**/gallery/${last}*`);
+    await keyboard.press('Home');
+    await page.waitForURL(`**/gallery/${files[0]}*`);
+    await keyboard.press('ArrowRight');
+    await page.waitForURL(`**/gallery/${files[1]}*`);
+    await keyboard.press('Escape');
+    await focusIs('the tile that the lightbox showed', files[1]);
+    await moves();
+  });
+
+  it('opens a link to an output that is far down, and locates it', async () => {
+    const { page } = visitor;
+    const far = files[(TASKS - PURGED - 2) * EACH];
+    await visitor.goto(`/gallery/${far}`);
+    await page.getByRole('dialog', { name: 'Picture' }).locator('img').waitFor();
+    await page.keyboard.press('l');
+    await focusIs('its tile', far);
+    await page.waitForURL((url) => url.pathname === '/app/gallery');
+  });
+
+  it('jumps to a date, with the focus once one presses Enter', async () => {
+    const { page } = visitor;
+    await visitor.goto('/gallery');
+    await page.locator('[data-file]').first().waitFor();
+    const day = new Date(Date.now() - 15 * DAY_MS);
+    const date = page.getByLabel('Jump to date');
+    await date.fill(day.toISOString().slice(0, 10));
+    const name = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(day);
+    const heading = page.getByRole('heading', { name, exact: true });
+    await heading.waitFor();
+    await eventually('the day is at the top, under the bars', async () => {
+      const top = (await heading.boundingBox())?.y ?? 0;
+      return top > 40 && top < 300;
+    });
+    expect(
+      await date.evaluate((field) => (field as unknown as { matches(selector: string): boolean }).matches(':focus')),
+    ).toBe(true);
+    await date.press('Enter');
+    // The newest task of that day.
+    const nth = Array.from({ length: TASKS }, (_, at) => at).find(
+      (at) =>
+        new Date(Date.now() - at * HOURS_APART * 3_600_000).toISOString().slice(0, 10) ===
+        day.toISOString().slice(0, 10),
+    );
+    await focusIs('its first tile', files[(nth ?? 0) * EACH]);
+
+    await date.fill('2020-01-01');
+    await page.getByText('Nothing of that day or before it matches.').waitFor();
+  });
+
+  it('finds by words, kind, model and time, which the address, a reload and Back agree with', async () => {
+    const { page } = visitor;
+    const tiles = page.locator('[data-file]');
+    const shows = (count: number) => eventually(`${count} tiles`, async () => (await tiles.count()) === count);
+    await visitor.goto('/gallery');
+    await tiles.first().waitFor();
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('/');
+    await page.keyboard.type('plate 33');
+    await page.waitForURL('**/gallery?q=plate+33');
+    await shows(EACH);
+    await page.getByLabel('Model').selectOption('nano-banana-2');
+    await page.getByText('Nothing matches these filters').waitFor();
+    await page.reload();
+    await page.getByText('Nothing matches these filters').waitFor();
+    expect(await page.getByLabel('Words in the prompt').inputValue()).toBe('plate 33');
+    await page.goBack();
+    await shows(EACH);
+    await page.getByLabel('Time').selectOption('week');
+    await page.getByText('Nothing matches these filters').waitFor(); // 33 times eight hours ago
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.waitForURL((url) => url.pathname === '/app/gallery' && url.search === '');
+    await eventually('all again', async () => (await tiles.count()) > EACH);
+  });
+
+  it('takes several to Compare by keyboard', async () => {
+    const { page } = visitor;
+    await visitor.goto('/gallery');
+    await page.locator('[data-file]').first().focus();
+    await page.keyboard.press('x');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('X');
+    await page.getByRole('toolbar', { name: 'Selection' }).getByText('3 selected').waitFor();
+    await page.getByRole('link', { name: 'Compare' }).press('Enter');
+    await page.waitForURL('**/app/compare?outputs=*');
+    await page.getByRole('region', { name: 'Output 3' }).locator('img').waitFor();
+  });
+
+  it('says of a file that its owner deleted that it is deleted', async () => {
+    const { page } = visitor;
+    await service.api.call('DELETE', `/v1/files/${files[0]}`);
+    await visitor.goto('/gallery');
+    await page.locator('[data-file]').first().waitFor();
+    const file = page.locator(`[data-file="${files[0]}"]`);
+    expect(await file.count()).toBe(0);
+    await page.getByLabel('Deleted too').check();
+    await file.getByText(/^Deleted/).waitFor();
+  });
+});

@@ -1,0 +1,89 @@
+import type { Browser } from 'playwright-core';
+import { cloneDatabase } from '../../support/database.ts';
+import { testEnv } from '../../support/test-env.ts';
+import { spawnService } from '../../support/process.ts';
+import { describeInBrowser, launch } from '../../support/browser/browser.ts';
+import { joinService, type SharedService } from '../../support/service.ts';
+import { Visitor } from '../../support/browser/visitor.ts';
+
+/** The longest pause between two attempts is 30 s, and up to a quarter more. */
+const RECONNECTED_MS = 60_000;
+
+describeInBrowser('the dashboard while the service restarts', () => {
+  it('is right again without a reload, and neither loses nor doubles a row', async () => {
+    const database = await cloneDatabase();
+    const { env } = await testEnv(database.url, { TASK_LEASE_S: '5', TASK_HEARTBEAT_S: '1' });
+    const [first, browser] = await Promise.all([spawnService(env), launch()]);
+    let service = first;
+    try {
+      const baseUrl = env['PUBLIC_URL'] as string;
+      const visitor = await Visitor.open(browser, baseUrl);
+      await visitor.enter(env['BOOTSTRAP_API_KEY'] as string);
+      await visitor.page.locator('textarea[name=prompt]').fill('Through a restart #delay:4');
+      await visitor.page.keyboard.press('Control+Enter');
+      const card = visitor.page.getByRole('article').first();
+      await card.getByText(/^Running/).waitFor();
+
+      await service.kill('SIGKILL');
+      await visitor.page.getByText(/^(Reconnecting|Connecting)/).waitFor();
+      service = await spawnService(env);
+      await visitor.page.getByText('Live', { exact: true }).waitFor({ timeout: RECONNECTED_MS });
+      await card.getByText(/^(Succeeded|Failed)/).waitFor({ timeout: 90_000 });
+
+      await visitor.page.getByRole('link', { name: 'Tasks' }).first().click();
+      await visitor.page.getByRole('row').first().waitFor();
+      expect(await visitor.page.getByRole('row').filter({ hasText: 'Through a restart' }).count()).toBe(1);
+      await visitor.close();
+    } finally {
+      await browser.close();
+      await service.kill('SIGKILL');
+      await database.drop();
+    }
+  });
+
+  it('loads the new build when it was updated under an open tab, and keeps the draft', async () => {
+    const [service, browser] = await Promise.all([joinService(), launch()]);
+    try {
+      const { page, context } = await visit(browser, service);
+      await page.locator('textarea[name=prompt]').fill('A draft of a lighthouse');
+      await page.evaluate('globalThis.isOldBuild = true');
+      // The build before is gone until the page loads the new one: its parts had other names.
+      let isReloaded = false;
+      page.once('load', () => (isReloaded = true));
+      await page.route('**/assets/usage-screen-*.js', (route) =>
+        isReloaded ? route.continue() : route.fulfill({ status: 404, body: '' }),
+      );
+      await page.getByRole('link', { name: 'Usage' }).first().click();
+      await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+      expect(await page.evaluate('globalThis.isOldBuild')).toBeUndefined();
+      const news = page.getByRole('status', { name: 'Reports' }).getByText('Darkroom was updated', { exact: false });
+      await news.waitFor();
+      expect(await news.count()).toBe(1);
+      await page.getByRole('link', { name: 'Create' }).first().click();
+      expect(await page.locator('textarea[name=prompt]').inputValue()).toBe('A draft of a lighthouse');
+      await page.reload();
+      await page.locator('textarea[name=prompt]').waitFor();
+      expect(await news.count()).toBe(0);
+
+      // A part of a screen reads nothing anew by itself: one may be in the middle of something.
+      const palette = '**/assets/palette-*.js';
+      await page.route(palette, (route) => route.fulfill({ status: 404, body: '' }));
+      await page.keyboard.press('Control+k');
+      await page.getByRole('heading', { name: 'Darkroom was updated' }).waitFor();
+      await page.unroute(palette);
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.locator('textarea[name=prompt]').waitFor();
+      expect(await page.locator('textarea[name=prompt]').inputValue()).toBe('A draft of a lighthouse');
+      await news.waitFor();
+      await context.close();
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+async function visit(browser: Browser, { api, baseUrl }: SharedService): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, baseUrl);
+  await visitor.enter(api.key as string);
+  return visitor;
+}

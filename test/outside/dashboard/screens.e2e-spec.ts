@@ -1,0 +1,116 @@
+import { mkdirSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, launch } from '../../support/browser/browser.ts';
+import { layoutFaults } from '../../support/browser/layout.ts';
+import { seed, type Seeded } from '../../support/browser/seed.ts';
+import { type OwnService, startOwnService } from '../../support/service.ts';
+import { Visitor } from '../../support/browser/visitor.ts';
+
+/** With DARKROOM_SHOTS=1 every screen is drawn there, for eyes. No check reads the pictures, and drawing them takes half of the time. */
+const DRAWS = process.env.DARKROOM_SHOTS === '1';
+const SHOTS = new URL('../../../coverage/shots/', import.meta.url).pathname;
+const WIDTHS = [360, 768, 1280, 1920];
+/** Only the main screens are drawn at every width. */
+const DRAWN_WIDTHS = [360, 1280];
+const MAIN = ['create', 'task', 'tasks', 'gallery', 'compare', 'keys'];
+const HEIGHT = 860;
+const THEMES = ['light', 'dark'] as const;
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+const SCREENS: [name: string, path: (of: Seeded) => string, heading: string][] = [
+  ['create', () => '/create', 'Create'],
+  ['tasks', () => '/tasks', 'Tasks'],
+  ['tasks-filtered', () => '/tasks?status=failed&error=provider_timeout&meta.order=1042', 'Tasks'],
+  ['tasks-none', () => '/tasks?status=running', 'Tasks'],
+  ['tasks-peek', ({ picture }) => `/tasks?peek=${picture}`, 'Tasks'],
+  ['task', ({ picture }) => `/tasks/${picture}`, 'Succeeded'],
+  ['task-compared', ({ picture }) => `/tasks/${picture}?compare=file_${picture.slice(5)}_1`, 'Succeeded'],
+  ['task-film', ({ film }) => `/tasks/${film}`, 'Succeeded'],
+  ['task-failed', ({ failed }) => `/tasks/${failed}`, 'Failed'],
+  ['task-unknown', () => '/tasks/task_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Task'],
+  ['compare', ({ picture, film }) => `/compare?tasks=${picture},${film}`, 'Compare'],
+  ['gallery', () => '/gallery', 'Gallery'],
+  ['connect', () => '/connect', 'Connect'],
+  ['keys', () => '/keys', 'API keys'],
+  ['key', ({ keyId }) => `/keys/${keyId}`, 'key'],
+  ['key-new', () => '/keys/new', 'New API key'],
+  ['webhooks', () => '/webhooks', 'Webhooks'],
+  ['webhook-new', () => '/webhooks/new', 'New endpoint'],
+  ['event', ({ endpointId, eventId }) => `/webhooks/${endpointId}/events/${eventId}`, 'task.'],
+  ['endpoint', ({ endpointId }) => `/webhooks/${endpointId}`, '127.0.0.1'],
+  ['queue', () => '/queue', 'Queue and workers'],
+  ['providers', () => '/providers', 'Providers'],
+  ['usage', () => '/usage', 'Usage'],
+  ['usage-errors', () => '/usage?range=7d&by=error&view=table', 'Usage'],
+  ['settings', () => '/settings', 'Settings'],
+  ['about', () => '/settings/about', 'About'],
+  ['unknown', () => '/nowhere', 'Nothing here'],
+];
+
+describeInBrowser('the screens of the dashboard', () => {
+  let service: OwnService;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+  let seeded: Seeded;
+
+  beforeAll(async () => {
+    if (DRAWS) mkdirSync(SHOTS, { recursive: true });
+    [service, browser] = await Promise.all([startOwnService(), launch()]);
+    seeded = await seed(service.baseUrl, service.api.key as string);
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  afterEach(() => {
+    // Of a task that no address names.
+    expect(visitor.problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+  });
+
+  it.each(SCREENS)(
+    '%s fits four widths, covers and cuts nothing, and passes axe in both themes',
+    async (name, path, heading) => {
+      const { page } = visitor;
+      const faults: string[] = [];
+      await page.setViewportSize({ width: 1280, height: HEIGHT });
+      await visitor.goto(path(seeded));
+      await page.getByRole('heading', { name: heading }).first().waitFor(); // of the page, or of a dialog over it
+      await page.locator('[aria-busy]').waitFor({ state: 'detached' });
+      await page.evaluate(PICTURES_DRAWN);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: HEIGHT });
+        faults.push(...(await layoutFaults(page)).map((fault) => `${width} px: ${fault}`));
+      }
+      for (const theme of THEMES) {
+        await page.emulateMedia({ colorScheme: theme });
+        await page.setViewportSize({ width: 1280, height: HEIGHT });
+        faults.push(...(await axeFaults(page, theme)).map((fault) => `${theme}: ${fault}`));
+        if (!DRAWS) continue;
+        for (const width of MAIN.includes(name) ? WIDTHS : DRAWN_WIDTHS) {
+          await page.setViewportSize({ width, height: HEIGHT });
+          await page.screenshot({ path: `${SHOTS}${name}-${width}-${theme}.png` });
+        }
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+});
+
+/**
+ * All rules in the first theme. The themes differ in colours alone, so in the other one only those of colours can end
+ * otherwise.
+ */
+async function axeFaults(page: Page, theme: (typeof THEMES)[number]): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(); // no page of its own for each screen, which took most of the time; there are no frames
+  const { violations } = await (
+    theme === THEMES[0] ? axe.withTags(AXE_TAGS) : axe.withRules(['color-contrast', 'link-in-text-block'])
+  ).analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+}
+
+/** Until every picture in sight is decoded, and drawn. */
+const PICTURES_DRAWN = `Promise.all([...document.images].filter((each) => each.getBoundingClientRect().top < innerHeight)
+  .map((each) => each.decode().catch(() => undefined))).then(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))`;

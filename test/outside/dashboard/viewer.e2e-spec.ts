@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { eventually } from '../../support/wait.ts';
+import { describeInBrowser, launch } from '../../support/browser/browser.ts';
+import { joinService, type SharedService } from '../../support/service.ts';
+import { Visitor } from '../../support/browser/visitor.ts';
+
+interface Task {
+  task_id: string;
+  status: string;
+  result: { outputs: { id: string; sha256: string }[] };
+}
+
+describeInBrowser('looking at what was made', () => {
+  let service: SharedService;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+  let film: Task;
+  let pictures: Task;
+
+  const call = async (path: string, body?: object): Promise<Task> => {
+    const response = await fetch(service.baseUrl + path, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${service.api.key}`, 'content-type': 'application/json', prefer: 'wait=60' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as Task;
+  };
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([joinService(), launch()]);
+    [film, pictures] = await Promise.all([
+      call('/v1/generations', { model: 'sora-2', prompt: 'A train in fog', duration: 3, resolution: '720P' }),
+      call('/v1/generations', { model: 'gpt-image-2', prompt: 'A fox asleep', n: 3 }),
+    ]);
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  it('plays a film, seeks by ranges, steps by frames, changes speed, and downloads the right bytes', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/tasks/${film.task_id}`);
+    const player = page.locator('video');
+    const state = () =>
+      player.evaluate((element) => {
+        const { currentTime, paused, playbackRate, loop } = element as unknown as Record<string, number>;
+        return { currentTime: Number(currentTime), paused: Boolean(paused), playbackRate, loop };
+      });
+    const isReady = () => player.evaluate((element) => (element as unknown as { readyState: number }).readyState >= 2);
+    await eventually('the film is loaded', isReady);
+
+    await player.evaluate((element) => ((element as unknown as { currentTime: number }).currentTime = 2));
+    await eventually('the film has sought', async () => (await state()).currentTime === 2);
+    await page.keyboard.press('.');
+    expect((await state()).currentTime).toBeCloseTo(2 + 1 / 24, 2);
+    await page.keyboard.press(',');
+    expect((await state()).currentTime).toBeCloseTo(2, 2);
+    await page.getByLabel('Speed').selectOption('0.5');
+    await page.getByRole('button', { name: 'Loop' }).click();
+    expect(await state()).toMatchObject({ playbackRate: 0.5, loop: false });
+
+    const url = (await player.getAttribute('src')) ?? '';
+    const part = await fetch(service.baseUrl + url, { headers: { range: 'bytes=100-199' } });
+    expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 100]);
+
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('d')]);
+    expect(download.suggestedFilename()).toBe(`${film.result.outputs[0]?.id}.mp4`);
+    const bytes = await readFile(await download.path());
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(film.result.outputs[0]?.sha256);
+  });
+
+  it('renews the link of a film that dies while it plays, and goes on at the same second', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/tasks/${film.task_id}`);
+    const player = page.locator('video');
+    const state = () =>
+      player.evaluate((element) => {
+        const { currentTime, paused, readyState } = element as unknown as Record<string, number>;
+        return { at: Number(currentTime), plays: !paused && Number(readyState) >= 3 };
+      });
+    await player.evaluate((element) => {
+      const video = element as unknown as { muted: boolean; currentTime: number; play(): Promise<void> };
+      video.muted = true;
+      video.currentTime = 1.5;
+      void video.play();
+    });
+    await eventually('the film plays', async () => (await state()).plays && (await state()).at > 1.6);
+    visitor.requests.length = 0;
+    // What the browser reports when an ended link refuses more bytes. A short film is read whole before that.
+    const diedAt = await player.evaluate((element) => {
+      const video = element as unknown as EventTarget & { currentTime: number; dataset: Record<string, string> };
+      const { currentTime } = video;
+      // Requests do not tell: a link that is renewed within a second is the same, and then the browser asks its cache.
+      video.addEventListener('loadstart', () => (video.dataset['loads'] = 'again'));
+      video.dispatchEvent(new Event('error'));
+      return currentTime;
+    });
+    await eventually('the film loads again', async () => (await player.getAttribute('data-loads')) === 'again');
+    expect(visitor.requests[0]).toBe('POST /graphql');
+    await eventually('the film plays on', async () => (await state()).plays && (await state()).at >= diedAt);
+    expect((await state()).at).toBeLessThan(diedAt + 1.5);
+  });
+
+  it('compares two outputs by a slider that arrows move, side by side, and by blinking', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/tasks/${pictures.task_id}?output=1`);
+    await page.getByRole('button', { name: 'Compare with' }).click();
+    await page.getByRole('menuitem', { name: 'Output 3' }).click();
+    await page.waitForURL(`**compare=${pictures.result.outputs[2]?.id}`);
+    const slider = page.getByRole('slider', { name: 'Border between the pictures' });
+    await slider.focus();
+    await page.keyboard.press('ArrowLeft');
+    expect(await slider.inputValue()).toBe('49');
+
+    await page.getByRole('button', { name: 'Side by side' }).click();
+    await page.keyboard.press('+');
+    const transforms = await page
+      .getByRole('region', { name: 'Outputs' })
+      .locator('img[alt*="picture"], img[alt*="output 1"]')
+      .evaluateAll((images) =>
+        images.map((image) => (image as unknown as { style: { transform: string } }).style.transform),
+      );
+    expect(transforms).toHaveLength(2);
+    expect(new Set(transforms).size).toBe(1);
+    expect(transforms[0]).toContain('scale(1.25)');
+
+    await page.getByRole('button', { name: /^Blink/ }).click();
+    await page.keyboard.down('b');
+    await page.getByText('The other', { exact: true }).waitFor();
+    await page.keyboard.up('b');
+    await page.getByText('hold b for the other').waitFor();
+    await page.getByRole('button', { name: 'End the comparison' }).click();
+    await page.waitForURL((url) => !url.search.includes('compare'));
+    expect(visitor.problems).toEqual([]);
+  });
+
+  it('shows every input with the defaults, the request as code, and asks before it deletes', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/tasks/${pictures.task_id}?tab=input`);
+    await page.getByText('output_compression', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Input' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('No webhook was sent for this task').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: 'The request in curl' }).getByText('A fox asleep').waitFor();
+    await page.waitForURL('**tab=code**');
+
+    const { task_id: doomed } = await call('/v1/generations', { model: 'gpt-image-2', prompt: 'Not for long' });
+    await visitor.goto(`/tasks/${doomed}`);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete with its files' }).click();
+    await page.getByRole('button', { name: 'Delete task and 1 file' }).click();
+    await page.getByText('The task and its files are deleted.').waitFor();
+    expect(await call(`/v1/tasks/${doomed}`)).toMatchObject({ error: { code: 'task_not_found' } });
+  });
+
+  it('compares tasks beside one another, and marks the inputs that differ', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/compare?outputs=${pictures.result.outputs[1]?.id}&tasks=${film.task_id}`);
+    await page.getByRole('region', { name: 'Output 2' }).locator('video').waitFor();
+    const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
+    await row('prompt differs').waitFor();
+    await page.getByRole('button', { name: 'Next output of 1' }).click();
+    await page.waitForURL(`**outputs=${pictures.result.outputs[2]?.id},**`);
+    await page.getByRole('button', { name: 'Play together' }).click();
+    await eventually('the film plays', () =>
+      page.locator('video').evaluate((element) => (element as unknown as { currentTime: number }).currentTime > 0),
+    );
+    expect(visitor.problems).toEqual([]);
+  });
+
+  it('tells screen readers in one polite region how a task goes', async () => {
+    const { page } = visitor;
+    await visitor.goto('/create');
+    await page.locator('textarea[name=prompt]').fill('Heard by ear #delay:1');
+    await page.keyboard.press('Control+Enter');
+    const region = page.getByRole('status', { name: 'Progress' });
+    await region.getByText('Succeeded: Heard by ear').waitFor();
+    expect(await page.locator('[aria-live=assertive], [role=alert]').count()).toBe(0);
+  });
+});

@@ -1,0 +1,290 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { createDataDir } from '../../src/platform/database/embedded/embedded-cluster.ts';
+import { migrate, migrateTo } from '../../src/platform/database/migrate.ts';
+import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
+import { testEnv } from '../support/test-env.ts';
+import { aCat, aFailure, aHang, Api } from '../support/clients/api.ts';
+import { aPicture, FilesClient, sha256 } from '../support/clients/files.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
+import { darkroom } from '../support/darkroom-command.ts';
+import { emptyDatabase, type TestDatabase } from '../support/database.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { freePort } from '../support/free-port.ts';
+import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
+
+interface Manifest {
+  taken_at: string;
+  migrations: string[];
+  tables: { name: string; rows: number; sha256: string }[];
+  files: { count: number; bytes: number } | null;
+}
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'backups-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const readManifest = (backup: string) => JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as Manifest;
+const fileOf = async (api: Api, taskId: string) => {
+  const { body } = await api.get(`/v1/tasks/${taskId}`);
+  const { url, sha256: hash } = body.result!.outputs[0]!;
+  expect(sha256(Buffer.from(await (await fetch(url)).arrayBuffer()))).toBe(hash);
+  return hash;
+};
+
+describe('a backup of a running service with an external database', () => {
+  let service: OwnService;
+  let backup: string;
+  let manifest: Manifest;
+  let taskId: string;
+  let uploadId: string;
+  const restored: TestDatabase[] = [];
+  const picture = aPicture(30, 20);
+
+  beforeAll(async () => {
+    service = await startOwnService();
+    const { api } = service;
+    taskId = (await api.create({ ...aCat, metadata: { note: 'tab\t, backslash \\n, 猫, "quotes"\nand a line' } })).body
+      .task_id;
+    uploadId = (await new FilesClient(api).upload(await picture, { purpose: 'vision' })).body.id;
+    await new WebhookClient(api).endpoint('https://customer.example/hook');
+    await api.create(aHang);
+    await api.untilFinal(taskId);
+    backup = join(folder, 'external');
+    // Tasks come and end meanwhile: what the copy says of them must still agree.
+    const copied = new AbortController();
+    const load = (async () => {
+      while (!copied.signal.aborted) await Promise.all(Array.from({ length: 20 }, () => api.create(aFailure)));
+    })();
+    const run = await darkroom(['backup', backup, '--json'], service.env);
+    copied.abort();
+    await load;
+    expect(run).toMatchObject({ code: 0, err: '' });
+    manifest = JSON.parse(run.out) as Manifest;
+  }, 300_000);
+  afterAll(async () => {
+    await service.close();
+    for (const database of restored) await database.drop();
+  });
+
+  const target = async (settings: Record<string, string> = {}) => {
+    const database = await emptyDatabase();
+    restored.push(database);
+    return testEnv(database.url, { BOOTSTRAP_API_KEY: service.env.BOOTSTRAP_API_KEY as string, ...settings });
+  };
+
+  it('holds every row, once, and is readable by its owner only', async () => {
+    expect(readManifest(backup)).toEqual(manifest);
+    expect(manifest.migrations).toEqual(MIGRATIONS.map(({ name }) => name));
+    const names = await queryOnce<{ name: string }>(
+      service.database.url,
+      `select relname as name from pg_class where relkind in ('r', 'p') and not relispartition
+        and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'`,
+    );
+    expect(manifest.tables.map(({ name }) => name).toSorted()).toEqual(names.map(({ name }) => name).toSorted());
+    expect(manifest.files).toMatchObject({ count: 2 });
+    for (const path of ['.', 'tables', 'files']) expect(statSync(join(backup, path)).mode & 0o077).toBe(0);
+    for (const name of ['manifest.json', 'tables/tasks.copy', 'files.ndjson']) {
+      expect(statSync(join(backup, name)).mode & 0o077).toBe(0);
+    }
+  });
+
+  it('becomes the same service elsewhere', async () => {
+    const { env } = await target();
+    const run = await darkroom(['restore', backup], env);
+    expect(run).toEqual({
+      code: 0,
+      out: '',
+      err: expect.stringMatching(/^\d+ rows of \d+ tables and 2 files [^\n]* are restored\.\n.*RESTORED_FROM=.*\n$/),
+    });
+
+    const again = join(folder, 'again');
+    await darkroom(['backup', again], env);
+    expect(readManifest(again).tables).toEqual(manifest.tables);
+    const [counts] = await queryOnce<{ load: number; tasks: number }>(
+      env.DATABASE_URL as string,
+      `select (select sum(queued + running)::int from key_load) as load,
+        (select count(*)::int from tasks where completed_at is null) as tasks`,
+    );
+    expect(counts!.load).toBe(counts!.tasks);
+
+    const copy = await startOwnService(env, restored.at(-1));
+    try {
+      const api = new Api(copy.baseUrl, service.api.key);
+      const original = (await service.api.get(`/v1/tasks/${taskId}`)).body;
+      const { result: _, ...shown } = (await api.get(`/v1/tasks/${taskId}`)).body;
+      expect(original).toMatchObject(shown);
+      expect(await fileOf(api, taskId)).toBe(original.result!.outputs[0]!.sha256);
+      const upload = await new FilesClient(api).content(uploadId);
+      expect(sha256(Buffer.from(await upload.arrayBuffer()))).toBe(sha256(await picture));
+      expect((await api.get<{ data: unknown[] }>('/v1/webhook_endpoints')).body.data).toHaveLength(1);
+    } finally {
+      await copy.close();
+    }
+  }, 300_000);
+
+  it('is refused where it would do harm, with the reason, and nothing is written', async () => {
+    const { env } = await target();
+    const refused = async (changes: Record<string, string>, source = backup) => {
+      const { code, err } = await darkroom(['restore', source], { ...env, ...changes });
+      expect(code).toBe(1);
+      const tables = await queryOnce(env.DATABASE_URL as string, `select from pg_class where relname = 'tasks'`);
+      expect(tables).toEqual([]);
+      return err;
+    };
+    const changed = (name: string, change: (copy: string) => void) => {
+      const copy = join(folder, name);
+      cpSync(backup, copy, { recursive: true });
+      change(copy);
+      return copy;
+    };
+    const withManifest = (name: string, changes: object) =>
+      changed(name, (copy) =>
+        writeFileSync(join(copy, 'manifest.json'), JSON.stringify({ ...readManifest(copy), ...changes })),
+      );
+
+    expect(await refused({ DATABASE_URL: service.database.url })).toMatch(
+      /The database is not empty: .*tasks.* have rows/,
+    );
+    expect(await refused({ SECRET_KEY: 'ab'.repeat(32) })).toContain('SECRET_KEY is not the one of the backup');
+    expect(
+      await refused({}, withManifest('newer', { version: '9.0.0', migrations: ['Later1900000000099'] })),
+    ).toContain('of a newer version, 9.0.0: this program does not know its migration Later1900000000099');
+    expect(await refused({}, join(folder, 'none'))).toContain('it is no backup, or one that was interrupted');
+    const cut = changed('cut', (copy) => appendFileSync(join(copy, 'tables/tasks.copy'), 'x'));
+    expect(await refused({}, cut)).toMatch(/tasks\.copy is damaged/);
+    const otherFile = changed('other-file', (copy) => {
+      const name = readdirSync(join(copy, 'files', taskId))[0]!;
+      appendFileSync(join(copy, 'files', taskId, name), 'x');
+    });
+    expect(await refused({}, otherFile)).toMatch(/files\/task_.* is damaged/);
+    const marker = join(env.DATA_DIR as string, 'files/_marker');
+    mkdirSync(marker, { recursive: true });
+    writeFileSync(join(marker, 'id'), 'of another installation');
+    expect(await refused({})).toContain('The storage belongs to another database');
+    expect((await darkroom(['backup', backup], service.env)).err).toContain('is not empty');
+  }, 300_000);
+
+  it('can be restored again after an interruption', async () => {
+    const { env } = await target();
+    await migrateTo(env.DATABASE_URL as string, manifest.migrations); // as far as a killed restore came
+    expect((await darkroom(['restore', backup], env)).code).toBe(0);
+    expect((await darkroom(['restore', backup], env)).err).toContain('The database is not empty');
+  }, 300_000);
+
+  it('goes without files where these have a backup of their own', async () => {
+    const path = join(folder, 'rows');
+    expect((await darkroom(['backup', path, '--no-files'], service.env)).code).toBe(0);
+    expect(readManifest(path).files).toBeNull();
+    const { env } = await target();
+    expect((await darkroom(['restore', path], env)).code).toBe(0);
+  }, 300_000);
+});
+
+it('a backup of an earlier version gets the migrations that it lacks, and keeps its rows', async () => {
+  const [old, fresh] = [await emptyDatabase(), await emptyDatabase()];
+  try {
+    const names = MIGRATIONS.map(({ name }) => name);
+    const earlier = names.slice(0, names.indexOf('Batches1700000000021'));
+    await migrateTo(old.url, earlier);
+    await queryOnce(old.url, `insert into run_times (model, resolution, n, run_ms) values ('m', '1K', 1, '{5,7}')`);
+    const { env } = await testEnv(old.url);
+    const path = join(folder, 'earlier');
+    expect(await darkroom(['backup', path], env)).toMatchObject({ code: 0 });
+    expect(readManifest(path).migrations).toEqual(earlier);
+    expect((await darkroom(['restore', path], (await testEnv(fresh.url)).env)).code).toBe(0);
+    await migrate(fresh.url);
+    expect(await queryOnce(fresh.url, 'select * from run_times')).toMatchObject([{ run_ms: [5, 7], wait_ms: [] }]);
+    const newer = await testEnv((await emptyDatabase()).url);
+    await migrate(newer.env.DATABASE_URL as string);
+    expect((await darkroom(['restore', path], newer.env)).err).toContain('The database is newer than the rows');
+  } finally {
+    await old.drop();
+    await fresh.drop();
+  }
+}, 300_000);
+
+describe('a backup of an installation without settings', () => {
+  const services: ServiceProcess[] = [];
+  const folders: string[] = [];
+  afterAll(async () => {
+    for (const service of services) await service.kill('SIGTERM');
+    for (const each of folders) await removeTestFolder(each);
+  });
+
+  const installation = () => {
+    folders.push(makeTestFolder());
+    const dataDir = join(folders.at(-1)!, 'data');
+    createDataDir(dataDir);
+    return dataDir;
+  };
+  const start = async (env: Record<string, string>) => {
+    const port = String(await freePort());
+    const service = await spawnService({ ...env, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` });
+    services.push(service);
+    return service;
+  };
+
+  it('has its database, files and, if asked for, its key, whether the service runs or not', async () => {
+    const { env: made } = await testEnv('', { DATA_DIR: installation() });
+    const { DATABASE_URL: _, SECRET_KEY: __, ...env } = made as Record<string, string>;
+    const source = await start(env);
+    const { body } = await source.api.create(aCat);
+    await source.api.untilFinal(body.task_id);
+    const [running, stopped] = [join(folder, 'running'), join(folder, 'stopped')];
+    const first = await darkroom(['backup', running, '--with-secret-key'], env);
+    expect([first.code, first.err]).toEqual([0, expect.stringContaining('1 files')]);
+    await source.kill('SIGTERM');
+    const second = await darkroom(['backup', stopped], env);
+    expect([second.code, second.err]).toEqual([0, expect.stringContaining('secret-key in another place')]);
+
+    const elsewhere = { ...env, DATA_DIR: installation() };
+    expect((await darkroom(['restore', stopped], elsewhere)).err).toContain('There is no secret key');
+    expect(await darkroom(['restore', running], elsewhere)).toMatchObject({ code: 0 });
+    const copy = await start(elsewhere);
+    await fileOf(new Api(copy.api.baseUrl, source.api.key), body.task_id);
+  }, 300_000);
+});
+
+it('a backup of a bucket is restored into another one', async () => {
+  const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+  Object.assign(process.env, credentials);
+  const configureBuckets = ['old', 'new'].map((name) => ({ name, configs: [] }));
+  const directory = join(folder, 'buckets');
+  const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets });
+  const { port } = await server.run();
+  const bucket = (name: string) => ({ STORAGE_URL: `s3://${name}?endpoint=http://127.0.0.1:${port}&prefix=room` });
+  const service = await startOwnService(bucket('old'));
+  const database = await emptyDatabase();
+  try {
+    const { body } = await service.api.create(aCat);
+    await service.api.untilFinal(body.task_id);
+    const path = join(folder, 's3');
+    expect(await darkroom(['backup', path], { ...service.env, ...credentials })).toMatchObject({ code: 0 });
+    expect(readManifest(path).files).toMatchObject({ count: 1 });
+    const { env } = await testEnv(database.url, bucket('new'));
+    expect(await darkroom(['restore', path], { ...env, ...credentials })).toMatchObject({ code: 0 });
+    const copy = await startOwnService(env, database);
+    await fileOf(new Api(copy.baseUrl, service.api.key), body.task_id).finally(() => copy.close());
+  } finally {
+    await service.close();
+    await database.drop();
+    await server.close();
+  }
+}, 300_000);

@@ -1,0 +1,69 @@
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { aHang, Api } from '../../support/clients/api.ts';
+import { EventReader } from '../../support/clients/event-reader.ts';
+import { type OwnService, startOwnService } from '../../support/service.ts';
+
+/** The longest that a transaction which ends tasks may take is some 10 s (`resume-point.ts`). */
+const LATE_MS = 6_000;
+
+/** The statement of an end as another process runs it, on a connection of the test, which decides when it commits. */
+const END = `
+  update tasks
+  set status = 'failed', sequence = sequence + 1, completed_at = now(), lease_until = null, parked = false,
+      error = '{"code":"content_policy_violation","message":"Refused.","retryable":false}'
+  where id = $1`;
+
+describe('an end whose commit lands seconds after its time', () => {
+  let service: OwnService;
+  let other: pg.Client;
+  beforeEach(async () => {
+    service = await startOwnService({ ROLE: 'api' });
+    other = new pg.Client({ connectionString: service.database.url });
+    await other.connect();
+  });
+  afterEach(async () => {
+    await other.end();
+    await service.close();
+  });
+
+  /**
+   * Starts the late end, then ends another task and reads its event.
+   * @returns the position of a client that lacks the late end
+   */
+  async function positionPast(): Promise<{ late: string; prompt: string; key: string; lastEventId: string }> {
+    const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'k' });
+    const api = new Api(service.baseUrl, body.key);
+    const [late, prompt] = [(await api.create(aHang)).body.task_id, (await api.create(aHang)).body.task_id];
+    const reader = await EventReader.open(service.baseUrl, '/v1/events', body.key);
+    await other.query('begin');
+    await other.query(END, [late]);
+    await sleep(LATE_MS);
+    await api.cancel(prompt);
+    await reader.until('the end of the other task', () => reader.of(prompt).some(({ status }) => status === 'failed'));
+    const { lastEventId } = reader;
+    reader.close();
+    expect(reader.of(late).map(({ status }) => status)).toEqual(['queued']);
+    return { late, prompt, key: body.key, lastEventId: lastEventId! };
+  }
+
+  it('is sent to a client that resumes after the commit, and nothing else is sent again', async () => {
+    const { late, prompt, key, lastEventId } = await positionPast();
+    await other.query('commit');
+    const resumed = await EventReader.open(service.baseUrl, '/v1/events', key, { lastEventId });
+    await resumed.until('the late end', () => resumed.of(late).some(({ status }) => status === 'failed'), 5_000);
+    expect(resumed.of(prompt)).toEqual([]);
+    resumed.close();
+  });
+
+  it('is sent to a client that resumes before the commit, although the process that ended the task published nothing', async () => {
+    const { late, prompt, key, lastEventId } = await positionPast();
+    const resumed = await EventReader.open(service.baseUrl, '/v1/events', key, { lastEventId });
+    await resumed.until('the current state', () => resumed.of(late).length > 0, 5_000);
+    await sleep(2_000);
+    await other.query('commit');
+    await resumed.until('the late end', () => resumed.of(late).some(({ status }) => status === 'failed'), 25_000);
+    expect(resumed.of(prompt).filter(({ status }) => status === 'failed')).toEqual([]);
+    resumed.close();
+  });
+});

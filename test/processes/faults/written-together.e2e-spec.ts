@@ -1,0 +1,121 @@
+import { Client } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Config } from '../../../src/platform/config.ts';
+import { Sql } from '../../../src/platform/database/sql.ts';
+import { ClaimTasks } from '../../../src/tasks/sql/claim-tasks.ts';
+import { EndTasks } from '../../../src/tasks/sql/end-tasks.ts';
+import { RecordProgress } from '../../../src/tasks/sql/record-progress.ts';
+import { RenewLeases } from '../../../src/tasks/sql/renew-leases.ts';
+import { taskError } from '../../../src/tasks/task-error.ts';
+import { newTaskId } from '../../../src/tasks/task-id.ts';
+import { UsageTerms } from '../../../src/tasks/usage/usage-terms.ts';
+import { startInProcess, type InProcess } from '../../support/in-process.ts';
+
+const SECONDS = process.env.DARKROOM_TEST_LONG === '1' ? 120 : 10;
+const TASKS = 12;
+
+/**
+ * Each statement often waits for a row that another one changes. PostgreSQL 18.4 crashed within seconds of this while
+ * statements picked the partition of each row as they ran (platform/database/planner.ts).
+ */
+describe('tasks that are claimed, renewed and ended at the same time, over and over', () => {
+  let service: InProcess;
+  let observer: Client;
+  const lost: Error[] = [];
+  beforeAll(async () => {
+    service = await startInProcess({ ROLE: 'api' });
+    observer = new Client({ connectionString: service.database.url });
+    observer.on('error', (error) => lost.push(error)); // a crash of one server process ends the connections of all
+    await observer.connect();
+  });
+  afterAll(async () => {
+    await observer?.end().catch(() => undefined);
+    await service?.close();
+  });
+
+  it(
+    'neither crash the database nor lose a write',
+    async () => {
+      const ids = Array.from({ length: TASKS }, () => newTaskId(Date.now()));
+      await observer.query(`insert into key_load (api_key_id, queued, running) values ('key_a', $1, 0)`, [TASKS]);
+      await observer.query(
+        `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority)
+       select id, 'key_a', 'image', 'gpt-image-2', 'queued', '{}', now(), now() + interval '1 day', now() + interval '1 hour', 1
+       from unnest($1::text[]) as t(id)`,
+        [ids],
+      );
+      const attempts = new Map<string, number>();
+      const sequences = new Map(ids.map((id) => [id, new Set([1])]));
+      const wrote = (tasks: { id: string; sequence: number }[]) =>
+        tasks.forEach(({ id, sequence }) => sequences.get(id)!.add(sequence));
+      const some = (share: number) => ids.filter(() => Math.random() < share);
+      const leaseOf = (id: string) => ({ id, attempt: attempts.get(id) ?? 1 });
+      const [sql, config] = [service.app.get(Sql), service.app.get(Config)];
+      const outcome = { status: 'failed', error: taskError('worker_lost') } as const;
+      const isThere = <T>(one: T | null): one is T => one !== null;
+
+      const stopped = new AbortController();
+      const over = async (act: () => Promise<unknown>, restMs: number) => {
+        while (!stopped.signal.aborted && lost.length === 0) {
+          await act();
+          await sleep(restMs * Math.random());
+        }
+      };
+      /** Each has batches of its own, like a process. */
+      const actsOfOne = (): (() => Promise<unknown>)[] => {
+        const [claims, renewals, progress] = [
+          new ClaimTasks(sql, config),
+          new RenewLeases(sql, config),
+          new RecordProgress(sql),
+        ];
+        const ends = new EndTasks(sql, config, service.app.get(UsageTerms));
+        return [
+          async () => {
+            const { tasks } = await claims.claim(8, true, [], null);
+            for (const { id, attempt } of tasks) attempts.set(id, attempt);
+            wrote(tasks);
+          },
+          () => renewals.renew(some(0.7).map(leaseOf)),
+          async () => {
+            const records = some(0.7).map((id) =>
+              progress.record({ ...leaseOf(id), progress: Math.ceil(99 * Math.random()) }),
+            );
+            wrote((await Promise.all(records)).filter(isThere));
+          },
+          async () => {
+            const ended = some(0.3).map((id) => ends.end({ ...leaseOf(id), api_key_id: 'key_a', outcome }));
+            wrote((await Promise.all(ended)).filter(isThere).map(({ task }) => task));
+          },
+        ];
+      };
+      /** One at a time, because several would be locked in no order. */
+      const revive = async () => {
+        const { rows } = await observer.query<{ id: string; sequence: number }>(
+          `update tasks set status = 'queued', completed_at = null, error = null, progress = 0, sequence = sequence + 1
+         where id = (select id from tasks where status = 'failed' limit 1) and status = 'failed' returning id, sequence`,
+        );
+        wrote(rows);
+        await observer.query(`update key_load set queued = queued + $1`, [rows.length]);
+      };
+      const began = performance.now();
+      const acting = [...actsOfOne(), ...actsOfOne(), ...actsOfOne()].map((act) => over(act, 4));
+      acting.push(over(revive, 2));
+      while (performance.now() - began < SECONDS * 1_000 && lost.length === 0) await sleep(100);
+      stopped.abort();
+      const results = await Promise.allSettled(acting);
+      expect(lost).toEqual([]);
+      expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
+
+      const { rows } = await observer.query<{ id: string; sequence: number }>('select id, sequence from tasks');
+      for (const { id, sequence } of rows) expect([id, sequences.get(id)!.size]).toEqual([id, sequence]);
+      const counted = await observer.query(
+        `select queued, running, (select count(*)::int from tasks where status = 'queued') as waiting,
+              (select count(*)::int from tasks where status = 'running') as started from key_load`,
+      );
+      const [{ queued, running, waiting, started }] = counted.rows as [Record<string, number>];
+      expect([queued, running]).toEqual([waiting, started]);
+      expect(Math.min(...rows.map(({ sequence }) => sequence))).toBeGreaterThan(10);
+    },
+    SECONDS * 1_000 + 60_000,
+  );
+});

@@ -1,0 +1,17 @@
+import { channelsOf } from '../../../src/platform/events/channel.ts';
+import { PostgresBus } from '../../../src/platform/events/postgres.bus.ts';
+import { Secrets } from '../../../src/platform/secrets.ts';
+import { SECRET_KEY } from '../test-env.ts';
+
+/** Tells a service of changed tasks as another process of its deployment does. */
+export async function announcer(databaseUrl: string, keyId: string) {
+  const [channel] = channelsOf(new Secrets([Buffer.from(SECRET_KEY, 'hex')]));
+  const bus = new PostgresBus(databaseUrl, channel);
+  await bus.start();
+  return {
+    announce: (taskIds: readonly string[]) => {
+      for (const id of taskIds) bus.publish('task', `${id} ${keyId}`);
+    },
+    stop: () => bus.stop(),
+  };
+}

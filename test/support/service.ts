@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Api } from './clients/api.ts';
+import { cloneDatabase, type TestDatabase } from './database.ts';
+import { MAIN, spawnService } from './process.ts';
+import { sharedPidFile, TEST_FOLDER } from './test-context.ts';
+import { testEnv } from './test-env.ts';
+import { eventually } from './wait.ts';
+
+/** A running service, as a test uses it. */
+export interface TestService {
+  /** Uses a key with all scopes. */
+  api: Api;
+  baseUrl: string;
+  database: Pick<TestDatabase, 'url'>;
+  /** The environment it was started with, for a second process beside it. */
+  env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** A service of the test file's own. */
+export interface OwnService extends TestService {
+  database: TestDatabase;
+  /** What it has written so far to stdout and stderr. */
+  output(): string;
+  /** The API key made at the first start, if BOOTSTRAP_API_KEY is empty; null at later starts. */
+  firstKey: string | null;
+  /** Signs a browser in with that key, once. */
+  signInLink: string | null;
+}
+
+/** The service of a Jest worker. */
+export interface SharedService extends TestService {
+  /** The id of the key of this test file. */
+  keyId: string;
+}
+
+/** More than the tests of one file let hang at once. */
+const CONCURRENCY = '200';
+const SETTINGS = { WORKER_CONCURRENCY: CONCURRENCY, TASK_SWEEP_S: '0.3' };
+const ALL_SCOPES = [
+  'generations:write',
+  'tasks:read',
+  'tasks:cancel',
+  'webhooks:manage',
+  'keys:manage',
+  'operations:read',
+  'operations:manage',
+];
+
+/**
+ * Starts the built program for one test file. Its first line must say why it needs settings, a database or a lifetime of its own.
+ * @param settings environment variables that matter to the test
+ * @param shared the database of another process, which then stays; without it the service gets a new one
+ */
+export async function startOwnService(
+  settings: Record<string, string> = {},
+  shared?: Pick<TestDatabase, 'url'>,
+): Promise<OwnService> {
+  const own = shared ? null : await cloneDatabase();
+  const database = { url: (shared ?? own)!.url, drop: async () => own?.drop() };
+  const { env, dataDir } = await testEnv(database.url, settings);
+  const cleanUp = async () => {
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const service = await spawnService(env).catch(async (error: unknown) => {
+    await cleanUp();
+    throw error;
+  });
+  const printed = (pattern: RegExp): string | null => pattern.exec(service.output())?.[1] ?? null;
+  return {
+    api: service.api,
+    baseUrl: env.PUBLIC_URL as string,
+    database,
+    env,
+    output: service.output,
+    firstKey: printed(/API key +(dr_\w+)/),
+    signInLink: printed(/dashboard +(http\S+#code=\S+)/),
+    close: async () => {
+      await service.kill('SIGTERM');
+      await cleanUp();
+    },
+  };
+}
+
+/**
+ * Joins the service of this Jest worker, which the first test file starts. The file gets a key of its own, which sees no task and no
+ * endpoint of another file. `close` cancels what the file has left unfinished.
+ */
+export async function joinService(): Promise<SharedService> {
+  const { env, databaseUrl } = await started();
+  const baseUrl = env.PUBLIC_URL as string;
+  const name = basename(expect.getState().testPath ?? 'a test file');
+  const { status, body, text } = await new Api(baseUrl, env.BOOTSTRAP_API_KEY!).call<{ id: string; key: string }>(
+    'POST',
+    '/v1/api_keys',
+    { name, scopes: ALL_SCOPES },
+  );
+  if (status !== 201) throw new Error(`No key for ${name}: ${text}`);
+  const api = new Api(baseUrl, body.key);
+  const close = async () => {
+    await api.call('POST', '/v1/tasks/cancel', { filter: { created_after: 0 } });
+  };
+  return { api, keyId: body.id, baseUrl, database: { url: databaseUrl }, env, close };
+}
+
+interface Started {
+  env: Record<string, string>;
+  databaseUrl: string;
+}
+
+/** Starts it apart from this process, which may end before the last test file of the worker. The end of the run ends it. */
+async function started(): Promise<Started> {
+  const run = process.env[TEST_FOLDER];
+  if (!run) throw new Error('jest.config.js must name test/support/global-setup.ts as its globalSetup.');
+  const worker = `worker-${process.env.JEST_WORKER_ID}`;
+  const file = join(run, `${worker}.json`);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Started;
+  const { url } = await cloneDatabase();
+  const dataDir = join(run, worker);
+  mkdirSync(dataDir);
+  const { env } = await testEnv(url, { DATA_DIR: dataDir, ...SETTINGS });
+  const output = join(run, `${worker}.log`);
+  const log = openSync(output, 'a');
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    cwd: dataDir,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  child.unref();
+  writeFileSync(sharedPidFile(run, worker), String(child.pid));
+  await eventually('the service of the worker to start', async () => {
+    const text = readFileSync(output, 'utf8');
+    if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${text}`);
+    return text.includes('Darkroom is ready');
+  });
+  const service: Started = { env, databaseUrl: url };
+  writeFileSync(file, JSON.stringify(service), { mode: 0o600 });
+  return service;
+}
