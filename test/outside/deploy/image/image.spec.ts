@@ -40,7 +40,7 @@ const isBuilt = ((): boolean => {
   }
 })();
 
-describeWith({ buildah: 'Debian: buildah mmdebstrap', unshare: 'Debian: util-linux' }, 'the image', () => {
+describeWith({ buildah: 'Debian 13: buildah netavark mmdebstrap', unshare: 'Debian: util-linux' }, 'the image', () => {
   const run = isBuilt ? it : it.skip;
   let root: string;
   let image: Image['Docker']['config'];
