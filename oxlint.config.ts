@@ -74,11 +74,11 @@ const HTTP_MODULES = ['undici', 'http', 'https', 'http2', 'node:http', 'node:htt
   allowTypeImports: true,
 }));
 
-const V8_FLAGS = {
-  name: 'node:v8',
+const V8_FLAGS = ['v8', 'node:v8'].map((name) => ({
+  name,
   importNames: ['setFlagsFromString', 'default'],
   message: 'Only collect-garbage.ts and buffer-garbage.ts set flags of V8.',
-};
+}));
 const SETS_FLAGS = ['src/platform/collect-garbage.ts', 'src/platform/buffer-garbage.ts'];
 
 /** What the files `depth` folders below a room must not import. */
@@ -100,10 +100,10 @@ function forbiddenImports(room: string, depth: number): Pattern[] {
 
 const allowed = (room: string): string => ROOMS[room]?.join(', ') || 'nothing of the other rooms';
 
-type Paths = (typeof V8_FLAGS | (typeof HTTP_MODULES)[number])[];
+type Paths = ((typeof V8_FLAGS)[number] | (typeof HTTP_MODULES)[number])[];
 
 const noImports = (patterns: Pattern[], paths: Paths = []) => ({
-  'no-restricted-imports': ['error', { patterns, paths: [V8_FLAGS, ...paths] }] as ['error', object],
+  'no-restricted-imports': ['error', { patterns, paths: [...V8_FLAGS, ...paths] }] as ['error', object],
 });
 
 const rooms = Object.keys(ROOMS).flatMap((room) =>
@@ -182,7 +182,15 @@ export default defineConfig({
       files: ['src/**'],
       rules: {
         'no-restricted-globals': ['error', ...globals],
-        'no-restricted-properties': ['error', { object: 'globalThis', property: 'fetch', message: CALL_OUT }],
+        'no-restricted-properties': [
+          'error',
+          { object: 'globalThis', property: 'fetch', message: CALL_OUT },
+          { property: 'setFlagsFromString', message: 'Only collect-garbage.ts and buffer-garbage.ts set flags of V8.' },
+          ...['cork', 'uncork'].map((property) => ({
+            property,
+            message: 'The sockets of other packages are private.',
+          })),
+        ],
         // Such a name is private to the package that it comes from. These are documented, by MCP, GraphQL and the router.
         'no-underscore-dangle': ['error', { allow: ['_meta', '__typename', '__TSR_key'] }],
       },

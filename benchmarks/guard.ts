@@ -14,7 +14,6 @@
  * processes, and counts only if it is below again.
  */
 import type autocannon from 'autocannon';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { BuildPipeline } from './support/build-pipeline.ts';
 import { brief } from './support/compare.ts';
@@ -54,15 +53,9 @@ if (!isKnown(base)) {
 type Measure = () => Promise<number>;
 type Measures = Record<string, Measure>;
 
-/** What a folder runs as `npm start`: builds until 0.1.0 may have a bundle. */
-function programOf(folder: string): string {
-  const bundle = join(folder, 'dist/bundle/main.js');
-  return existsSync(bundle) ? bundle : join(folder, 'dist/main.js');
-}
-
 /** One build on a database of its own, which is closed at the end. */
 async function requestsOf(folder: string, bench: Bench): Promise<Measures> {
-  const url = await bench.service({ ROLE: 'api' }, programOf(folder));
+  const url = await bench.service({ ROLE: 'api' }, join(folder, 'dist/main.js'));
   const headers = { authorization: `Bearer ${bench.apiKey}`, 'content-type': 'application/json' };
   const { task_id } = await post<{ task_id: string }>(`${url}/v1/generations`, bench.apiKey, GENERATION);
   const measure =

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { globSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
@@ -28,6 +28,7 @@ const PARTS: Record<string, Part> = {
     exclude: ['src/dashboard/app/**'],
     build: async () => {
       await run('@nestjs/cli', 'nest', 'build');
+      removeOrphans();
       await chmod(join(ROOT, 'dist/cli/darkroom.js'), 0o755); // a command of the package
     },
   },
@@ -59,6 +60,14 @@ await Promise.all(
     utimesSync(stamp, begun, begun);
   }),
 );
+
+/** Modules of an earlier build whose sources are gone: `npm pack` would publish them. */
+function removeOrphans(): void {
+  const exclude = ['dashboard/app/**', 'client-package/**', 'reference/**'];
+  for (const path of globSync('**/*.{js,cjs}', { cwd: join(ROOT, 'dist'), exclude })) {
+    if (!existsSync(join(ROOT, 'src', path.replace(/\.c?js$/, '.ts')))) rmSync(join(ROOT, 'dist', path));
+  }
+}
 
 /** Of the files and of the folders, which change when a file is added or removed. Milliseconds since 1970. */
 function lastChange(inputs: string[], exclude: string[]): number {

@@ -12,7 +12,10 @@ import { welcome } from './welcome.ts';
  * npm passes its signal on, so `npm start` gets each one twice.
  */
 const SAME_SIGNAL_MS = 1_000;
-/** A stopped process ends with its last handle, or after this time. */
+/**
+ * A stopped process ends with its last handle, or after this time. An immediate `process.exit` can hang: Node waits for a thread
+ * that waits for the garbage collector (seen once, for nine minutes).
+ */
 const EXIT_TIMEOUT_MS = 3_000;
 
 /**

@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { constants } from 'node:os';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
@@ -20,17 +21,19 @@ function installedNode(): string | null {
 function runWith(node: string): void {
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => (process.exitCode = code ?? 1));
+  child.on('error', refuse);
+  child.on('exit', (code, signal) => (process.exitCode = code ?? 128 + constants.signals[signal!]));
+}
+
+function refuse(): void {
+  const { node } = process.versions;
+  process.stderr.write(`error: darkroom needs Node 22.19 or newer, and this is ${node}: install a newer Node.\n`);
+  process.exitCode = 1;
 }
 
 if (major > 22 || (major === 22 && minor >= 19)) await import('./run-darkroom.ts');
 else {
   const node = installedNode();
-  if (node !== null) runWith(node);
-  else {
-    process.stderr.write(
-      `error: darkroom needs Node 22.19 or newer, and this is ${process.versions.node}: install a newer Node.\n`,
-    );
-    process.exitCode = 1;
-  }
+  if (node === null) refuse();
+  else runWith(node);
 }

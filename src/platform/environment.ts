@@ -7,8 +7,14 @@ export class Environment {
 
   constructor(private readonly file = '.env') {}
 
-  /** Reads the file again at each call: it may have changed. */
+  /** Reads the file again at each call: it may have changed. @throws Error that names the file if it cannot be read */
   read(): NodeJS.ProcessEnv {
-    return existsSync(this.file) ? { ...parseEnv(readFileSync(this.file, 'utf8')), ...this.given } : this.given;
+    if (!existsSync(this.file)) return this.given;
+    try {
+      return { ...parseEnv(readFileSync(this.file, 'utf8')), ...this.given };
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new Error(`The file ${this.file} cannot be read (${code}).`, { cause });
+    }
   }
 }

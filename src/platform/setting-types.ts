@@ -97,19 +97,24 @@ export function databaseUrl() {
       throw new Error('must be an address starting with postgres:// or postgresql://');
     }
     const parameters = new URLSearchParams(text.split('?')[1]);
-    for (const name of CERTIFICATE_FILES) if (parameters.has(name)) assertReadable(parameters.get(name)!, name);
+    const faults = CERTIFICATE_FILES.flatMap((name) => {
+      const code = parameters.has(name) ? faultOf(parameters.get(name)!) : null;
+      return code === null ? [] : [`${name} (${code})`];
+    });
+    if (faults.length > 0) throw new Error(`names files that cannot be read: ${faults.join(', ')}`);
   });
 }
 
 /** Parameters of a database URL that name files. */
 const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
-function assertReadable(path: string, parameter: string): void {
+/** @returns why a file cannot be read; null if it can */
+function faultOf(path: string): string | null {
   try {
     readFileSync(path);
+    return null;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`names a file in ${parameter} that cannot be read (${code})`, { cause: error });
+    return (error as NodeJS.ErrnoException).code ?? String(error);
   }
 }
 

@@ -4,7 +4,11 @@ import { GraphqlClient } from '../support/clients/graphql-client.ts';
 
 describe('GET /v1/about', () => {
   it('tells every key what the service is, as GraphQL does, and nobody else', async () => {
-    const service = await startOwnService({ FILE_RETENTION_DAYS: '2.5', WEBHOOK_RETRY_SCHEDULE: '1,2', FILE_URL_TTL_S: '77' });
+    const service = await startOwnService({
+      FILE_RETENTION_DAYS: '2.5',
+      WEBHOOK_RETRY_SCHEDULE: '1,2',
+      FILE_URL_TTL_S: '77',
+    });
     const { body } = await service.api.get<Record<string, unknown>>('/v1/about');
     expect(body).toEqual({
       object: 'about',

@@ -1,5 +1,7 @@
-import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, type Type } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, Res, type Type } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
@@ -28,6 +30,10 @@ class ThingsController {
     slow.begun.resolve();
     await slow.gate.promise;
     return { slow: true };
+  }
+  @Get('stream') stream(@Res() reply: FastifyReply) {
+    reply.hijack();
+    reply.raw.write('begun');
   }
   @Get('broken') broken() {
     throw new Error('password of the database: hunter2');
@@ -112,6 +118,18 @@ async function call(method: string, path: string, options: { body?: any; headers
   return { status: response.status, headers, body: text === '' ? null : JSON.parse(text) };
 }
 const json = { 'content-type': 'application/json' };
+
+it('is not written into a response that is being sent, when a later request on its connection is garbage', async () => {
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const socket = connect(port, '127.0.0.1', () => socket.write(get('/things/stream')));
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += bytes.toString();
+    if (answer.endsWith('begun\r\n')) socket.write(`${get('/things')}GARBAGE\r\n\r\n`);
+  });
+  await once(socket, 'close');
+  expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+});
 
 describe('every reply', () => {
   it('echoes a harmless x-request-id and replaces any other', async () => {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { writeFile } from 'node:fs/promises';
 import { EXAMPLES } from '../../src/platform/openapi/examples.gen.ts';
-import { type SharedService, joinService } from '../support/service.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { openApiFaults } from '../support/openapi-answers.ts';
 import { operationsWithExamples, type Recording } from '../contract/examples/recorder.ts';
 import { differences } from '../contract/examples/same-shape.ts';
@@ -17,10 +17,10 @@ const HEAD = `// Written by \`npm run examples\` from calls of a running service
 export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; response?: unknown }> = `;
 
 describe('the examples of openapi.json', () => {
-  let service: SharedService;
+  let service: OwnService;
   let real: Record<string, Recording>;
   beforeAll(async () => {
-    service = await joinService();
+    service = await startOwnService();
     const startedAtS = Math.floor(Date.now() / 1000);
     const recordings = await tour(service);
     const tidy = new Tidy(startedAtS, [

@@ -1,5 +1,5 @@
 import { snakeCase } from '../../src/platform/schema/snake-case.ts';
-import { type SharedService, joinService } from '../support/service.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { aHang } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
@@ -26,10 +26,10 @@ function asRest(value: unknown): unknown {
 }
 
 describe('the GraphQL of operators', () => {
-  let service: SharedService;
+  let service: OwnService;
   let graphql: GraphqlClient;
   beforeAll(async () => {
-    service = await joinService();
+    service = await startOwnService();
     graphql = new GraphqlClient(service.baseUrl, service.api.key);
   });
   afterAll(async () => {

@@ -1,14 +1,14 @@
 import { jest } from '@jest/globals';
 import { opsCommand } from '../../src/cli/commands/ops.ts';
-import { type SharedService, joinService } from '../support/service.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { aCat, aHang } from '../support/clients/api.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('darkroom ops', () => {
-  let service: SharedService;
+  let service: OwnService;
 
   beforeAll(async () => {
-    service = await joinService();
+    service = await startOwnService();
   });
   afterAll(() => service.close());
 

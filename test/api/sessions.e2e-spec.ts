@@ -277,7 +277,7 @@ describe('the session of a browser', () => {
 
 describe('sign-ins', () => {
   it('are refused after ten failures a minute', async () => {
-    const service = await joinService();
+    const service = await startOwnService();
     const browser = new Browser(service.baseUrl);
     for (let nth = 1; nth <= 10; nth++) expect((await browser.signIn({ api_key: 'wrong' })).status).toBe(401);
     const { status, headers, body } = await browser.signIn({ api_key: service.env.BOOTSTRAP_API_KEY });
@@ -302,7 +302,7 @@ describe('sign-ins', () => {
   });
 
   it('are counted by the address of the connection when no proxy is trusted', async () => {
-    const service = await joinService();
+    const service = await startOwnService();
     const statuses: number[] = [];
     for (let nth = 1; nth <= 11; nth++) {
       const forwarded = { 'x-forwarded-for': `203.0.113.${nth}` };

@@ -33,23 +33,26 @@ describe('a start that is refused', () => {
 
   it('names every fault of its settings and of the files that they name, and starts no database', async () => {
     const binding = '{ provider: comfyui, model: ./none.json, base_url: http://127.0.0.1:9 }';
+    const keyed = '{ provider: fal, model: film, credential: MY_KEY }';
     const output = await refusalOf({
       PORT: 'many',
       OPENAI_API_KEY_FILE: join(folder, 'absent'),
-      PROVIDERS: write('providers.yaml', `models:\n  gpt-image-2: [${binding}]\n  sora-9: []\n`),
+      PROVIDERS: write('providers.yaml', `models:\n  gpt-image-2: [${binding}]\n  sora-9: []\n  sora-2: [${keyed}]\n`),
+      MY_KEY_FILE: join(folder, 'absent'),
       PROVENANCE: 'c2pa',
       C2PA_CERT: write('cert.pem', 'nothing'),
       C2PA_KEY: join(folder, 'key.pem'),
-      DATABASE_DIRECT_URL: `postgres://127.0.0.1:9/none?sslrootcert=${folder}/ca.pem`,
+      DATABASE_DIRECT_URL: `postgres://127.0.0.1:9/none?sslrootcert=${folder}/ca.pem&sslkey=${folder}`,
     });
     for (const fault of [
       'PORT must be a number from 0 to 65535',
       'OPENAI_API_KEY_FILE: ',
-      `${folder}/providers.yaml, line 2: gpt-image-2 cannot be served by ./none.json: ENOENT`,
+      `${folder}/providers.yaml, line 2: gpt-image-2 cannot be served: ./none.json: cannot be read (ENOENT)`,
       `${folder}/providers.yaml, line 3: unknown model "sora-9"`,
+      `${folder}/providers.yaml, line 4: MY_KEY_FILE: ${folder}/absent cannot be read (ENOENT)`,
       'C2PA_CERT: ',
       'C2PA_KEY: ',
-      'DATABASE_DIRECT_URL names a file in sslrootcert that cannot be read (ENOENT)',
+      'DATABASE_DIRECT_URL names files that cannot be read: sslrootcert (ENOENT), sslkey (EISDIR)',
     ]) {
       expect(output).toContain(`\n  - ${fault}`);
     }

@@ -64,7 +64,7 @@ export async function startOwnService(
   const { env, dataDir } = await testEnv(database.url, settings);
   const cleanUp = async () => {
     await database.drop();
-    await rm(dataDir, { recursive: true, force: true });
+    if (settings.DATA_DIR === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   const service = await spawnService(env).catch(async (error: unknown) => {
     await cleanUp();

@@ -9,12 +9,17 @@ import { isWatched } from './multipart/arrival.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
 const answered = new WeakSet<Socket>();
-/** The response to the last request of a connection. */
-const responses = new WeakMap<Socket, ServerResponse>();
+/** The responses of each connection that are not sent yet: several, if its requests were pipelined. */
+const responses = new WeakMap<Socket, Set<ServerResponse>>();
 
-/** Keeps the last response of each connection, for `answerClientError`. */
+/** Keeps the responses of each connection, for `answerClientError`. */
 export function noteResponses(server: Server): void {
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => void responses.set(socket, response));
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    let unsent = responses.get(socket);
+    if (!unsent) responses.set(socket, (unsent = new Set()));
+    unsent.add(response);
+    response.once('close', () => unsent.delete(response));
+  });
 }
 
 /** Responds to a request that Node could not parse, or that timed out before it was complete. */
@@ -22,8 +27,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
   if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
   answered.add(socket);
-  const response = responses.get(socket);
-  const isResponseSent = response !== undefined && response.headersSent && !response.writableFinished;
+  const unsent = [...(responses.get(socket) ?? [])];
+  const isResponseSent = unsent.some(({ headersSent, writableFinished }) => headersSent && !writableFinished);
   if (error.code === 'ECONNRESET' || isResponseSent) socket.destroy();
   else answerOnSocket(socket, fromParser(error), newRequestId());
 }

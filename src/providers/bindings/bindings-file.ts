@@ -28,16 +28,16 @@ export interface BindingsFile {
   prices: readonly Price[];
 }
 
+type Given = Pick<Config, 'providersFile' | 'credentials' | 'secretOf'>;
+
 const NO_FILE: BindingsFile = { bindings: new Map(), currency: 'USD', prices: [] };
 
 /**
  * Reads the PROVIDERS file, YAML or JSON, and the files that it names.
  * @throws ConfigError with file, line and value of every fault
  */
-export function readBindings({
-  providersFile: file,
-  credentials,
-}: Pick<Config, 'providersFile' | 'credentials'>): BindingsFile {
+export function readBindings(config: Given): BindingsFile {
+  const { providersFile: file } = config;
   if (file === null) return NO_FILE;
   let text: string;
   try {
@@ -45,7 +45,7 @@ export function readBindings({
   } catch (error) {
     throw new ConfigError([`PROVIDERS names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code})`]);
   }
-  return new BindingsReader(file, text, credentials).read();
+  return new BindingsReader(file, text, config).read();
 }
 
 class BindingsReader {
@@ -55,7 +55,7 @@ class BindingsReader {
   constructor(
     file: string,
     private readonly text: string,
-    private readonly credentials: Config['credentials'],
+    private readonly config: Given,
   ) {
     this.yaml = new YamlFields(file, this.lines);
   }
@@ -126,25 +126,36 @@ class BindingsReader {
       );
     }
     text('price_note');
+    const credential = text('credential');
+    if (credential !== undefined) this.checkCredential(credential, fields.get('credential') ?? null);
     return completeBinding(
       {
         provider: provider ?? 'sandbox',
         model: model ?? '',
         ...(baseUrl === undefined ? {} : { baseUrl }),
-        ...(fields.has('credential') ? { credential: text('credential') ?? null } : {}),
+        ...(fields.has('credential') ? { credential: credential ?? null } : {}),
         concurrency: concurrency ?? null,
         durationPolicy: this.yaml.oneOf(fields, 'duration_policy', ['exact', 'nearest']) as Binding['durationPolicy'],
         onUnknownOutcome: this.yaml.oneOf(fields, 'on_unknown_outcome', ['fail', 'resubmit']) as 'fail' | 'resubmit',
       },
-      this.credentials,
+      this.config.credentials,
     );
+  }
+
+  /** The variable may be unset, but a file that it names must be readable. */
+  private checkCredential(variable: string, node: Node | null): void {
+    try {
+      this.config.secretOf(variable);
+    } catch (error) {
+      this.yaml.fault(this.yaml.at(node), (error as Error).message);
+    }
   }
 
   private checkWorkflow(name: string, modelId: string, node: Node | null): void {
     try {
       loadTemplate(name, modelId);
     } catch (error) {
-      this.yaml.fault(this.yaml.at(node), `${modelId} cannot be served by ${(error as Error).message}`);
+      this.yaml.fault(this.yaml.at(node), `${modelId} cannot be served: ${(error as Error).message}`);
     }
   }
 }

