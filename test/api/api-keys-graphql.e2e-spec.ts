@@ -1,4 +1,4 @@
-import { type SharedService, joinService } from '../support/service.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { Api } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 
@@ -12,11 +12,11 @@ interface KeyBody {
 }
 
 describe('API keys in GraphQL', () => {
-  let service: SharedService;
+  let service: OwnService;
   let admin: GraphqlClient;
 
   beforeAll(async () => {
-    service = await joinService();
+    service = await startOwnService();
     admin = new GraphqlClient(service.baseUrl, service.api.key);
   });
   afterAll(() => service.close());

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, EventSource } from 'undici';
 import { aCat, aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
-import { type SharedService, joinService } from '../support/service.ts';
+import { type SharedService, joinService, startOwnService } from '../support/service.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually, leastOf } from '../support/wait.ts';
@@ -217,7 +217,7 @@ describe('event streams', () => {
   });
 
   it('ends its streams at shutdown, so that readers reconnect', async () => {
-    const other = await joinService();
+    const other = await startOwnService();
     const reader = await EventReader.open(other.baseUrl, '/v1/events', other.api.key as string);
     const startedAt = Date.now();
     await Promise.all([other.close(), reader.ended]);

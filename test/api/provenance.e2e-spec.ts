@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import sharp from 'sharp';
-import { type TestService, joinService, startOwnService } from '../support/service.ts';
+import { type TestService, startOwnService } from '../support/service.ts';
 import { aCat, type OutputBody } from '../support/clients/api.ts';
 import { makeSigningCredential } from '../support/servers/certificate.ts';
 
@@ -60,7 +60,7 @@ describe('the provenance of outputs', () => {
   });
 
   it('by default: XMP names the source type, the model and the task; nothing else differs', async () => {
-    const service = await joinService();
+    const service = await startOwnService();
     try {
       const [first, second] = [await make(service, aCat), await make(service, aCat)];
       for (const made of [first, second]) {

@@ -11,13 +11,16 @@ let server: S3rver;
 let service: OwnService;
 
 beforeAll(async () => {
-  // The only credentials that the test server accepts.
-  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
   folder = await mkdtemp(join(tmpdir(), 'darkroom-s3-'));
   const configureBuckets = [{ name: 'results', configs: [] }];
   server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory: folder, configureBuckets });
   const { port } = await server.run();
-  service = await startOwnService({ STORAGE_URL: `s3://results?endpoint=http://127.0.0.1:${port}&prefix=room` });
+  service = await startOwnService({
+    STORAGE_URL: `s3://results?endpoint=http://127.0.0.1:${port}&prefix=room`,
+    // The only credentials that the test server accepts.
+    AWS_ACCESS_KEY_ID: 'S3RVER',
+    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+  });
 });
 afterAll(async () => {
   await service?.close();

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { idBoundAt } from '../../src/platform/schema/id-time.ts';
-import { type SharedService, joinService } from '../support/service.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { aFailure, type ErrorBody } from '../support/clients/api.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { Receiver } from '../support/servers/receiver.ts';
@@ -17,14 +17,14 @@ interface ReplayBody {
 const REPLAY = '/v1/operations/webhooks/replay';
 
 describe('a replay of webhooks', () => {
-  let service: SharedService;
+  let service: OwnService;
   let receiver: Receiver;
   let database: Client;
   let keyId: string;
   let endpointId: string;
 
   beforeAll(async () => {
-    service = await joinService();
+    service = await startOwnService();
     receiver = await Receiver.start();
     database = new Client({ connectionString: service.database.url });
     await database.connect();

@@ -269,7 +269,10 @@ it('a backup of a bucket is restored into another one', async () => {
   const directory = join(folder, 'buckets');
   const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets });
   const { port } = await server.run();
-  const bucket = (name: string) => ({ STORAGE_URL: `s3://${name}?endpoint=http://127.0.0.1:${port}&prefix=room` });
+  const bucket = (name: string) => ({
+    ...credentials,
+    STORAGE_URL: `s3://${name}?endpoint=http://127.0.0.1:${port}&prefix=room`,
+  });
   const service = await startOwnService(bucket('old'));
   const database = await emptyDatabase();
   try {

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fingerprintOf } from '../../../src/calls/fingerprint.ts';
-import { type TestService, joinService, startOwnService } from '../../support/service.ts';
+import { type TestService, startOwnService } from '../../support/service.ts';
 import type { ErrorBody } from '../../support/clients/api.ts';
 import { LockedRows } from '../../support/faults/locked-rows.ts';
 import { queryOnce } from '../../support/faults/watch.ts';

@@ -1,15 +1,15 @@
 import OpenAI from 'openai';
 import sharp from 'sharp';
-import { type SharedService, joinService } from '../../support/service.ts';
+import { type OwnService, startOwnService } from '../../support/service.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually } from '../../support/wait.ts';
 import { openaiClient } from './client.ts';
 
 describe('a stream of pictures', () => {
-  let service: SharedService;
+  let service: OwnService;
   let openai: OpenAI;
   beforeAll(async () => {
-    service = await joinService();
+    service = await startOwnService();
     openai = openaiClient(service);
   });
   afterAll(() => service.close());

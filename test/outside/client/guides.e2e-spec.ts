@@ -16,7 +16,7 @@ function programOf(guide: string, language: string): string {
   return blocks.map(({ text }) => text).join('\n');
 }
 
-/** A Python with the packages that the guide names, or null: `PYTHON=… npm test -- test/outside/client/guides`. */
+/** A Python with the packages that the guide names, or null: `PYTHON=… npm run jest -- test/outside/client/guides`. */
 const python = ((name = process.env.PYTHON ?? 'python3') => {
   try {
     execFileSync(name, ['-c', 'import openai, httpx, standardwebhooks'], { stdio: 'ignore' });

@@ -64,8 +64,6 @@ describe('under load', () => {
   };
 
   beforeAll(async () => {
-    // The only credentials that the test server accepts.
-    Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
     await Promise.all([ark.start(), comfy.start()]);
     ark.real = true;
     ark.steps = { queued: 2, running: 5 };
@@ -82,6 +80,9 @@ describe('under load', () => {
       ARK_API_KEY: ark.key,
       PROVIDER_POLL_INTERVAL_MS: '200',
       STORAGE_URL: `s3://results?endpoint=http://127.0.0.1:${port}&region=eu-central-1`,
+      // The only credentials that the test server accepts.
+      AWS_ACCESS_KEY_ID: 'S3RVER',
+      AWS_SECRET_ACCESS_KEY: 'S3RVER',
       WORKER_CONCURRENCY: '10',
     });
   });

@@ -1,4 +1,12 @@
+import { text as textOf } from 'node:stream/consumers';
+import { callbackify } from 'node:util';
+import request from 'supertest';
 import { eventually, PATIENCE_MS } from '../wait.ts';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
+
+/** The body as it was sent: `call` parses it itself. */
+const readText = callbackify((response: request.Response) => textOf(response as unknown as NodeJS.ReadableStream));
 
 export interface Answer<Body = TaskBody> {
   status: number;
@@ -56,18 +64,23 @@ export class Api {
     body?: unknown,
     headers: object = {},
   ): Promise<Answer<Body>> {
-    const reply = await fetch(new URL(path, this.baseUrl), {
-      method,
-      headers: {
+    const { origin, pathname, search } = new URL(path, this.baseUrl);
+    const send = request(origin)[method.toLowerCase() as Lowercase<Method>];
+    const sending = send(pathname + search)
+      .set({
         ...(this.key ? { authorization: `Bearer ${this.key}` } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await reply.text();
-    const isJson = /json(?!l)/.test(reply.headers.get('content-type') ?? '') && text !== '';
-    return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : undefined, text };
+      })
+      .ok(() => true)
+      .buffer(true)
+      .parse(readText);
+    if (body !== undefined) void sending.send(typeof body === 'string' ? body : JSON.stringify(body));
+    const reply = await sending;
+    const text = (reply.body as string | undefined) ?? '';
+    const isJson = /json(?!l)/.test(reply.get('content-type') ?? '') && text !== '';
+    const answered = new Headers(Object.entries(reply.headers as Record<string, string>));
+    return { status: reply.status, headers: answered, body: isJson ? JSON.parse(text) : (undefined as Body), text };
   }
 
   get<Body = TaskBody>(path: string, headers: object = {}): Promise<Answer<Body>> {

@@ -78,7 +78,8 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
     try {
       const { port } = way.address() as AddressInfo;
       const STORAGE_URL = `s3://results?endpoint=http://127.0.0.1:${port}`;
-      for (let nth = 0; nth < 2; nth++) workers.push(await startOwnService({ ROLE: 'worker', STORAGE_URL }, database));
+      for (let nth = 0; nth < 2; nth++)
+        workers.push(await startOwnService({ ...CREDENTIALS, ROLE: 'worker', STORAGE_URL }, database));
       while ((await left()) === TASKS) await sleep(20);
       const [begun, first] = [performance.now(), await left()];
       for (let now = first; now > 0; now = await left()) await sleep(50);

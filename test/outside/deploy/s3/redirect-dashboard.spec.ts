@@ -23,7 +23,11 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
     beforeAll(async () => {
       Object.assign(process.env, CREDENTIALS);
       server = await startVersityGateway();
-      const settings = { STORAGE_URL: `s3://results?endpoint=${server.endpoint}`, FILE_DELIVERY: 'redirect' };
+      const settings = {
+        ...CREDENTIALS,
+        STORAGE_URL: `s3://results?endpoint=${server.endpoint}`,
+        FILE_DELIVERY: 'redirect',
+      };
       [service, browser] = await Promise.all([startOwnService(settings), launch()]);
       const made = async (request: object) => {
         const { body } = await service.api.create(request);

@@ -26,6 +26,7 @@ describeWith(
       Object.assign(process.env, CREDENTIALS);
       server = await startVersityGateway();
       service = await startOwnService({
+        ...CREDENTIALS,
         STORAGE_URL: `s3://results?endpoint=${server.endpoint}`,
         FILE_DELIVERY: 'redirect',
       });

@@ -132,7 +132,10 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
   });
 
   it('carries a whole service: uploads, results, ranges of them, deletion', async () => {
-    const service = await startOwnService({ STORAGE_URL: `s3://results?endpoint=${server.endpoint}&prefix=service` });
+    const service = await startOwnService({
+      ...CREDENTIALS,
+      STORAGE_URL: `s3://results?endpoint=${server.endpoint}&prefix=service`,
+    });
     try {
       const files = new FilesClient(service.api);
       const picture = await aPicture(64, 32);

@@ -1,0 +1,36 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+
+/** Runs the outside tests of what changed since the commit CI_BASE, by default the one before the last. With CI_ALL=1 all of them. */
+
+/** Tests, and what they are about: a file whose path begins so. */
+const ABOUT: Readonly<Record<string, readonly string[]>> = {
+  'test/outside/client': ['src/client/', 'openapi.json', 'scripts/pack-client.ts'],
+  'test/outside/dashboard': ['src/dashboard/', 'schema.graphql'],
+  'test/outside/deploy/chart': ['deploy/helm/', 'src/platform/settings.ts'],
+  'test/outside/deploy/compose': ['docker-compose.yml', 'deploy/compose/'],
+  'test/outside/deploy/haproxy': ['deploy/haproxy/', 'src/health/'],
+  'test/outside/deploy/image': ['Dockerfile', '.dockerignore'],
+  'test/outside/deploy/pgbouncer': ['deploy/pgbouncer/', 'src/platform/database/'],
+  'test/outside/deploy/failover': ['deploy/patroni/', 'src/platform/database/servers/'],
+  'test/outside/deploy/prometheus': ['deploy/prometheus/', 'deploy/grafana/', 'src/platform/measuring/'],
+  'test/outside/deploy/redis': ['src/platform/events/'],
+  'test/outside/deploy/s3': ['src/platform/storage/'],
+  'test/outside/deploy/upgrade': ['src/platform/database/migrations/'],
+  'test/outside/mcp-clients': ['src/mcp/'],
+};
+
+const { CI_ALL, CI_BASE = 'HEAD~' } = process.env;
+const changed =
+  CI_ALL === '1'
+    ? null
+    : execFileSync('git', ['diff', '--name-only', CI_BASE, 'HEAD'], { encoding: 'utf8' }).trim().split('\n');
+const touched = Object.entries(ABOUT)
+  .filter(
+    ([tests, about]) => changed?.some((file) => [tests, ...about].some((start) => file.startsWith(start))) ?? true,
+  )
+  .map(([tests]) => tests);
+console.log(touched.length > 0 ? `Outside tests: ${touched.join(', ')}` : 'No outside test is about this change.');
+if (touched.length > 0) {
+  const { status } = spawnSync('npm', ['run', '-s', 'jest', '--', ...touched], { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+}
