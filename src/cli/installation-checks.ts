@@ -15,6 +15,7 @@ import { assertPooler, assertSameDatabase } from '../platform/database/pooler-ch
 import { replicationReport } from '../platform/database/servers/replication-report.ts';
 import { probeRedis } from '../platform/events/redis-probe.ts';
 import { loadSecretKeys } from '../platform/secrets.ts';
+import { checkCredential } from '../provenance/c2pa/check-credential.ts';
 import { writeLifecycle } from '../platform/storage/s3-lifecycle.ts';
 import { openStorage } from '../platform/storage/storage.module.ts';
 import { EVENT_TABLES } from '../webhooks/partitioned-tables.ts';
@@ -56,6 +57,7 @@ export async function checkInstallation({ s3Lifecycle = false }: Options = {}): 
   findings.push(await finding('storage', () => storage(config)));
   if (s3Lifecycle) findings.push(await finding('S3 lifecycle', () => lifecycle(config)));
   findings.push(await finding('events', () => events(config)));
+  if (config.provenance === 'c2pa') findings.push(await finding('C2PA', () => signing(config)));
   findings.push(...(await models(config)));
   findings.push(await service(config));
   return findings;
@@ -162,6 +164,11 @@ async function lifecycle({ storageUrl, fileRetentionDays }: Config): Promise<str
 async function events({ eventsUrl }: Config): Promise<string> {
   if (eventsUrl === null) return 'LISTEN/NOTIFY of the database';
   return probeRedis(eventsUrl);
+}
+
+async function signing(config: Config): Promise<string> {
+  await checkCredential(config);
+  return 'the certificate signs what readers accept';
 }
 
 /** The bindings of each model, in order of preference, and whether each credential is set. */

@@ -4,6 +4,12 @@ import { exitCodeOf } from './exit-codes.ts';
 import { failureText } from './failure-text.ts';
 import { darkroomProgram } from './program.ts';
 
+/** The reader of the output may stop reading, as `head` does. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 async function run(): Promise<void> {
   // Loads the service's configuration as the service does, before the commands take their defaults from it.
   if (existsSync('.env')) process.loadEnvFile('.env');

@@ -74,7 +74,10 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   );
   check(settings.opsPort === null || settings.opsPort !== settings.port, 'OPS_PORT must be another port than PORT');
   const secretKey = textOf(env, 'SECRET_KEY');
-  check(!textOf(env, 'DATABASE_URL') || secretKey !== undefined, 'SECRET_KEY is required when DATABASE_URL is set');
+  check(
+    !textOf(env, 'DATABASE_URL') || secretKey !== undefined || textOf(env, 'SECRET_KEY_FILE') !== undefined,
+    'SECRET_KEY is required when DATABASE_URL is set',
+  );
   const isPooled = settings.databasePooler === 'transaction';
   check(
     !isPooled || (settings.databaseUrl !== null && settings.databaseDirectUrl !== null),
