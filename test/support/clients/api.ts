@@ -77,7 +77,7 @@ export class Api {
       .parse(readText);
     if (body !== undefined) void sending.send(typeof body === 'string' ? body : JSON.stringify(body));
     const reply = await sending;
-    const text = (reply.body as string | undefined) ?? '';
+    const text = typeof reply.body === 'string' ? reply.body : ''; // of HEAD nothing is read
     const isJson = /json(?!l)/.test(reply.get('content-type') ?? '') && text !== '';
     const answered = new Headers(Object.entries(reply.headers as Record<string, string>));
     return { status: reply.status, headers: answered, body: isJson ? JSON.parse(text) : (undefined as Body), text };
