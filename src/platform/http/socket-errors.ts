@@ -9,16 +9,14 @@ import { isWatched } from './multipart/arrival.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
 const answered = new WeakSet<Socket>();
-/** The responses of each connection that are not sent yet: several, if its requests were pipelined. */
-const responses = new WeakMap<Socket, Set<ServerResponse>>();
+/** The responses of each connection that were not sent when its last request came: several, if requests were pipelined. */
+const responses = new WeakMap<Socket, ServerResponse[]>();
 
 /** Keeps the responses of each connection, for `answerClientError`. */
 export function noteResponses(server: Server): void {
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    let unsent = responses.get(socket);
-    if (!unsent) responses.set(socket, (unsent = new Set()));
-    unsent.add(response);
-    response.once('close', () => unsent.delete(response));
+    const earlier = responses.get(socket)?.filter(({ writableFinished }) => !writableFinished) ?? [];
+    responses.set(socket, [...earlier, response]);
   });
 }
 
@@ -27,8 +25,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
   if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
   answered.add(socket);
-  const unsent = [...(responses.get(socket) ?? [])];
-  const isResponseSent = unsent.some(({ headersSent, writableFinished }) => headersSent && !writableFinished);
+  const isResponseSent =
+    responses.get(socket)?.some(({ headersSent, writableFinished }) => headersSent && !writableFinished) ?? false;
   if (error.code === 'ECONNRESET' || isResponseSent) socket.destroy();
   else answerOnSocket(socket, fromParser(error), newRequestId());
 }
