@@ -51,7 +51,7 @@ const ALL_SCOPES = [
 ];
 
 /**
- * Starts the built program for one test file. Its first line must say why it needs settings, a database or a lifetime of its own.
+ * Starts the built program for one test file that needs settings, a database or a lifetime of its own.
  * @param settings environment variables that matter to the test
  * @param shared the database of another process, which then stays; without it the service gets a new one
  */
