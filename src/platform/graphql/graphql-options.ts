@@ -8,19 +8,26 @@ import type { Config } from '../config.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { currentRequestId } from '../logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
-import { PREFLIGHTED } from './apollo-route.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { documentStore } from './document-store.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
+import { httpContext } from './graphql-context.ts';
 import { operationsPlugin } from './operations-plugin.ts';
 import { resolveRootsOnce } from './resolve-roots-once.ts';
+
+/**
+ * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key is one: clients
+ * such as urql send short queries by GET.
+ */
+const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 
 /** Apollo serves GraphQL over HTTP. Subscriptions have their own server on the same path (graphql-sockets.ts). */
 export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver'> {
   const introspection = config.graphqlIntrospection;
   return {
     path: GRAPHQL_PATH,
+    context: httpContext,
     autoSchemaFile: true, // in memory; schema.graphql is written by `npm run schema`
     sortSchema: true,
     buildSchemaOptions: { skipCheck: true }, // of a schema that tests check; it took 70 ms of each start

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin, GraphQLResponse } from '@apollo/server';
 import { HeaderMap } from '@apollo/server';
-import { GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import { GraphQLError, type OperationDefinitionNode, type OperationTypeNode } from 'graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { activeSpan } from '../traces/span.ts';
 import type { GraphqlContext } from './graphql-context.ts';
@@ -18,11 +18,9 @@ export const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
         nameSpan(operation.operation);
       },
       responseForOperation: async ({ schema, document, operation, request, contextValue }) => {
-        const plan = operation && !contextValue.query?.gaveUp ? planOf(schema, document, operation) : null;
+        const plan = operation && planOf(schema, document, operation);
         const data = await plan?.(request.variables, contextValue);
-        if (!plan || !data) return null;
-        if (contextValue.query) contextValue.query.plan = plan;
-        return responseWith(data);
+        return data ? responseWith(data) : null;
       },
       willSendResponse: async ({ response, operation, errors }) => {
         const { http, body } = response;
@@ -58,10 +56,4 @@ function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);
   span?.set({ 'graphql.operation.type': operation });
-}
-
-/** What the plugin does for a query that Apollo does not see (known-queries.ts). @param sinceMs on the monotonic clock */
-export function queryEnded(sinceMs: number): void {
-  nameSpan(OperationTypeNode.QUERY);
-  operationEnded(OperationTypeNode.QUERY, undefined, sinceMs);
 }

@@ -10,7 +10,7 @@ export function resolveRootsOnce(schema: GraphQLSchema): GraphQLSchema {
     const { resolve } = field;
     if (!resolve) continue;
     field.resolve = (source, args, context: GraphqlContext, info) => {
-      const resolved = context.query?.resolved;
+      const { resolved } = context;
       const { key } = info.path;
       if (resolved?.has(key)) return resolved.get(key);
       const value = resolve(source, args, context, info);

@@ -14,7 +14,7 @@ export function renderErrorsOnGraphqlRoute(
 ): void {
   fastify.addHook('onRoute', (route) => {
     if (route.url !== GRAPHQL_PATH) return;
-    route.preValidation = checkVariables;
+    route.preValidation = [checkHost, checkVariables];
     route.errorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
       const error = toApiError(thrown);
       if (error.status >= 500) noteServerError(reply.raw, error.code);
@@ -26,6 +26,13 @@ export function renderErrorsOnGraphqlRoute(
         .send(JSON.stringify({ errors: [formatted] }));
     };
   });
+}
+
+/** Apollo's route reads the address as a URL, and this header is a part of it. */
+async function checkHost({ hostname }: FastifyRequest): Promise<void> {
+  if (!URL.canParse(`http://${hostname}/`)) {
+    throw new ApiError('bad_request', { message: 'The Host header is missing or names no host.' });
+  }
 }
 
 /** Variables in the query string bypass the strict JSON parser of bodies, so the same rules are applied here. */
