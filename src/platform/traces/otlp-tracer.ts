@@ -1,6 +1,10 @@
+import { Logger } from '@nestjs/common';
 import {
+  type Attributes as OtelAttributes,
   type AttributeValue,
+  createNoopMeter,
   type Link,
+  type Meter,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -11,11 +15,12 @@ import {
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import { AlwaysOnSampler, BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { outsideOfRequests } from '../logging/request-context.ts';
 import { PROCESS_ID } from '../process-id.ts';
 import { VERSION } from '../version.ts';
 import type { Attributes, OpenSpan, SpanOptions } from './span.ts';
-import { SpanQueue } from './span-queue.ts';
 import { parseTraceparent, type SpanReference } from './traceparent.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
@@ -23,9 +28,21 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: Span
 
 /** Milliseconds of one export. */
 const EXPORT_TIMEOUT_MS = 10_000;
+/** Ended spans wait for others of the same export. */
+const EXPORT_DELAY_MS = 1_000;
+/** Spans that wait. Further ones are dropped and counted. */
+const MAX_WAITING = 2_048;
+const LOG_PAUSE_MS = 60_000;
 
 /** Attributes are codes, ids and numbers: a longer one is a mistake. */
 const LIMITS = { eventCountLimit: 32, linkCountLimit: 32, attributeValueLengthLimit: 256 };
+
+/** Spans by what became of them. */
+export interface SpanCounts {
+  sent: number;
+  dropped: number;
+  failed: number;
+}
 
 /** Random ids, unless the next span has a given one. */
 class SpanIds extends RandomIdGenerator {
@@ -41,17 +58,23 @@ class SpanIds extends RandomIdGenerator {
 /** Makes spans with OpenTelemetry's SDK and sends them with OTLP over HTTP. Only `Traces` imports it, when traces are on. */
 export class OtlpTracer {
   private readonly ids = new SpanIds();
-  private readonly queue: SpanQueue;
+  private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
 
-  constructor(settings: TraceSettings, endpoint: string, counts: ConstructorParameters<typeof SpanQueue>[1]) {
+  constructor(settings: TraceSettings, endpoint: string, counts: SpanCounts) {
     const exporter = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
       headers: settings.otelHeaders,
       timeoutMillis: EXPORT_TIMEOUT_MS,
     });
-    this.queue = new SpanQueue(exporter, counts);
-    const provider = new TracerProvider({
+    const processor = new BatchSpanProcessor({
+      exporter,
+      scheduledDelayMillis: EXPORT_DELAY_MS,
+      exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+      maxQueueSize: MAX_WAITING,
+      selfObsMeterProvider: { getMeter: () => meterOf(counts) },
+    });
+    this.provider = new TracerProvider({
       resource: defaultResource().merge(
         resourceFromAttributes({
           ...settings.otelResourceAttributes,
@@ -64,9 +87,9 @@ export class OtlpTracer {
       sampler: new AlwaysOnSampler(), // `Traces` asks only for spans that it has decided to sample
       spanLimits: LIMITS,
       idGenerator: this.ids,
-      spanProcessors: [this.queue],
+      spanProcessors: [processor],
     });
-    this.tracer = provider.getTracer('darkroom', VERSION);
+    this.tracer = this.provider.getTracer('darkroom', VERSION);
   }
 
   open(
@@ -84,9 +107,32 @@ export class OtlpTracer {
     return new SampledSpan(this.tracer.startSpan(name, options, above));
   }
 
-  close(withinMs: number): Promise<void> {
-    return this.queue.close(withinMs);
+  /** Sends what waits. What is not sent in time is lost. */
+  async close(withinMs: number): Promise<void> {
+    const sent = this.provider.shutdown().catch(() => undefined); // the meter has logged the failure
+    await Promise.race([sent, sleep(withinMs, undefined, { ref: false })]);
   }
+}
+
+/**
+ * The SDK's processor tells a meter what became of spans. The text of an error is left out: it may repeat the collector's answer, or the
+ * headers that hold its credential.
+ */
+function meterOf(counts: SpanCounts): Meter {
+  const logger = new Logger('traces');
+  let nextLogMs = 0;
+  const add = (spans: number, attributes: OtelAttributes = {}): void => {
+    const code = attributes['error.type'];
+    if (code === undefined) counts.sent += spans;
+    else if (code === 'queue_full') counts.dropped += spans;
+    else {
+      counts.failed += spans;
+      if (performance.now() < nextLogMs) return;
+      nextLogMs = performance.now() + LOG_PAUSE_MS;
+      outsideOfRequests(() => logger.warn({ event: 'traces.export_failed', spans, code }));
+    }
+  };
+  return Object.create(createNoopMeter(), { createCounter: { value: () => ({ add }) } }) as Meter;
 }
 
 class SampledSpan implements OpenSpan {

@@ -1,4 +1,4 @@
-import type { OtlpTracer } from './otlp-tracer.ts';
+import type { OtlpTracer, SpanCounts } from './otlp-tracer.ts';
 import { activeSpan, type Attributes, currentScope, errorTypeOf, type OpenSpan, type SpanOptions } from './span.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import { parseTraceparent, type SpanReference, toTraceparent } from './traceparent.ts';
@@ -12,7 +12,7 @@ const CLOSE_MS = 2_000;
  */
 export class Traces {
   /** Spans by what became of them, since the process began. */
-  readonly counts = { sent: 0, dropped: 0, failed: 0 };
+  readonly counts: SpanCounts = { sent: 0, dropped: 0, failed: 0 };
   private tracer: OtlpTracer | null = null;
   private settings: TraceSettings | null = null;
 
