@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
-import { readPngSize } from '../../platform/images/png-header.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/provider.ts';
 
 /** Type and dimensions of a file, read from its bytes: the provider's own description is not trusted. */
@@ -31,8 +30,6 @@ export async function probe(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeImage(output: ProviderOutput): Promise<Media> {
-  const png = Buffer.isBuffer(output) ? readPngSize(output) : null;
-  if (png) return { type: 'image', ...IMAGE_FORMATS.png!, ...png };
   const { format, width, height, autoOrient } = await loadSharp()(
     Buffer.isBuffer(output) ? output : output.path,
   ).metadata();
