@@ -3,6 +3,7 @@ import { CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
+import type { PullQueue } from '../platform/pull-queue.ts';
 import { isBatchId } from '../tasks/task-id.ts';
 import type { BatchStatus } from './batch-status.ts';
 import { CreateBatchInput } from './batch.inputs.ts';
@@ -11,7 +12,6 @@ import { BatchViews } from './batch-views.ts';
 import { BatchStatusChoice, BatchView } from './batch.view.ts';
 import { BatchesService } from './batches.service.ts';
 import { CreateBatches } from './create/create-batches.service.ts';
-import type { BatchQueue } from './live/batch-queue.ts';
 import { FollowBatches } from './live/follow-batches.ts';
 
 const BatchConnection = connectionOf(BatchView, 'Batch');
@@ -90,7 +90,7 @@ export class BatchesResolver {
     resolve: toView,
   })
   @Scope('tasks:read')
-  batchUpdated(@CurrentCaller() { apiKeyId }: Caller, @BatchId() id: string): Promise<BatchQueue> {
+  batchUpdated(@CurrentCaller() { apiKeyId }: Caller, @BatchId() id: string): Promise<PullQueue<ShownBatch>> {
     return this.live.follow(apiKeyId, id);
   }
 }

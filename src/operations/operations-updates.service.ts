@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
-import { Updates } from './updates.ts';
+import type { PullQueue } from '../platform/pull-queue.ts';
+import { updates } from './updates.ts';
 
 const EVERY_MS = 2_000;
 /** Per process. Each reads what it shows by itself. */
@@ -15,7 +16,7 @@ export class OperationsUpdates {
   private open = 0;
 
   /** @throws ApiError rate_limit_exceeded */
-  follow(): Updates {
+  follow(): PullQueue<true> {
     if (this.open >= MAX_SUBSCRIBERS) {
       throw new ApiError('rate_limit_exceeded', {
         message: `This process has ${MAX_SUBSCRIBERS} subscribers of operationsUpdated, which is the limit.`,
@@ -23,6 +24,8 @@ export class OperationsUpdates {
       });
     }
     this.open += 1;
-    return new Updates(EVERY_MS, () => (this.open -= 1));
+    const queue = updates(EVERY_MS);
+    queue.whenClosed(() => (this.open -= 1));
+    return queue;
   }
 }

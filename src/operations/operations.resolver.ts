@@ -2,7 +2,7 @@ import { Query, Resolver, Subscription } from '@nestjs/graphql';
 import { Scope } from '../auth/access.ts';
 import { OPERATIONS, OperationsView } from './operations.view.ts';
 import { OperationsUpdates } from './operations-updates.service.ts';
-import type { Updates } from './updates.ts';
+import type { PullQueue } from '../platform/pull-queue.ts';
 
 /** Guards run for root fields only: the fields of `Operations` are reached through these two. */
 @Resolver()
@@ -19,7 +19,7 @@ export class OperationsResolver {
     description: 'What an operator sees of the service: at once, and then every two seconds.',
     resolve: () => OPERATIONS,
   })
-  operationsUpdated(): Updates {
+  operationsUpdated(): PullQueue<true> {
     return this.updates.follow();
   }
 }

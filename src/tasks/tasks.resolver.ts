@@ -3,9 +3,9 @@ import { CurrentCaller, Scope } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, First, toConnection } from '../platform/graphql/connection.ts';
+import type { PullQueue } from '../platform/pull-queue.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
 import { DeleteTasks } from './delete-tasks.ts';
-import type { LiveQueue } from './live/live-queue.ts';
 import { FollowTasks } from './live/follow.ts';
 import { TaskConnection } from './list/task-connection.ts';
 import { TaskFilter } from './list/task-filter.ts';
@@ -73,7 +73,7 @@ export class TasksResolver {
     resolve: toView,
   })
   @Scope('tasks:read')
-  taskUpdated(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<LiveQueue> {
+  taskUpdated(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<PullQueue<ShownTask>> {
     return this.live.follow(caller.apiKeyId, taskId);
   }
 
@@ -92,7 +92,7 @@ export class TasksResolver {
     })
     since: number | null | undefined,
     @Filter() filter?: TaskFilter,
-  ): Promise<LiveQueue> {
+  ): Promise<PullQueue<ShownTask>> {
     return this.live.followAll(caller.apiKeyId, {
       filter: filter ?? {},
       ...(typeof since === 'number' && { endedSinceMs: since * 1000 }),

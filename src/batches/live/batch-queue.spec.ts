@@ -11,7 +11,7 @@ const batch = (queued: number, running: number, more: object = {}) =>
     cancelled: 0,
     ...more,
   }) as ShownBatch;
-const next = async (queue: BatchQueue) => (await queue.next()).value;
+const next = async (queue: BatchQueue) => (await queue.states.next()).value;
 
 describe('the queue of a follower of a batch', () => {
   it('sends the first state, unless the follower has it, and of later ones the newest', async () => {
@@ -35,16 +35,16 @@ describe('the queue of a follower of a batch', () => {
     queue.push(batch(0, 0));
     queue.end();
     expect(await next(queue)).toMatchObject({ status: 'completed' });
-    expect(await queue.next()).toEqual({ done: true, value: undefined });
+    expect(await queue.states.next()).toEqual({ done: true, value: undefined });
   });
 
   it('ends a pending read when it is closed, and says so once', async () => {
     const queue = new BatchQueue(batch(1, 1), true);
     let closed = 0;
-    queue.whenClosed(() => (closed += 1));
-    const pending = queue.next();
-    await queue.return();
-    queue.close();
+    queue.states.whenClosed(() => (closed += 1));
+    const pending = queue.states.next();
+    await queue.states.return();
+    queue.states.close();
     expect(await pending).toEqual({ done: true, value: undefined });
     expect(closed).toBe(1);
   });

@@ -4,6 +4,7 @@ import { isEnded } from '../batch-status.ts';
 import type { ShownBatch } from '../batch.entity.ts';
 import { BatchesService } from '../batches.service.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
+import type { PullQueue } from '../../platform/pull-queue.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { versionOf } from './batch-version.ts';
 import { WatchedBatch } from './watched-batch.ts';
@@ -23,12 +24,12 @@ export class FollowBatches {
    * @param seen the version of a state that the subscriber has already received: it is not sent again
    * @throws ApiError batch_not_found
    */
-  async follow(apiKeyId: string, id: string, seen?: string): Promise<BatchQueue> {
+  async follow(apiKeyId: string, id: string, seen?: string): Promise<PullQueue<ShownBatch>> {
     const current = await this.batches.find(apiKeyId, id);
     const queue = new BatchQueue(current, versionOf(current) === seen);
     if (isEnded(current.status)) queue.end();
     else this.watchedBatch(current).add(queue);
-    return queue;
+    return queue.states;
   }
 
   private watchedBatch(current: ShownBatch): WatchedBatch {

@@ -21,6 +21,6 @@ describe('a batch that clients follow', () => {
     reads[0]!(running);
     await sleep(600); // less than the two seconds of the poll
     expect(reads).toHaveLength(2);
-    queue.close();
+    queue.states.close();
   });
 });

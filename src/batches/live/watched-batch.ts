@@ -30,7 +30,7 @@ export class WatchedBatch {
 
   add(queue: BatchQueue): void {
     this.followers.add(queue);
-    queue.whenClosed(() => {
+    queue.states.whenClosed(() => {
       this.followers.delete(queue);
       if (this.followers.size === 0) this.stop();
     });
@@ -80,7 +80,7 @@ export class WatchedBatch {
   }
 
   private closeAll(): void {
-    for (const queue of this.followers) queue.close();
+    for (const queue of this.followers) queue.states.close();
     this.stop();
   }
 }

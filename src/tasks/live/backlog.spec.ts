@@ -13,6 +13,6 @@ it('ends the longest queues when all together are over the limit', async () => {
   expect(queues.map(({ size }) => size)).toEqual([10, 500, 20, 400]);
   backlog.shorten(450);
   expect(queues.map(({ size }) => size)).toEqual([10, 0, 20, 400]);
-  await expect(queues[1]!.next()).rejects.toThrow('connect again');
-  for (const queue of queues) queue.close();
+  await expect(queues[1]!.states.next()).rejects.toThrow('connect again');
+  for (const queue of queues) queue.states.close();
 });

@@ -17,7 +17,7 @@ export class Backlog {
   add(queue: LiveQueue): void {
     this.queues.add(queue);
     this.timer ??= setInterval(() => this.shorten(), CHECK_MS).unref();
-    queue.whenClosed(() => {
+    queue.states.whenClosed(() => {
       this.queues.delete(queue);
       if (this.queues.size > 0) return;
       clearInterval(this.timer);

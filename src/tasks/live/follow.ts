@@ -5,6 +5,7 @@ import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
 import { TasksService } from '../tasks.service.ts';
 import { Backlog } from './backlog.ts';
+import type { PullQueue } from '../../platform/pull-queue.ts';
 import { LiveQueue } from './live-queue.ts';
 import { TaskFeed } from './task-feed.ts';
 
@@ -32,36 +33,36 @@ export class FollowTasks {
    * @param after the sequence of a state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */
-  async follow(apiKeyId: string, taskId: string, after?: number): Promise<LiveQueue> {
+  async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
-    queue.whenClosed(this.feed.watch(taskId, (task) => queue.push(task))); // before the read, so that no change is missed
+    queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task))); // before the read, so that no change is missed
     try {
       const current = await this.tasks.find(apiKeyId, taskId);
       if (after !== undefined) queue.skip(taskId, after);
       queue.push(current);
     } catch (error) {
-      queue.close();
+      queue.states.close();
       throw error;
     }
-    return queue;
+    return queue.states;
   }
 
   /** Follows all tasks of a key: the unfinished ones in their current state, then every change. */
-  async followAll(apiKeyId: string, { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {}): Promise<LiveQueue> {
+  async followAll(apiKeyId: string, { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {}): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({
       read: (ids) => this.read(ids),
       accepts: (task) => matchesFilter(task, filter),
     });
     this.backlog.add(queue);
-    queue.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
+    queue.states.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {
       if (endedSinceMs !== undefined) await this.replay(queue, apiKeyId, endedSinceMs, isKnown);
       queue.pushIds(await this.changed.unfinished([apiKeyId]));
     } catch (error) {
-      queue.close();
+      queue.states.close();
       throw error;
     }
-    return queue;
+    return queue.states;
   }
 
   private async replay(

@@ -9,7 +9,7 @@ const nothing = async () => [];
 const textOf = (result: IteratorResult<ShownTask, undefined>) =>
   result.done ? 'end' : `${result.value.id}:${result.value.sequence}`;
 async function next(queue: LiveQueue): Promise<string> {
-  return textOf(await queue.next());
+  return textOf(await queue.states.next());
 }
 
 describe('a live queue', () => {
@@ -60,10 +60,10 @@ describe('a live queue', () => {
   it('ends a pending read when it is returned, and calls its close callbacks once', async () => {
     const queue = new LiveQueue({ read: nothing });
     let closed = 0;
-    queue.whenClosed(() => closed++);
+    queue.states.whenClosed(() => closed++);
     const waiting = next(queue);
-    await queue.return();
-    await queue.return();
+    await queue.states.return();
+    await queue.states.return();
     expect(await waiting).toBe('end');
     expect(closed).toBe(1);
     queue.push(task('a', 1));
@@ -119,7 +119,7 @@ describe('a live queue', () => {
   it('disconnects a subscriber that is 50,000 final states behind', async () => {
     const queue = new LiveQueue({ read: nothing });
     for (let at = 0; at <= 50_000; at++) queue.push(task(`task_${at}`, 1, 'failed'));
-    await expect(queue.next()).rejects.toThrow('not read');
+    await expect(queue.states.next()).rejects.toThrow('not read');
     expect(await next(queue)).toBe('end');
   });
 

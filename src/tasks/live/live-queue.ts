@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
+import { PullQueue } from '../../platform/pull-queue.ts';
 import { isFinal } from '../task-status.ts';
 import type { ShownTask } from '../task.entity.ts';
 
@@ -23,22 +24,19 @@ interface LiveQueueOptions {
 /**
  * Per-subscriber queue that keeps only the latest state of each task. So a slow subscriber costs little, however much
  * changes, and never misses a final state. The sequence of a task never falls.
- *
- * A hand-written iterator instead of an async generator, because `return()` must end a pending `next()`.
  */
-export class LiveQueue implements AsyncIterableIterator<ShownTask> {
+export class LiveQueue {
+  readonly states = new PullQueue<ShownTask>(() => this.take());
   /** In the order of sending. null: only the id is kept. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
   /** The sequence last sent of each task. */
   private readonly sent = new Map<string, number>();
-  private readonly onClose: (() => void)[] = [];
-  private wake: (() => void) | null = null;
-  private failure: Error | null = null;
   private isEnding = false;
-  private isClosed = false;
 
-  constructor(private readonly options: LiveQueueOptions) {}
+  constructor(private readonly options: LiveQueueOptions) {
+    this.states.whenClosed(() => this.clear());
+  }
 
   get size(): number {
     return this.waiting.size;
@@ -46,7 +44,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
 
   /** Queues a state of a task. States older than one that is queued or sent are ignored. */
   push(task: ShownTask): void {
-    if (this.isClosed || this.isEnding || !this.isNewer(task)) return;
+    if (this.states.isClosed || this.isEnding || !this.isNewer(task)) return;
     if (this.options.accepts && !this.options.accepts(task)) {
       this.drop(task.id); // the queued state is older, and the task has left the filter
       return;
@@ -58,7 +56,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
       return; // an unfinished task will change again
     }
     this.put(task.id, this.rows < MAX_ROWS ? task : null);
-    this.wake?.();
+    this.states.wake();
   }
 
   /** Queues tasks by id: each is sent in the state that it has when it is due. */
@@ -66,7 +64,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     for (const id of ids) {
       if (!this.waiting.has(id) && this.waiting.size < MAX_WAITING) this.waiting.set(id, null);
     }
-    this.wake?.();
+    this.states.wake();
   }
 
   /** Marks the states up to this sequence as sent. */
@@ -77,85 +75,38 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
   /** Accepts no further states; the queued ones are still sent. */
   endWhenEmpty(): void {
     this.isEnding = true;
-    this.wake?.();
+    this.states.wake();
   }
 
   /** Ends at once because the subscriber has not read for too long. It must connect again and resume. */
   endBehind(): void {
-    this.fail(fellBehind());
+    this.states.fail(fellBehind());
   }
 
-  /** Ends at once and drops the queued states. */
-  close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.waiting.clear();
-    for (const callback of this.onClose) callback();
-    this.wake?.();
-  }
-
-  /** @param callback called once when the queue ends for any reason; at once when it has already ended */
-  whenClosed(callback: () => void): void {
-    if (this.isClosed) callback();
-    else this.onClose.push(callback);
-  }
-
-  async next(): Promise<IteratorResult<ShownTask, undefined>> {
-    for (;;) {
-      if (this.failure) {
-        const failure = this.failure;
-        this.failure = null;
-        throw failure;
-      }
-      if (this.isClosed) return { done: true, value: undefined };
-      const task = await this.take();
-      if (task && !this.isClosed) return { done: false, value: task };
-    }
-  }
-
-  async return(): Promise<IteratorResult<ShownTask, undefined>> {
-    this.close();
-    return { done: true, value: undefined };
-  }
-
-  async throw(error: unknown): Promise<IteratorResult<ShownTask, undefined>> {
-    this.close();
-    throw error;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** @returns the next state to send; null when the caller must try again */
+  /** @returns the next state to send; null when there is none */
   private async take(): Promise<ShownTask | null> {
-    const [first] = this.waiting;
-    if (!first) {
-      if (this.isEnding) this.close();
-      else await this.sleep();
-      return null;
+    for (;;) {
+      const [first] = this.waiting;
+      if (!first) {
+        if (this.isEnding) this.states.close();
+        return null;
+      }
+      const [id, task] = first;
+      if (task === null) {
+        await this.fetchRows();
+        continue;
+      }
+      this.drop(id);
+      this.remember(id, task.sequence);
+      if (this.options.endsWithTask && isFinal(task.status)) this.endAfterThis();
+      return task;
     }
-    const [id, task] = first;
-    if (task === null) {
-      await this.fetchRows();
-      return null;
-    }
-    this.drop(id);
-    this.remember(id, task.sequence);
-    if (this.options.endsWithTask && isFinal(task.status)) this.endAfterThis();
-    return task;
   }
 
   /** The final state is about to be sent; the next `next()` ends. */
   private endAfterThis(): void {
     this.isEnding = true;
-    this.waiting.clear();
-    this.rows = 0;
-  }
-
-  private async sleep(): Promise<void> {
-    await new Promise<void>((resolve) => (this.wake = resolve));
-    this.wake = null;
+    this.clear();
   }
 
   /** Reads the rows of the first queued tasks that have none. */
@@ -169,7 +120,7 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     try {
       tasks = await this.options.read(ids);
     } catch (error) {
-      this.fail(error as Error);
+      this.states.fail(error as Error);
       return;
     }
     const found = new Map(tasks.map((task) => [task.id, task]));
@@ -208,9 +159,9 @@ export class LiveQueue implements AsyncIterableIterator<ShownTask> {
     if (this.sent.size > MAX_REMEMBERED) this.sent.delete(this.sent.keys().next().value as string);
   }
 
-  private fail(error: Error): void {
-    this.failure = error;
-    this.close();
+  private clear(): void {
+    this.waiting.clear();
+    this.rows = 0;
   }
 }
 

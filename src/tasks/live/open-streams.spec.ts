@@ -7,7 +7,7 @@ import { OpenStreams } from './open-streams.ts';
 it('limits the open streams of all keys together', async () => {
   const keys = { admit: async (header: string) => ({ apiKeyId: header, release: () => undefined }) };
   const streams = new OpenStreams({} as Config, keys as unknown as KeyWatch, new Metrics());
-  const open = (key: string) => streams.track(key, async () => new LiveQueue({ read: async () => [] }));
+  const open = (key: string) => streams.track(key, async () => new LiveQueue({ read: async () => [] }).states);
   const queues = await Promise.all(Array.from({ length: 5_000 }, (_, at) => open(`key ${at % 10}`)));
   await expect(open('another')).rejects.toMatchObject({ code: 'service_unavailable' });
   queues[0]!.close();

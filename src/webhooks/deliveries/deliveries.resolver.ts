@@ -2,10 +2,11 @@ import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
+import type { PullQueue } from '../../platform/pull-queue.ts';
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
 import { checkArguments } from '../check-arguments.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
-import type { DeliveryQueue } from '../live/delivery-queue.ts';
+import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { WatchDeliveries } from '../live/watch-deliveries.service.ts';
 import { DeliveryFilter } from './delivery-filter.ts';
 import { DeliveriesService } from './deliveries.service.ts';
@@ -70,7 +71,7 @@ export class DeliveriesResolver {
       description: 'the attempts at this endpoint; at all of them when left out',
     })
     endpointId: string | null | undefined,
-  ): Promise<DeliveryQueue> {
+  ): Promise<PullQueue<ListedDelivery>> {
     return this.live.follow(apiKeyId, endpointId ?? null);
   }
 }

@@ -1,6 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { outsideOfRequests } from '../../platform/logging/request-context.ts';
+import type { PullQueue } from '../../platform/pull-queue.ts';
 import { EndpointsService } from '../endpoints/endpoints.service.ts';
+import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { WatchedKey } from './watched-key.ts';
@@ -31,19 +33,20 @@ export class WatchDeliveries implements OnApplicationShutdown {
    * @param endpointId null: at every endpoint of the key
    * @throws ApiError webhook_endpoint_not_found
    */
-  async follow(apiKeyId: string, endpointId: string | null): Promise<DeliveryQueue> {
+  async follow(apiKeyId: string, endpointId: string | null): Promise<PullQueue<ListedDelivery>> {
     if (endpointId !== null) await this.endpoints.find(apiKeyId, endpointId);
     const isFirst = !this.keys.has(apiKeyId);
     const key = this.keys.get(apiKeyId) ?? new WatchedKey();
     this.keys.set(apiKeyId, key);
-    const queue = new DeliveryQueue(endpointId, () => {
+    const queue = new DeliveryQueue(endpointId);
+    queue.attempts.whenClosed(() => {
       key.queues.delete(queue);
       if (key.queues.size === 0 && this.keys.get(apiKeyId) === key) this.keys.delete(apiKeyId);
     });
     key.queues.add(queue);
     this.timer ??= outsideOfRequests(() => setInterval(() => void this.poll(), POLL_MS).unref());
     if (isFirst) await this.poll();
-    return queue;
+    return queue.attempts;
   }
 
   onApplicationShutdown(): void {
