@@ -309,11 +309,13 @@ describe('a prediction that ends', () => {
   });
 
   it('and is read too late has no output any longer', async () => {
-    stub.plan(DELIVER, { delayMs: 500 });
+    const hourLater = Promise.withResolvers<void>();
+    stub.plan(DELIVER, { after: hourLater.promise });
     stub.steps = { starting: 0, processing: 0 };
     const going = failureOf(replicate.prepare(film).generate(run));
     await until(() => stub.count(DELIVER) === 1);
     stub.aheadMs = 2 * 3_600_000;
+    hourLater.resolve();
     expect(await going).toMatchObject({ code: 'internal_error', billing: 'charged' });
   });
 
