@@ -75,6 +75,7 @@ describe('a video', () => {
   });
 
   it('has no approximation for any ratio, resolution or duration that both models allow', async () => {
+    stub.steps = { queued: 0, running: 0 };
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16']) {
       for (const resolution of ['720p', '1080p'])
         await made(requestFor(seedance, { input: { aspect_ratio, resolution } }), ground.freshRun());

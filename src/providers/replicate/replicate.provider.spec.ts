@@ -143,6 +143,7 @@ describe('gpt-image-2', () => {
 
 describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
   it('requests every ratio and resolution by name', async () => {
+    stub.steps = { starting: 0, processing: 0 };
     const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
     for (const ratio of aspect_ratio?.enum ?? [])
       for (const size of resolution?.enum ?? []) {
@@ -210,6 +211,7 @@ describe('seedance', () => {
   });
 
   it('supports every ratio, resolution and duration', async () => {
+    stub.steps = { starting: 0, processing: 0 };
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
       for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
         await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());
