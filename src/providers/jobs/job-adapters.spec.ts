@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { stopClock } from '../../../test/support/clock.ts';
+import { skipPauses, stopClock } from '../../../test/support/clock.ts';
 import { ArkStub } from '../../../test/support/stubs/ark.stub.ts';
 import { FalStub } from '../../../test/support/stubs/fal.stub.ts';
 import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
@@ -96,6 +96,7 @@ describe.each(INTERFACES)('the job adapter of %s', (name, wire) => {
     ({ stub, run, film } = await ground.fresh());
   });
   afterEach(() => ground.clear());
+  afterEach(() => jest.restoreAllMocks());
 
   const refused = (status: number): Fault => ({ reply: { status, body: '<x>' } });
   const jobs = () => run.calls.filter((call) => call.startsWith('submitted ')).map((call) => call.slice(10));
@@ -166,8 +167,9 @@ describe.each(INTERFACES)('the job adapter of %s', (name, wire) => {
 
   it('retries the download without another job', async () => {
     stub.plan(fetch, refused(503), { cut: 'before' }, { cut: 'midway' }, refused(404));
+    const pauses = skipPauses((ms) => ms === 1_000);
     expect(await ground.made(film)).toHaveLength(1);
-    expect([stub.submits, stub.count(fetch)]).toEqual([1, 5]);
+    expect([stub.submits, stub.count(fetch), pauses.length]).toEqual([1, 5, 1]);
   });
 
   describe('a cancel', () => {
@@ -200,9 +202,10 @@ describe.each(INTERFACES)('the job adapter of %s', (name, wire) => {
 
     it('is repeated after a failure that may pass, three times in all', async () => {
       const id = await accepted();
+      const pauses = skipPauses((ms) => ms === 250 || ms === 500);
       stub.plan(cancel, refused(503), { cut: 'before' }, { reply: { status: 200, body: {} } });
       await provider.cancel!(film, id, signal);
-      expect(stub.count(cancel)).toBe(3);
+      expect([stub.count(cancel), pauses]).toEqual([3, [250, 500]]);
       stub.plan(cancel, refused(503), refused(503), refused(503), refused(503));
       expect(await failureOf(provider.cancel!(film, id, signal))).toMatchObject({ cause: { status: 503 } });
       expect(stub.count(cancel)).toBe(6);
