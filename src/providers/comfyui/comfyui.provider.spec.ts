@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { stopClock } from '../../../test/support/clock.ts';
+import { skipPauses, stopClock } from '../../../test/support/clock.ts';
 import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
 import { MODELS } from '../../models/catalog.ts';
 import { ComfyuiStub, type Fault } from '../../../test/support/stubs/comfyui.stub.ts';
@@ -34,6 +34,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   jest.useRealTimers();
+  jest.restoreAllMocks();
   await stub.stop();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -382,6 +383,7 @@ describe('the socket', () => {
     const result = comfyui.prepare(aRequest()).generate(run);
     await eventually('the run', async () => stub.engine.running);
     await eventually('progress', async () => run.percents.length > 3);
+    skipPauses((ms) => ms === 1_000); // before another socket
     stub.dropSockets();
     await eventually('another socket', async () => stub.socketCount === 2);
     const before = run.percents.length;
