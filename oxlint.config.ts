@@ -144,6 +144,21 @@ const app = Object.keys(APP_FOLDERS).map((folder) => ({
   rules: noImports(forbiddenInApp(folder)),
 }));
 
+/** Tests that move or set the time. They never wait, and never measure how long something takes. */
+const TIMELESS = [
+  'src/**/*.spec.{ts,tsx}',
+  'test/contract/**',
+  // 'test/api/**',
+];
+const NO_CLOCK =
+  'A test neither waits nor measures: move the clock (test/support/clock.ts, a date in the database), hold the other side ' +
+  'back until the test says so, or wait for what must come with `eventually` (test/support/wait.ts).';
+const TIMER_MODULES = ['timers', 'node:timers', 'timers/promises', 'node:timers/promises'].map((name) => ({
+  name,
+  message: NO_CLOCK,
+}));
+const TIMERS = ['setTimeout', 'setInterval'];
+
 const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: CALL_OUT }));
 
 export default defineConfig({
@@ -239,6 +254,18 @@ export default defineConfig({
         'no-restricted-imports': 'off',
         'no-restricted-globals': 'off',
         'no-restricted-properties': 'off',
+      },
+    },
+    {
+      files: TIMELESS,
+      rules: {
+        'no-restricted-imports': ['error', { paths: TIMER_MODULES }],
+        'no-restricted-globals': ['error', ...TIMERS.map((name) => ({ name, message: NO_CLOCK }))],
+        'no-restricted-properties': [
+          'error',
+          { object: 'performance', property: 'now', message: NO_CLOCK },
+          ...TIMERS.map((property) => ({ object: 'globalThis', property, message: NO_CLOCK })),
+        ],
       },
     },
   ],

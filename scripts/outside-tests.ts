@@ -17,6 +17,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'test/outside/deploy/s3': ['src/platform/storage/'],
   'test/outside/deploy/upgrade': ['src/platform/database/migrations/'],
   'test/outside/mcp-clients': ['src/mcp/'],
+  'test/outside/thumbnails': ['src/generation/run/thumbnails.ts'],
 };
 
 const { CI_ALL, CI_BASE = 'HEAD~' } = process.env;

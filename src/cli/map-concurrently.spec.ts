@@ -1,10 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { mapConcurrently } from './map-concurrently.ts';
 
-async function* numbers(count: number, pauseMs = 0): AsyncGenerator<number> {
+const turns = async (count: number) => {
+  for (let nth = 0; nth < count; nth += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+async function* numbers(count: number, pauseTurns = 0): AsyncGenerator<number> {
   for (let n = 0; n < count; n += 1) {
     yield n;
-    if (pauseMs > 0) await sleep(pauseMs);
+    await turns(pauseTurns);
   }
 }
 
@@ -15,7 +18,7 @@ describe('mapping at once', () => {
     const results = await Array.fromAsync(
       mapConcurrently(numbers(20), 3, async (n) => {
         most = Math.max(most, (now += 1));
-        await sleep(n % 4);
+        await turns(n % 4);
         now -= 1;
         return n * 2;
       }),

@@ -37,7 +37,7 @@ describe('verifyWebhook', () => {
     ['another body', `${BODY} `, headersOf([SECRET]), {}],
     ['another id', BODY, { ...headersOf([SECRET]), 'Webhook-Id': 'evt_2' }, {}],
     ['an old event', BODY, headersOf([SECRET], ago(301)), {}],
-    ['an event of the future', BODY, headersOf([SECRET], ago(-310)), {}],
+    ['an event of the future', BODY, headersOf([SECRET], ago(-600)), {}],
     ['a tighter tolerance', BODY, headersOf([SECRET], ago(60)), { toleranceS: 30 }],
     ['no signature', BODY, { ...headersOf([SECRET]), 'webhook-signature': undefined }, {}],
     ['a signature that is none', BODY, { ...headersOf([SECRET]), 'webhook-signature': 'v1,§ v2,abc nonsense' }, {}],

@@ -1,25 +1,38 @@
+import { jest } from '@jest/globals';
+import { stopClock } from '../../test/support/clock.ts';
 import { Updates } from './updates.ts';
 
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
 describe('the views of a subscriber', () => {
+  beforeEach(() => stopClock());
+  afterEach(() => jest.useRealTimers());
+
   it('are due at once and then not more often than allowed', async () => {
     const updates = new Updates(50, () => undefined);
-    const begunMs = performance.now();
     expect(await updates.next()).toEqual({ done: false, value: true });
-    expect(performance.now() - begunMs).toBeLessThan(40);
-    await updates.next();
-    await updates.next();
-    expect(performance.now() - begunMs).toBeGreaterThan(95);
+    for (let nth = 0; nth < 2; nth += 1) {
+      const seen = jest.fn();
+      const next = updates.next().then(seen);
+      await pass(49);
+      expect(seen).not.toHaveBeenCalled();
+      await pass(1);
+      await next;
+    }
     await updates.return();
   });
 
   it('are not made up for when the subscriber was slow', async () => {
     const updates = new Updates(20, () => undefined);
     await updates.next();
-    await new Promise((resolve) => setTimeout(resolve, 70));
-    const begunMs = performance.now();
+    await pass(70);
     await updates.next(); // due long ago
-    await updates.next();
-    expect(performance.now() - begunMs).toBeGreaterThan(17);
+    const seen = jest.fn();
+    const next = updates.next().then(seen);
+    await pass(19);
+    expect(seen).not.toHaveBeenCalled();
+    await pass(1);
+    await next;
     await updates.return();
   });
 

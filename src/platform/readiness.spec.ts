@@ -1,16 +1,32 @@
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../test/support/wait.ts';
+import { stopClock } from '../../test/support/clock.ts';
 import { Readiness } from './readiness.ts';
 
-/** Longer than a report is shared. */
-const NEXT_REPORT_MS = 600;
-/** Nothing else runs in this process meanwhile. */
-const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+let nowMs: number;
+/** The clock goes on, but no timer runs. */
+const block = (ms: number) => (nowMs += ms);
+const TICK_MS = 500;
+/** The event loop turns all the while. */
+const pass = (ms: number) => {
+  for (; ms > 0; ms -= TICK_MS) {
+    nowMs += TICK_MS;
+    jest.advanceTimersByTime(TICK_MS);
+  }
+};
 const fails = () => Promise.reject(new Error('away'));
 
 describe('readiness', () => {
   beforeAll(() => Logger.overrideLogger(false));
+  beforeEach(() => {
+    stopClock();
+    nowMs = 60_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+  });
 
   it('reports an optional check that fails, and stays ready', async () => {
     const readiness = new Readiness();
@@ -25,9 +41,15 @@ describe('readiness', () => {
     readiness.register('storage', async () => runs.storage++, { ttlMs: 60_000 });
     readiness.register('broken', () => (runs.broken++, fails()), { ttlMs: 60_000 });
     await readiness.report();
-    await sleep(NEXT_REPORT_MS);
+    block(500);
+    await readiness.report();
+    expect(runs).toEqual({ storage: 1, broken: 1 }); // the same report
+    block(1);
     await readiness.report();
     expect(runs).toEqual({ storage: 1, broken: 2 });
+    block(60_000);
+    await readiness.report();
+    expect(runs).toEqual({ storage: 2, broken: 3 });
   });
 
   it('of the process does not depend on what all processes share', async () => {
@@ -40,10 +62,17 @@ describe('readiness', () => {
 
   it('of the process reports an event loop that was blocked', async () => {
     const readiness = new Readiness();
-    await sleep(NEXT_REPORT_MS); // the first tick
-    block(2_600);
+    block(60_000);
+    expect(readiness.ofProcess().ready).toBe(true); // before the first tick: a slow start
+    pass(TICK_MS);
+    block(TICK_MS + 2_000);
+    expect(readiness.ofProcess().ready).toBe(true);
+    block(1);
     expect(readiness.ofProcess()).toEqual({ ready: false, checks: { process: 'stuck' } });
-    await eventually('the loop to count as sound', async () => readiness.ofProcess().ready, 60_000);
+    pass(4_500);
+    expect(readiness.ofProcess().ready).toBe(false);
+    pass(1_000);
+    expect(readiness.ofProcess().ready).toBe(true);
   });
 
   it('is over at once when the service stops', async () => {

@@ -1,7 +1,7 @@
 import { Turns } from './turns.ts';
 
 const never = new AbortController().signal;
-const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
+const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 it('runs one piece of work at a time, and gives each owner its turn', async () => {
   const turns = new Turns();

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { stopClock } from '../../../test/support/clock.ts';
 import type { ShownBatch } from '../batch.entity.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { WatchedBatch } from './watched-batch.ts';
@@ -6,6 +7,9 @@ import { WatchedBatch } from './watched-batch.ts';
 const running = { id: 'batch_1', status: 'in_progress', queued: 1, running: 0 } as ShownBatch;
 
 describe('a batch that clients follow', () => {
+  beforeEach(() => stopClock());
+  afterEach(() => jest.useRealTimers());
+
   it('is read again soon when an item changes during a read', async () => {
     const reads: ((batch: ShownBatch) => void)[] = [];
     const watched = new WatchedBatch({
@@ -15,11 +19,11 @@ describe('a batch that clients follow', () => {
     const queue = new BatchQueue(running, true);
     watched.add(queue);
     watched.touch();
-    await sleep(10);
+    await jest.advanceTimersByTimeAsync(10);
     expect(reads).toHaveLength(1);
     watched.touch(); // the statement may have taken its snapshot before this change
     reads[0]!(running);
-    await sleep(600); // less than the two seconds of the poll
+    await jest.advanceTimersByTimeAsync(600); // less than the two seconds of the poll
     expect(reads).toHaveLength(2);
     queue.states.close();
   });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import sharp from 'sharp';
+import { eventually } from '../../../test/support/wait.ts';
 import type { ImageUrl } from '../../models/image-urls.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { NameResolver } from '../../platform/outbound/name-resolver.ts';
@@ -67,7 +68,13 @@ const NOT_FETCHED = ['reference_image_fetch_failed', 'reference_images[1]', 'A r
 
 it('returns the images in the order of the fields, not of their arrival', async () => {
   const webp = await sharp(png).resize(8, 8).webp().toBuffer();
-  answers['/slow.webp'] = (response) => setTimeout(() => response.end(webp), 100);
+  const arrived = Promise.withResolvers<void>();
+  answers['/slow.webp'] = (response) => void arrived.promise.then(() => response.end(webp));
+  const { '/a.png': fast } = answers;
+  answers['/a.png'] = (response) => {
+    response.on('finish', arrived.resolve);
+    fast!(response);
+  };
   const got = await fetchAll([field('/slow.webp'), field('/a.png')], never);
   expect(got).toMatchObject([
     { size: webp.length, contentType: 'image/webp', width: 8, height: 8 },
@@ -85,22 +92,18 @@ it('fetches a repeated URL once', async () => {
 });
 
 it('fetches at most four at once', async () => {
-  let [now, most] = [0, 0];
-  for (let i = 0; i < 16; i++) {
-    answers[`/${i}`] = (response) => {
-      most = Math.max(most, ++now);
-      setTimeout(() => {
-        now--;
-        response.end(png);
-      }, 20);
-    };
+  const open: ServerResponse[] = [];
+  let most = 0;
+  for (let i = 0; i < 16; i++) answers[`/${i}`] = (response) => (most = Math.max(most, open.push(response)));
+  const fetched = fetchAll(
+    Array.from({ length: 16 }, (_, i) => field(`/${i}`, i)),
+    never,
+  );
+  for (let answered = 0; answered < 16; answered += 4) {
+    await eventually('the next four', async () => requested.length >= answered + 4);
+    for (const response of open.splice(0)) response.end(png);
   }
-  expect(
-    await fetchAll(
-      Array.from({ length: 16 }, (_, i) => field(`/${i}`, i)),
-      never,
-    ),
-  ).toHaveLength(16);
+  expect(await fetched).toHaveLength(16);
   expect(most).toBe(4);
 });
 

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { stopClock } from '../../../test/support/clock.ts';
 import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
 import { Places } from './places.ts';
 import { TaskClaimer } from './task-claimer.ts';
@@ -12,7 +13,11 @@ const SETTLED_MS = 100;
 
 describe('a place that becomes free', () => {
   let claimer: TaskClaimer | undefined;
-  afterEach(() => claimer?.stop(0));
+  beforeEach(() => stopClock());
+  afterEach(async () => {
+    await claimer?.stop(0);
+    jest.useRealTimers();
+  });
 
   /** @returns how many claims have been made, before and after the first task has ended */
   async function claimsAround(first: Claim): Promise<[before: number, after: number]> {
@@ -34,10 +39,10 @@ describe('a place that becomes free', () => {
       {} as Dependencies[5],
     );
     await claimer.onApplicationBootstrap();
-    await sleep(SETTLED_MS);
+    await jest.advanceTimersByTimeAsync(SETTLED_MS);
     const before = claims;
     ended.resolve();
-    await sleep(SETTLED_MS);
+    await jest.advanceTimersByTimeAsync(SETTLED_MS);
     return [before, claims];
   }
 

@@ -151,7 +151,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private async claimAll(): Promise<void> {
     while (this.pollAgain && !this.isDraining) {
       if (this.rests.leftMs > 0) {
-        await sleep(this.rests.leftMs);
+        await new Promise((resolve) => setTimeout(resolve, this.rests.leftMs));
         continue; // it may drain by now
       }
       this.pollAgain = false;

@@ -1,13 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import sharp from 'sharp';
-import { film } from '../../../test/support/stubs/media.ts';
+import { blank } from '../../../test/support/stubs/media.ts';
 import { Thumbnails } from './thumbnails.ts';
-
-const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
 describe('the thumbnail of a video', () => {
   let folder: string;
@@ -21,18 +18,37 @@ describe('the thumbnail of a video', () => {
     return path;
   };
 
-  (hasFfmpeg ? it : it.skip)('is its first frame, extracted by ffmpeg and at most 1920 pixels wide', async () => {
-    const small = await new Thumbnails().of({ path: write('small.mp4', await film(640, 368, 1)) });
-    expect(await sharp(small!).metadata()).toMatchObject({ format: 'webp', width: 640, height: 368 });
-    const large = await new Thumbnails().of({ path: write('large.mp4', await film(2560, 1440, 1)) });
-    expect(await sharp(large!).metadata()).toMatchObject({ format: 'webp', width: 1920, height: 1080 });
+  /** With another program in place of ffmpeg. test/outside/thumbnails.e2e-spec.ts runs the real one. */
+  function thumbnailsBy(script: string): Thumbnails {
+    const ffmpeg = write('ffmpeg', `#!/bin/sh\n${script}\n`);
+    chmodSync(ffmpeg, 0o755);
+    return Object.assign(new Thumbnails(), { ffmpeg });
+  }
+
+  it('is the frame that ffmpeg extracts, at most 1920 pixels wide', async () => {
+    const asked = join(folder, 'asked');
+    for (const [width, height, fitted] of [
+      [640, 368, { width: 640, height: 368 }],
+      [2560, 1440, { width: 1920, height: 1080 }],
+    ] as const) {
+      const frame = write('frame.png', blank(width, height, 1));
+      const thumbnails = thumbnailsBy(`echo "$@" > '${asked}'; cat '${frame}'`);
+      const thumbnail = await thumbnails.of({ path: '/film.mp4' });
+      expect(await sharp(thumbnail!).metadata()).toMatchObject({ format: 'webp', ...fitted });
+    }
+    expect(readFileSync(asked, 'utf8')).toContain('-protocol_whitelist file,pipe -i /film.mp4 -frames:v 1');
   });
 
-  (hasFfmpeg ? it : it.skip)('is missing if the file is no video, or a list that names other files', async () => {
-    const thumbnails = new Thumbnails();
-    expect(await thumbnails.of({ path: write('text.mp4', 'not a video') })).toBeNull();
-    const list = `#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/secret.ts\n#EXT-X-ENDLIST\n`;
-    expect(await thumbnails.of({ path: write('list.mp4', list) })).toBeNull();
+  it('is missing if ffmpeg cannot read the file, and made of the next one', async () => {
+    const frame = write('frame.png', blank(8, 8, 1));
+    const thumbnails = thumbnailsBy(`case "$*" in *text*) exit 1;; esac; cat '${frame}'`);
+    expect(await thumbnails.of({ path: '/text.mp4' })).toBeNull();
+    expect(await thumbnails.of({ path: '/film.mp4' })).not.toBeNull();
+  });
+
+  it('is missing without ffmpeg', async () => {
+    const thumbnails = Object.assign(new Thumbnails(), { ffmpeg: join(folder, 'nothing') });
+    expect(await thumbnails.of({ path: '/film.mp4' })).toBeNull();
   });
 
   it('is the one that the provider made, if it made one', async () => {

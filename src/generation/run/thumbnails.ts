@@ -19,6 +19,8 @@ const QUALITY = 85;
 export class Thumbnails {
   private readonly logger = new Logger('thumbnails');
   private isMissing = false;
+  /** The name of the program, or its path. */
+  readonly ffmpeg: string = 'ffmpeg';
 
   /** @returns null if no thumbnail can be made; that never fails the video */
   async of(output: ProviderOutput): Promise<Buffer | null> {
@@ -38,7 +40,7 @@ export class Thumbnails {
     const output = ['-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', 'pipe:1'];
     try {
       const options = { encoding: 'buffer', timeout: TIMEOUT_MS, maxBuffer: MAX_PNG_BYTES } as const;
-      const { stdout } = await run('ffmpeg', ['-v', 'error', '-nostdin', ...input, ...output], options);
+      const { stdout } = await run(this.ffmpeg, ['-v', 'error', '-nostdin', ...input, ...output], options);
       const fitted = loadSharp()(stdout).resize(MAX_SIDE, MAX_SIDE, { fit: 'inside', withoutEnlargement: true });
       return await fitted.webp({ quality: QUALITY }).toBuffer();
     } catch (error) {

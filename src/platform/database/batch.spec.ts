@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { stopClock } from '../../../test/support/clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Batch } from './batch.ts';
 
@@ -99,17 +101,22 @@ describe('a batch', () => {
       },
       { restMs: 100 },
     );
-    await batch.add(1);
-    const startedMs = performance.now();
-    const early = batch.add(2);
-    for (let turns = 0; turns < 5; turns += 1) await turn();
-    await Promise.all([early, batch.add(3)]);
-    expect(sizes).toEqual([1, 2]);
-    expect(performance.now() - startedMs).toBeGreaterThan(80);
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    const idleMs = performance.now();
-    await batch.add(4);
-    expect(performance.now() - idleMs).toBeLessThan(80);
+    stopClock();
+    try {
+      await batch.add(1);
+      const early = [batch.add(2), batch.add(3)];
+      await jest.advanceTimersByTimeAsync(99);
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+      expect(sizes).toEqual([1]);
+      await jest.advanceTimersByTimeAsync(1);
+      await Promise.all(early);
+      expect(sizes).toEqual([1, 2]);
+      await jest.advanceTimersByTimeAsync(100);
+      await batch.add(4); // while the clock stands still
+      expect(sizes).toEqual([1, 2, 1]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('fails only the row that the database rejects', async () => {

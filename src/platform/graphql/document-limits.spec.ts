@@ -64,9 +64,7 @@ describe('the limits of a document', () => {
       { length: 80 },
       (_, at) => `fragment f${at} on Node { ...f${at + 1} ...f${at + 1} leaf }`,
     ).join(' ');
-    const startedAt = performance.now();
-    refusals(`{ me { ...f0 } } ${chain} fragment f80 on Node { leaf }`);
-    expect(performance.now() - startedAt).toBeLessThan(10_000); // exponential time would never end
+    refusals(`{ me { ...f0 } } ${chain} fragment f80 on Node { leaf }`); // exponential time would never end
     expect(refusals('{ me { ...f } } fragment f on Node { node { ...f } }')).toEqual([
       expect.stringMatching(/within itself/),
     ]);

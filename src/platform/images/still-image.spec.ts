@@ -1,5 +1,6 @@
-import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
+import { costOf } from '../../../test/support/cost-of.ts';
+import { pngChunk } from '../../../test/support/stubs/media.ts';
 import { countJpegScans } from './image-structure.ts';
 import { NotAStillImage, readStillImage } from './still-image.ts';
 
@@ -10,26 +11,6 @@ const picture = (width: number, height: number, channels: 3 | 4 = 3) =>
 const largest = (channels: 3 | 4 = 3) => picture(5790, 5785, channels);
 
 const read = (bytes: Buffer) => readStillImage(bytes);
-
-/** Peak memory above the start, and processor time. */
-async function costOf(work: () => Promise<unknown>): Promise<{ bytes: number; seconds: number }> {
-  const before = process.memoryUsage.rss();
-  let highest = before;
-  const sampler = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 5);
-  const started = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(started);
-  clearInterval(sampler);
-  return { bytes: highest - before, seconds: (user + system) / 1e6 };
-}
-
-function pngChunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  check.writeUInt32BE(crc32(body));
-  return Buffer.concat([length, body, check]);
-}
 
 /** A progressive JPEG with `count` valid scans of one coefficient each, more than any encoder would write. */
 async function jpegOfScans(count: number): Promise<Buffer> {

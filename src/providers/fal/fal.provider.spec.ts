@@ -71,6 +71,7 @@ describe('images', () => {
   });
 
   it('of every ratio and resolution of gpt-image-2 are requested in pixels', async () => {
+    stub.steps = { queued: 0, running: 0 };
     const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
     for (const ratio of aspect_ratio?.enum ?? []) {
       for (const size of resolution?.enum ?? []) {
@@ -103,6 +104,7 @@ describe('images', () => {
   it.each(['nano-banana-2', 'nano-banana-pro'] as const)(
     'of every ratio and resolution of %s are requested by name',
     async (model) => {
+      stub.steps = { queued: 0, running: 0 };
       const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
       for (const ratio of aspect_ratio?.enum ?? []) {
         for (const size of resolution?.enum ?? []) {
@@ -254,6 +256,7 @@ describe('videos', () => {
   });
 
   it('of every ratio, resolution and duration have no approximation', async () => {
+    stub.steps = { queued: 0, running: 0 };
     for (const aspect_ratio of ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'])
       for (const resolution of ['720p', '1080p', '720P', '1080P', '4K']) {
         await ground.made(requestFor(film, { input: { aspect_ratio, resolution } }), ground.freshRun());

@@ -1,8 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** Waits. @throws the reason of the signal as soon as it aborts */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  const { promise: over, resolve: end } = Promise.withResolvers<unknown>();
+  const timer = setTimeout(end, ms);
+  signal.addEventListener('abort', end);
+  await over;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', end);
   signal.throwIfAborted();
 }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -5,15 +6,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 import sharp from 'sharp';
+import { stopClock } from '../../../test/support/clock.ts';
 import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
+import { findModel } from '../../models/catalog.ts';
 import { type InputImage, type ProviderRequest, type ResolvedInput, type Run } from '../provider.ts';
 import { SandboxProvider } from './sandbox.provider.ts';
 
 let sandbox: SandboxProvider;
 let scratch: string;
 
+/** A quarter of the sides, which are even: small pictures show the same in less time. */
+function shrink(id: string): void {
+  const model = findModel(id)!;
+  const quarter = (side: number) => 2 * Math.round(side / 8);
+  const sizes = Object.entries(model.sizes!).map(([ratio, row]) => [
+    ratio,
+    Object.fromEntries(
+      Object.entries(row).map(([name, { width, height }]) => [
+        name,
+        { width: quarter(width), height: quarter(height) },
+      ]),
+    ),
+  ]);
+  jest.replaceProperty(model, 'sizes', Object.fromEntries(sizes));
+}
+afterAll(() => jest.restoreAllMocks());
+
 // One for all: its threads take a quarter of a second to start, and longer on a busy machine.
 beforeAll(async () => {
+  for (const model of ['gpt-image-2', 'nano-banana-2', 'sora-2']) shrink(model);
   sandbox = new SandboxProvider();
   scratch = await mkdtemp(join(tmpdir(), 'darkroom-sandbox-'));
 });
@@ -55,7 +76,7 @@ const picture = (input: Partial<ResolvedInput>, references: InputImage[] = [], t
   upstream,
 });
 
-/** Half a second unless the test says otherwise: a frame of 720p takes 50 ms, far more on a busy machine. */
+/** A quarter of a second unless the test says otherwise. */
 const film = (
   input: Partial<ResolvedInput>,
   firstFrame: InputImage | null = null,
@@ -64,7 +85,7 @@ const film = (
   taskId: 'task_a',
   model: 'sora-2',
   kind: 'video',
-  input: { prompt: 'ocean waves', aspect_ratio: '16:9', resolution: '720P', duration: 0.5, ...input },
+  input: { prompt: 'ocean waves', aspect_ratio: '16:9', resolution: '720P', duration: 0.25, ...input },
   images: { references, firstFrame },
   upstream,
 });
@@ -79,14 +100,14 @@ async function flat(color: string, width = 60, height = 40): Promise<InputImage>
 /** Of two pictures of the same size, by channel; 0 to 255. */
 async function meanError(one: Buffer, other: Buffer): Promise<number> {
   const [a, b] = await Promise.all([one, other].map((png) => sharp(png).raw().toBuffer()));
-  const STEP = 31; // a sample of all channels
+  const STEP = 7; // a sample of all channels
   let [sum, count] = [0, 0];
   for (let at = 0; at < a!.length; at += STEP, count += 1) sum += Math.abs(a![at]! - b![at]!);
   return sum / count;
 }
 
 const cornerOf = (png: Buffer): Promise<Buffer> =>
-  sharp(png).extract({ left: 0, top: 0, width: 64, height: 64 }).png().toBuffer();
+  sharp(png).extract({ left: 0, top: 0, width: 16, height: 16 }).png().toBuffer();
 
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
@@ -110,7 +131,7 @@ describe('pictures', () => {
   it('are PNGs of exactly the size asked for, as many as asked for, each different', async () => {
     const made = await pictures(picture({ n: 3 }));
     for (const png of made)
-      expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 1536, height: 1024 });
+      expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 384, height: 256 });
     expect(new Set(made.map(hash)).size).toBe(3);
     for (const png of made) expect((await sharp(png).stats()).entropy).toBeGreaterThan(3); // not a flat area
   });
@@ -134,7 +155,7 @@ describe('pictures', () => {
     expect(again.map(hash)).toEqual(stages.map(hash));
     const errors: number[] = [];
     for (const stage of stages) {
-      expect(await sharp(stage).metadata()).toMatchObject({ format: 'png', width: 1536, height: 1024 });
+      expect(await sharp(stage).metadata()).toMatchObject({ format: 'png', width: 384, height: 256 });
       errors.push(await meanError(stage, finished!));
       // The sky is painted first, so its corner has its final colour from the beginning.
       const [corner, final] = await Promise.all([stage, finished!].map(cornerOf));
@@ -184,13 +205,13 @@ describe('pictures', () => {
         magenta.push(Math.floor(i / info.channels / info.width));
     }
     const middle = (list: number[]) => list.reduce((sum, row) => sum + row, 0) / list.length;
-    expect(rows.length).toBeGreaterThan(1000);
-    expect(middle(rows)).toBeLessThan(middle(magenta) - 50);
+    expect(rows.length).toBeGreaterThan(100);
+    expect(middle(rows)).toBeLessThan(middle(magenta) - 12);
   });
 
   it('auto takes the shape of the first reference image', async () => {
     const [png] = await pictures(picture({ aspect_ratio: 'auto' }, [await flat('#123456', 90, 160)]));
-    expect(await sharp(png!).metadata()).toMatchObject({ width: 864, height: 1536 });
+    expect(await sharp(png!).metadata()).toMatchObject({ width: 216, height: 384 });
   });
 
   it('fail with reference_image_invalid and the field when an image cannot be decoded', async () => {
@@ -215,7 +236,7 @@ describe('pictures', () => {
       'w'.repeat(32_000),
     ]) {
       const [png] = await pictures(picture({ prompt, aspect_ratio: '21:9' }));
-      expect(await sharp(png!).metadata()).toMatchObject({ width: 1568, height: 672 });
+      expect(await sharp(png!).metadata()).toMatchObject({ width: 392, height: 168 });
     }
   });
 });
@@ -234,7 +255,7 @@ describe('a film', () => {
     using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(mp4) });
     const track = await input.getPrimaryVideoTrack();
     expect(await input.getTracks()).toHaveLength(1);
-    expect([track?.codec, track?.displayWidth, track?.displayHeight]).toEqual(['avc', 1470, 630]);
+    expect([track?.codec, track?.displayWidth, track?.displayHeight]).toEqual(['avc', 368, 158]);
     expect(await input.computeDuration()).toBe(3);
     expect(await track?.computePacketStats()).toMatchObject({ packetCount: 72, averagePacketRate: 24 });
     const keys: number[] = [];
@@ -245,16 +266,15 @@ describe('a film', () => {
     expect(mp4.indexOf('moov')).toBeLessThan(mp4.indexOf('mdat'));
   });
 
-  it('is the same bytes for the same request, and others with a first frame or a reference image', async () => {
+  it('is other bytes with a first frame or a reference image', async () => {
     const image = await flat('#00ff00');
-    const films = [film({}), film({}), film({}, image), film({}, null, [image])];
+    const films = [film({}), film({}, image), film({}, null, [image])];
     const hashes: string[] = [];
     for (const request of films) hashes.push(hash(await filmed(request)));
-    expect(hashes[0]).toBe(hashes[1]);
     expect(new Set(hashes).size).toBe(3);
   });
 
-  it('is the same bytes whichever of two threads makes a piece', async () => {
+  it('is the same bytes for the same request, whichever of two threads makes a piece', async () => {
     expect(hash(await filmed(long))).toBe(hash(mp4));
   });
 
@@ -264,33 +284,42 @@ describe('a film', () => {
     for await (const packet of new EncodedPacketSink((await input.getPrimaryVideoTrack())!).packets())
       sizes.push(packet.byteLength);
     expect(sizes).toHaveLength(72);
-    expect(sizes.slice(1).every((size) => size > 500)).toBe(true);
+    expect(sizes.slice(1).every((size) => size > 40)).toBe(true); // one without change has a dozen bytes
   });
 
   it('reports its progress, which never falls', () => {
-    // A report comes at most every 200 ms, and the film takes less than a second: the number depends on the machine.
-    expect(progress.length).toBeGreaterThan(1);
+    // A report comes at most every 200 ms: the number depends on the machine.
+    expect(progress.length).toBeGreaterThan(0);
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     expect(progress.filter((percent) => percent < 0 || percent > 100)).toEqual([]);
   });
 });
 
 describe('stopping', () => {
+  const reason = new Error('not wanted any more');
+
   it.each([
-    ['a film under way', film({ duration: 20, resolution: '4K' }), 600],
-    ['a picture under way', picture({ resolution: '4K', n: 10 }), 300],
-    ['a hang', picture({ prompt: '#hang' }), 20],
-    ['a delay', picture({ prompt: '#delay:600' }), 20],
-  ])('%s ends soon after the abort, with its reason', async (_what, request, after) => {
+    ['a film', film({ duration: 600 })],
+    ['pictures', picture({ n: 1_000 })],
+  ])('ends %s under way, with the reason of the abort', async (_what, request) => {
     const abort = new AbortController();
-    const reason = new Error('not wanted any more');
-    let at = 0;
-    setTimeout(() => {
-      at = performance.now();
+    const shares: number[] = [];
+    const stopAtOnce = (percent: number) => {
+      shares.push(percent);
       abort.abort(reason);
-    }, after);
-    await expect(sandbox.prepare(request).generate(run(abort.signal))).rejects.toBe(reason);
-    expect(performance.now() - at).toBeLessThan(5_000); // what the port allows
+    };
+    await expect(sandbox.prepare(request).generate(run(abort.signal, scratch, stopAtOnce))).rejects.toBe(reason);
+    expect(Math.max(...shares)).toBeLessThan(50);
+  });
+
+  it.each([
+    ['a hang', '#hang'],
+    ['a delay', '#delay:3600'],
+  ])('ends %s, with the reason of the abort', async (_what, prompt) => {
+    const abort = new AbortController();
+    const going = sandbox.prepare(picture({ prompt })).generate(run(abort.signal));
+    abort.abort(reason);
+    await expect(going).rejects.toBe(reason);
   });
 
   it('takes a waiting render out of the queue, and the others go on', async () => {
@@ -328,13 +357,18 @@ describe('directives', () => {
   });
 
   it('#delay comes before #fail', async () => {
-    const from = performance.now();
-    await expect(
-      sandbox.prepare(film({ prompt: '#fail:provider_timeout #delay:0.2' })).generate(run()),
-    ).rejects.toMatchObject({
-      code: 'provider_timeout',
-    });
-    expect(performance.now() - from).toBeGreaterThan(190);
+    stopClock();
+    try {
+      const failed = jest.fn();
+      const generated = sandbox.prepare(film({ prompt: '#fail:provider_timeout #delay:0.2' })).generate(run());
+      generated.catch(failed);
+      await jest.advanceTimersByTimeAsync(199);
+      expect(failed).not.toHaveBeenCalled();
+      await jest.advanceTimersByTimeAsync(1);
+      await expect(generated).rejects.toMatchObject({ code: 'provider_timeout' });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 

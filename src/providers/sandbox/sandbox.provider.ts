@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RenderCrashed, UndecodableImage } from '../../sandbox/render-errors.ts';
 import type { RenderOrder, SourceImage } from '../../sandbox/render-order.ts';
 import { RenderPool } from '../../sandbox/render-pool.ts';
+import { pause } from '../jobs/pause.ts';
 import {
   type InputImage,
   type PreparedRequest,
@@ -112,10 +112,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
 
 /** Waits, then hangs, then fails, as the directives say. @throws ProviderError of #fail; the signal's reason */
 async function applyDirectives({ delaySeconds, hang, fail }: Directives, signal: AbortSignal): Promise<void> {
-  if (delaySeconds > 0) {
-    await sleep(delaySeconds * 1000, undefined, { signal }).catch(() => undefined);
-    signal.throwIfAborted();
-  }
+  if (delaySeconds > 0) await pause(delaySeconds * 1000, signal);
   if (hang) {
     if (!signal.aborted) await once(signal, 'abort');
     signal.throwIfAborted();

@@ -142,9 +142,16 @@ it('never calls an address that is neither public nor the upstream’s own', asy
 
 it('ends with the reason of the signal, in the middle and between tries', async () => {
   for (const busy of [true, false]) {
-    answer = (_request, response) => (busy ? response.writeHead(503).end() : response.write('x'));
+    const answered = Promise.withResolvers<void>();
+    answer = (_request, response) => {
+      if (busy) response.writeHead(503).end(() => answered.resolve());
+      else response.write('x', () => answered.resolve());
+    };
     const abort = new AbortController();
-    setTimeout(() => abort.abort('deadline'), 50);
-    await expect(download(aDownload({ signal: abort.signal, retryMs: 10_000 }))).rejects.toBe('deadline');
+    // Without the abort, the next try comes after an hour.
+    const going = download(aDownload({ signal: abort.signal, retryMs: 3_600_000 }));
+    await answered.promise;
+    abort.abort('deadline');
+    await expect(going).rejects.toBe('deadline');
   }
 });

@@ -1,8 +1,11 @@
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { stopClock } from '../../../test/support/clock.ts';
 import { makeCertificate } from '../../../test/support/servers/certificate.ts';
+import { eventually } from '../../../test/support/wait.ts';
 import { upstreamFetch, type UpstreamCall, UpstreamFailure } from './upstream-fetch.ts';
 
 const { signal } = new AbortController();
@@ -69,11 +72,22 @@ it('times out, and then reports the call as sent', async () => {
 });
 
 it('counts a body that arrives too slowly as no answer', async () => {
+  const begun = Promise.withResolvers<ServerResponse>();
   const { port } = await serve((_request, response) => {
-    const drip = setInterval(() => response.write(' '), 10);
-    response.on('close', () => clearInterval(drip));
+    response.write(' ', () => begun.resolve(response));
   });
-  expect(await failureOf(`http://127.0.0.1:${port}`, { timeoutMs: 100 })).toMatchObject({ timedOut: true });
+  stopClock();
+  try {
+    const failure = failureOf(`http://127.0.0.1:${port}`, { timeoutMs: 60_000 });
+    const response = await begun.promise;
+    for (let s = 0; s < 60; s += 1) {
+      response.write(' ');
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    expect(await failure).toMatchObject({ timedOut: true });
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 it('stops reading an endless answer', async () => {
@@ -95,8 +109,10 @@ it('follows no redirect and accepts any status as an answer', async () => {
 });
 
 it('throws the reason of the signal', async () => {
-  const { port } = await serve(() => undefined);
+  const { seen, port } = await serve(() => undefined);
   const abort = new AbortController();
-  setTimeout(() => abort.abort('ended'), 20);
-  await expect(upstreamFetch(`http://127.0.0.1:${port}`, { signal: abort.signal })).rejects.toBe('ended');
+  const going = upstreamFetch(`http://127.0.0.1:${port}`, { signal: abort.signal });
+  await Promise.race([going, eventually('the request', async () => seen.requests === 1)]);
+  abort.abort('ended');
+  await expect(going).rejects.toBe('ended');
 });

@@ -1,9 +1,8 @@
+import { jest } from '@jest/globals';
 import type { Config } from '../../platform/config.ts';
 import { TakeoverPause } from './takeover-pause.ts';
 
 describe('the pause before expired leases are taken over', () => {
-  const realDateNow = Date.now;
-  const realNow = performance.now.bind(performance);
   let wallMs: number;
   let monotonicMs: number;
   let standstills: number;
@@ -17,16 +16,13 @@ describe('the pause before expired leases are taken over', () => {
 
   beforeEach(() => {
     [wallMs, monotonicMs, standstills] = [1_795_000_000_000, 5_000, 0];
-    Date.now = () => wallMs;
-    performance.now = () => monotonicMs;
+    jest.spyOn(Date, 'now').mockImplementation(() => wallMs);
+    jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs);
     pause = new TakeoverPause({ taskHeartbeatS: 3 } as Config);
     pause.onStandstill(() => (standstills += 1));
   });
 
-  afterEach(() => {
-    Date.now = realDateNow;
-    performance.now = realNow;
-  });
+  afterEach(() => jest.restoreAllMocks());
 
   const waitOut = () => [pass(1_500), pass(1_500), pass(900), pass(100)];
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 
 interface Node {
@@ -166,7 +167,7 @@ export class ComfyuiEngine {
   }
 
   private wait(ms: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, ms));
+    return sleep(ms);
   }
 
   private async save(type: string, inputs: Record<string, unknown>, graph: Graph): Promise<object | null> {

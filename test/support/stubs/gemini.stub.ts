@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Fault } from './stub-http.ts';
-import { paint } from './media.ts';
+import { blank } from './media.ts';
 import { StubHttp, type Reply, type StubRequest } from './stub-http.ts';
 
 type Rows = Record<string, [number, number]>;
@@ -37,7 +37,7 @@ export class GeminiStub extends StubHttp {
     return method === 'POST';
   }
 
-  protected async answer(request: StubRequest): Promise<Reply> {
+  protected answer(request: StubRequest): Reply {
     const [, model] = /^\/v1(?:beta)?\/models\/([^/:]+):generateContent$/.exec(request.path) ?? [];
     if (!model || request.method !== 'POST') return refuse(404, 'NOT_FOUND', 'not found');
     if (request.key !== 'right') return refuse(400, 'INVALID_ARGUMENT', 'API key not valid.', [apiKeyInvalid]);
@@ -46,11 +46,11 @@ export class GeminiStub extends StubHttp {
     if (fault) return refuse(400, 'INVALID_ARGUMENT', fault);
     const { aspectRatio = '1:1', imageSize = '1K' } = generationConfig.imageConfig ?? {};
     const [width, height] = PIXELS_2K[aspectRatio].map((side) => side * SCALES[imageSize]);
-    const inline = async (shade: number) => ({
-      inlineData: { mimeType: 'image/png', data: (await paint(width, height, shade)).toString('base64') },
+    const inline = (shade: number) => ({
+      inlineData: { mimeType: 'image/png', data: blank(width, height, shade).toString('base64') },
     });
-    const draft = this.drafts ? [{ thought: true, ...(await inline(99)) }] : [];
-    const picture = await inline(this.submits);
+    const draft = this.drafts ? [{ thought: true, ...inline(99) }] : [];
+    const picture = inline(this.submits);
     return answered(
       { content: { role: 'model', parts: [...draft, { text: 'Here it is.' }, picture] }, finishReason: 'STOP' },
       model,

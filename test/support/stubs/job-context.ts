@@ -36,7 +36,7 @@ export class JobContext<Stub extends StubHttp> {
         baseUrl: baseUrlOf(stub),
         apiKey: stub.key,
         durationPolicy: 'exact',
-        pollIntervalMs: 10,
+        pollIntervalMs: 1,
       },
     };
     const film: ProviderRequest = {

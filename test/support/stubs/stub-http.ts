@@ -41,6 +41,8 @@ export type Fault =
   | 'hang'
   /** The normal reply is late. */
   | { delayMs: number }
+  /** The normal reply is made after the promise resolves. */
+  | { after: Promise<void> }
   /** Half of the normal reply is sent at once, the rest after the promise resolves. */
   | { restAfter: Promise<void> };
 
@@ -114,6 +116,7 @@ export abstract class StubHttp {
     if (early) return void incoming.socket.destroy();
     if (fault === 'hang') return;
     if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs, undefined, { ref: false });
+    if (typeof fault === 'object' && 'after' in fault) await fault.after;
     await this.reply(request, outgoing, fault);
   }
 

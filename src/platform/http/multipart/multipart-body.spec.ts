@@ -1,8 +1,11 @@
+import { jest } from '@jest/globals';
 import { fastify as createFastify, type FastifyInstance } from 'fastify';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
+import { stopClock } from '../../../../test/support/clock.ts';
 import { eventually } from '../../../../test/support/wait.ts';
 import { sendError, toApiError } from '../../../errors/error.filter.ts';
 import { acceptJsonBodiesOnly } from '../json/json-body.ts';
@@ -166,14 +169,15 @@ describe('a form', () => {
 });
 
 describe('the time of a form', () => {
+  // Those of Node itself run on the true clock: `requestTimeoutMs` and `headersTimeoutMs`.
   const limits = {
-    requestTimeoutMs: 400,
-    headersTimeoutMs: 400,
+    requestTimeoutMs: 1_000,
+    headersTimeoutMs: 1_000,
     timeoutCheckMs: 50,
     uploads: { ...UPLOADS, totalMs: 2_500, bytesPerS: 10 * KB, paceWindowMs: 1_000 },
   };
   let edge: FastifyInstance;
-  let socket: Socket;
+  const sockets: Socket[] = [];
   beforeAll(async () => {
     edge = createEdge({ ...HTTP_LIMITS, ...limits }).fastify;
     edge.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
@@ -187,25 +191,42 @@ describe('the time of a form', () => {
     await edge.listen({ port: 0, host: '127.0.0.1' });
   });
   afterAll(() => edge.close());
-  afterEach(() => socket.destroy());
+  beforeEach(() => stopClock());
+  afterEach(() => {
+    jest.useRealTimers();
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
 
-  /** Sends `bytes` every 100 ms until all are sent, and gives the answer with the time it took. */
-  async function drip(type: string, [head, tail]: [string, string], bytes: number, times: number) {
-    const begun = Date.now();
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+  /** Sends the head of a request, and leaves its body, with `bytes` between head and tail, to the test. */
+  async function begin(type: string, [head, tail]: [string, string], bytes: number) {
+    const accepted = once(edge.server, 'connection') as Promise<[Socket]>;
+    const socket = connect((edge.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
     let answer = '';
-    const isAnswered = () => answer !== '';
-    socket = connect((edge.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
     socket.on('data', (data) => (answer += data.toString()));
-    const length = head.length + bytes * times + tail.length;
-    socket.write(`POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${head}`);
-    for (let at = 0; at < times && !isAnswered(); at++) {
-      socket.write('x'.repeat(bytes));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    if (answer === '') socket.write(tail);
-    await eventually('an answer', async () => answer !== '');
-    return { status: Number(answer.split(' ')[1]), ms: Date.now() - begun };
+    const [served] = await accepted;
+    let sent = 0;
+    const send = async (text: string) => {
+      socket.write(text);
+      sent += text.length;
+      await eventually('the bytes to arrive', async () => served.bytesRead === sent);
+    };
+    const length = head.length + bytes + tail.length;
+    await send(`POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${head}`);
+    return {
+      served,
+      send: (bytes: number) => send('x'.repeat(bytes)),
+      end: () => socket.write(tail),
+      status: async () => {
+        await eventually('an answer', async () => answer !== '');
+        return Number(answer.split(' ')[1]);
+      },
+      closed: () => eventually('the connection to be closed', async () => socket.destroyed || socket.readableEnded),
+    };
   }
+  const watched = () => eventually('the watch', async () => jest.getTimerCount() > 0);
   const FORM: [string, string] = [
     '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n',
     '\r\n--b--\r\n',
@@ -214,31 +235,59 @@ describe('the time of a form', () => {
   const TYPE = 'multipart/form-data; boundary=b';
 
   it('may be longer than that of other requests', async () => {
-    expect(await drip(TYPE, FORM, 2 * KB, 12)).toMatchObject({ status: 200 });
-    expect(await drip('application/json', JSON_TEXT, 2 * KB, 12)).toMatchObject({ status: 200 });
+    const late = new Set<unknown>();
+    edge.server.on('clientError', (_error, socket) => late.add(socket));
+    const requests = [await begin(TYPE, FORM, 2 * KB), await begin('application/json', JSON_TEXT, 2 * KB)];
+    await eventually('the time of other requests to be over', async () =>
+      requests.every((each) => late.has(each.served)),
+    );
+    for (const request of requests) {
+      await request.send(2 * KB);
+      request.end();
+      expect(await request.status()).toBe(200);
+    }
   });
 
-  it('ends when the client sends too slowly', async () => {
-    for (const [type, text] of [[TYPE, FORM], ['application/json', JSON_TEXT]] as const) {
-      const { status, ms } = await drip(type, text, 10, 100);
-      expect(status).toBe(408);
-      expect(ms).toBeLessThan(2_400);
-      await eventually('the connection to be closed', async () => socket.destroyed || socket.readableEnded);
-    } // prettier-ignore
-    expect(scratchFolders()).toEqual([]);
+  it.each([
+    [TYPE, FORM],
+    ['application/json', JSON_TEXT],
+  ])('ends when the client sends too slowly: %s', async (type, text) => {
+    const request = await begin(type, text, 1 * KB);
+    await watched();
+    for (let ms = 0; ms < 900; ms += 100) {
+      await request.send(10);
+      await pass(100);
+    }
+    expect(request.served.bytesWritten).toBe(0);
+    await pass(100);
+    expect(await request.status()).toBe(408);
+    await pass(UPLOADS.lingerMs);
+    await request.closed();
+    await eventually('no scratch file to be left', async () => scratchFolders().length === 0);
   });
 
   it('ends only the connection when the request was refused unread', async () => {
     // A type that no parser takes, at a route for large JSON bodies.
-    expect(await drip('text/plain', ['a', 'z'], 0, 1)).toMatchObject({ status: 415 });
-    await eventually('the connection to be closed', async () => socket.destroyed || socket.readableEnded);
-    expect(await drip('application/json', JSON_TEXT, 2 * KB, 1)).toMatchObject({ status: 200 });
+    const refused = await begin('text/plain', ['a', 'z'], 0);
+    expect(await refused.status()).toBe(415);
+    await pass(UPLOADS.lingerMs);
+    await refused.closed();
+    const next = await begin('application/json', JSON_TEXT, 2 * KB);
+    await next.send(2 * KB);
+    next.end();
+    expect(await next.status()).toBe(200);
   });
 
   it('ends at the limit of the whole', async () => {
-    const { status, ms } = await drip(TYPE, FORM, 2 * KB, 100);
-    expect(status).toBe(408);
-    expect(ms).toBeGreaterThan(2_400);
-    expect(scratchFolders()).toEqual([]);
+    const request = await begin(TYPE, FORM, 200 * KB);
+    await watched();
+    for (let ms = 0; ms < 2_500; ms += 500) {
+      await request.send(20 * KB);
+      await pass(500);
+    }
+    expect(request.served.bytesWritten).toBe(0);
+    await pass(100);
+    expect(await request.status()).toBe(408);
+    await eventually('no scratch file to be left', async () => scratchFolders().length === 0);
   });
 });

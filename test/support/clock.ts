@@ -1,0 +1,24 @@
+import { jest } from '@jest/globals';
+
+/**
+ * Stops the clocks and timers of the code under test, except those of `node:timers/promises`. Sockets, files and threads go
+ * on. `jest.advanceTimersByTimeAsync` moves the clocks, `jest.useRealTimers` ends it.
+ */
+export function stopClock(): void {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+}
+
+/**
+ * Ends at once the pauses of these lengths. Other timers, such as time-outs, run as usual. `jest.restoreAllMocks` ends it.
+ * @returns the milliseconds of the pauses so far
+ */
+export function skipPauses(isPause: (ms: number) => boolean): number[] {
+  const start = globalThis.setTimeout;
+  const pauses: number[] = [];
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0, ...given: []) => {
+    if (!isPause(ms)) return start(work, ms, ...given);
+    pauses.push(ms);
+    return start(work, 0, ...given);
+  }) as typeof start);
+  return pauses;
+}
