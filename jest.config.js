@@ -18,7 +18,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
   testSequencer: '<rootDir>/test/support/longest-first.js',
-  setupFilesAfterEnv: ['<rootDir>/test/support/retry-in-ci.ts'],
   testTimeout: 300_000, // only for tests that hang; a busy machine is slow
   workerIdleMemoryLimit: '1GB', // modules of finished tests stay in memory, and hundreds of files ended a worker
   maxWorkers: 3, // most tests wait for a server, so two cores can run three

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../test/support/clock.ts';
-import { Updates } from './updates.ts';
+import { updates as updatesEvery } from './updates.ts';
 
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
@@ -9,7 +9,7 @@ describe('the views of a subscriber', () => {
   afterEach(() => jest.useRealTimers());
 
   it('are due at once and then not more often than allowed', async () => {
-    const updates = new Updates(50, () => undefined);
+    const updates = updatesEvery(50);
     expect(await updates.next()).toEqual({ done: false, value: true });
     for (let nth = 0; nth < 2; nth += 1) {
       const seen = jest.fn();
@@ -23,7 +23,7 @@ describe('the views of a subscriber', () => {
   });
 
   it('are not made up for when the subscriber was slow', async () => {
-    const updates = new Updates(20, () => undefined);
+    const updates = updatesEvery(20);
     await updates.next();
     await pass(70);
     await updates.next(); // due long ago
@@ -38,7 +38,8 @@ describe('the views of a subscriber', () => {
 
   it('end when the subscriber leaves, also while the next one is waited for', async () => {
     let closed = 0;
-    const updates = new Updates(60_000, () => (closed += 1));
+    const updates = updatesEvery(60_000);
+    updates.whenClosed(() => (closed += 1));
     await updates.next();
     const pending = updates.next();
     await updates.return();

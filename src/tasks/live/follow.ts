@@ -48,7 +48,10 @@ export class FollowTasks {
   }
 
   /** Follows all tasks of a key: the unfinished ones in their current state, then every change. */
-  async followAll(apiKeyId: string, { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {}): Promise<PullQueue<ShownTask>> {
+  async followAll(
+    apiKeyId: string,
+    { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {},
+  ): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({
       read: (ids) => this.read(ids),
       accepts: (task) => matchesFilter(task, filter),
