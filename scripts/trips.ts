@@ -4,6 +4,7 @@
  * V8 says which functions ran. What also runs while nobody asks is left out, and so is what did not run every time.
  */
 import 'reflect-metadata';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type Profiler, Session } from 'node:inspector/promises';
@@ -14,10 +15,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 
 const DIST = new URL('../dist/', import.meta.url).href;
-const WARM_UP = 5;
+const WARM_UP = 4;
 const COUNTED = 4;
 /** Several rounds of every interval of the service but the rare ones. */
 const IDLE_MS = 4_000;
+/** What follows an answer or an end has run by then. */
+const SETTLED_MS = 200;
 
 const built = (path: string) => import(DIST + path);
 const profiler = new Session();
@@ -41,7 +44,7 @@ async function filesOf(trip: () => Promise<unknown>, idle: ReadonlySet<string>):
   for (let time = 0; time < WARM_UP; time += 1) await trip();
   let everyTime: Set<string> | undefined;
   for (let time = 0; time < COUNTED; time += 1) {
-    await sleep(300); // what the last one left behind
+    await sleep(SETTLED_MS);
     await ran();
     await trip();
     const now = await ran();
@@ -115,18 +118,23 @@ const picture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
 const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
   .png()
   .toBuffer();
-const received = createServer((request, response) => request.resume().on('end', () => response.end()));
-await new Promise<void>((resolve) => received.listen(0, '127.0.0.1', resolve));
-const webhook = `http://127.0.0.1:${(received.address() as AddressInfo).port}/`;
+let delivered = Promise.withResolvers<void>();
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => {
+    response.end();
+    delivered.resolve();
+  });
+});
+await once(receiver.listen(0, '127.0.0.1'), 'listening');
+const webhook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
 
 const taskIds: string[] = [];
 const graphql = (query: string) => (ask: Ask) => ask('POST', '/graphql', { query, variables: { id: taskIds[0] } });
 const create = (ask: Ask) => ask('POST', '/v1/generations', picture);
-const toItsEnd = async (ask: Ask) => {
+async function toItsEnd(ask: Ask): Promise<void> {
   const { task_id } = await create(ask);
   await ask('GET', `/v1/tasks/${task_id}?wait=60`);
-  await sleep(1_500); // the webhook follows the end
-};
+}
 
 /** No worker runs beside these. */
 const requests = {
@@ -148,15 +156,21 @@ const requests = {
 };
 let endpoint: Promise<unknown> | undefined;
 const tasks = {
-  'task to its end': toItsEnd,
+  'task to its end': async (ask: Ask) => {
+    await toItsEnd(ask);
+    await sleep(SETTLED_MS);
+  },
   'the same with a webhook': async (ask: Ask) => {
     await (endpoint ??= ask('POST', '/v1/webhook_endpoints', { url: webhook }));
+    delivered = Promise.withResolvers();
     await toItsEnd(ask);
+    await delivered.promise;
+    await sleep(SETTLED_MS);
   },
 };
 
 const found = { ...(await count({ ROLE: 'api' }, requests)), ...(await count({}, tasks)) };
-received.close();
+receiver.close();
 
 const [shown] = process.argv.slice(2);
 if (shown === '--json') console.log(JSON.stringify(found));
