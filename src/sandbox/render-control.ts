@@ -8,7 +8,7 @@ export class RenderControl {
   readonly stop: SharedArrayBuffer;
   private readonly stopFlag: Int32Array;
   private readonly report: (share: number) => void;
-  private reportedAt = 0;
+  private reportedAt = -Infinity;
 
   constructor(stop: SharedArrayBuffer, report: (share: number) => void) {
     this.stop = stop;
