@@ -1,65 +1,115 @@
-import { Api, type ErrorBody } from '../support/clients/api.ts';
+// In-process: two dozen workers start and stop here, which costs a tenth of what it costs with built ones.
+import { Authenticator } from '../../src/auth/authenticator.ts';
+import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
+import { aFailure, aHang, Api } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
-import { type SharedService, joinService } from '../support/service.ts';
 import { count, QueuedDeployment } from '../support/queued-deployment.ts';
 import { eventually } from '../support/wait.ts';
 
 const LOW = { priority: 'low' };
+const SWEEPING = { TASK_SWEEP_S: '0.1' };
 
-describe('the weight of an API key', () => {
-  let service: SharedService;
-  beforeAll(async () => (service = await joinService()));
-  afterAll(() => service.close());
+let deployment: QueuedDeployment;
+beforeAll(async () => (deployment = await QueuedDeployment.start()));
+afterEach(() => deployment.clear());
+afterAll(() => deployment.close());
 
-  const made = async (limits: object) => (await anotherKey(service.api, { limits })).id;
-  const patch = <Body>(id: string, limits: object | null) =>
-    service.api.call<Body>('PATCH', `/v1/api_keys/${id}`, { limits });
-  const weightOf = async (id: string) =>
-    (await service.api.get<{ limits: { weight: number } }>(`/v1/api_keys/${id}`)).body.limits.weight;
-
-  it('is 10 unless its limits say otherwise, and null makes it 10 again', async () => {
-    expect(await weightOf(await made({}))).toBe(10);
-    const id = await made({ weight: 20 });
-    expect(await weightOf(id)).toBe(20);
-    await patch(id, { weight: 100 });
-    expect(await weightOf(id)).toBe(100);
-    await patch(id, { weight: null });
-    expect(await weightOf(id)).toBe(10);
+describe('waiting tasks of low priority', () => {
+  it('get every tenth start while normal ones wait, in any order of creation', async () => {
+    const other = await deployment.keyWith();
+    await deployment.create(6, 'l', LOW);
+    await deployment.create(20, 'n');
+    await deployment.create(7, 'n', { api: other });
+    await deployment.work();
+    expect((await deployment.startOrder()).join('')).toBe('nnnnnnnnnl'.repeat(3) + 'lll');
   });
 
   it.each([
-    [0, 'value_out_of_range'],
-    [101, 'value_out_of_range'],
-    [1.5, 'invalid_type'],
-    ['20', 'invalid_type'],
-  ])('is refused when it is %j', async (weight, code) => {
-    const created = await service.api.call<ErrorBody>('POST', '/v1/api_keys', { name: 'x', limits: { weight } });
-    expect([created.status, created.body.error.code, created.body.error.param]).toEqual([400, code, 'limits.weight']);
-    const id = await made({ weight: 7 });
-    const { status, body } = await patch<ErrorBody>(id, { weight });
-    expect([status, body.error.code, body.error.param]).toEqual([400, code, 'limits.weight']);
-    expect(await weightOf(id)).toBe(7);
+    [0, 'nnnnnnnnllll'],
+    [50, 'nlnlnlnlnnnn'],
+  ])('get the share of LOW_PRIORITY_SHARE, %i percent', async (share, order) => {
+    await deployment.create(4, 'l', LOW);
+    await deployment.create(8, 'n');
+    await deployment.work({ LOW_PRIORITY_SHARE: String(share) });
+    expect((await deployment.startOrder()).join('')).toBe(order);
   });
 
-  it('takes keys:manage, and a key of a weight of its own grants no more', async () => {
-    const id = await made({});
-    const plain = new Api(service.baseUrl, (await anotherKey(service.api)).key);
-    const refused = await plain.call<ErrorBody>('PATCH', `/v1/api_keys/${id}`, { limits: { weight: 100 } });
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope']);
-    const scopes = ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage', 'keys:manage'];
-    const manager = new Api(service.baseUrl, (await anotherKey(service.api, { scopes, limits: { weight: 20 } })).key);
-    const more = await manager.call<ErrorBody>('PATCH', `/v1/api_keys/${id}`, { limits: { weight: 21 } });
-    expect([more.status, more.body.error.param]).toEqual([403, 'limits.weight']);
-    expect((await manager.call('PATCH', `/v1/api_keys/${id}`, { limits: { weight: 20 } })).status).toBe(200);
+  it('have their share in claims of many places, too', async () => {
+    await deployment.create(10, 'l', { ...LOW, prompt: '#hang' });
+    await deployment.create(60, 'n', { prompt: '#hang' });
+    await deployment.work({ WORKER_CONCURRENCY: '50' }); // of which ten are reserved for other keys
+    await eventually('the places to be used', async () => (await deployment.rows(`status = 'running'`)).length === 40);
+    expect(count(await deployment.rows(`status = 'running'`), 'l')).toBe(4);
+  });
+
+  it('all start at once when no normal task waits', async () => {
+    await deployment.create(12, 'l', { ...LOW, prompt: '#hang' });
+    await deployment.work({ WORKER_CONCURRENCY: '50' });
+    await eventually('all to run', async () => (await deployment.rows(`status = 'running'`)).length === 12);
+  });
+
+  it('do not hold back later normal tasks of their own key, which is at its limit', async () => {
+    await parkAll({ low: 5, normal: 5, share: 0 });
+    expect((await deployment.startOrder()).slice(1).join('')).toBe('nnnnnlllll');
+  });
+
+  it('start although their key is at its limit and never runs out of normal tasks', async () => {
+    await parkAll({ low: 20, normal: 40, share: 50 });
+    const early = (await deployment.startOrder()).slice(1, 41);
+    // Each place is offered to a task of low priority with a chance of a half: none of 40 is as likely as 40 heads in
+    // a row.
+    expect(count(early, 'l')).toBeGreaterThan(0);
+    expect(count(early, 'n')).toBeGreaterThan(0);
+  });
+
+  it('may wait longer than others, and run as long', async () => {
+    const { api } = deployment.service;
+    const { task_id } = (await api.create({ ...aHang, ...LOW })).body;
+    await deployment.database.query(
+      `update tasks set created_at = created_at - interval '1 hour', deadline_at = deadline_at - interval '1 hour'`,
+    );
+    await deployment.work(SWEEPING);
+    await api.until(task_id, 'running');
+    const { rows } = await deployment.database.query(
+      'select extract(epoch from deadline_at - started_at)::int as runs_s from tasks',
+    );
+    expect(rows).toEqual([{ runs_s: 600 }]);
+  });
+
+  it('share the deadlines of low priority with normal tasks of a batch', async () => {
+    const { app, api } = deployment.service;
+    const caller = await app.get(Authenticator).authenticate(api.key!);
+    await app.get(GenerationsService).accept(caller, aFailure, { origin: { source: 'batch' } });
+    await deployment.create(1, 'l', LOW);
+    await deployment.create(1, 'n');
+    const { rows } = await deployment.database.query(
+      `select source, low, run_deadline_s as run_s, extract(epoch from deadline_at - created_at)::int as wait_s
+         from tasks order by id`,
+    );
+    expect(rows).toEqual([
+      { source: 'batch', low: false, run_s: 600, wait_s: 86_400 },
+      { source: 'api', low: true, run_s: 600, wait_s: 86_400 },
+      { source: 'api', low: false, run_s: null, wait_s: 600 },
+    ]);
+  });
+
+  it('fail when they have waited for LOW_DEADLINE_S', async () => {
+    const { api } = deployment.service;
+    await deployment.create(1, 'plug', { prompt: '#hang' });
+    await deployment.work(SWEEPING);
+    await eventually(
+      'the only place to be taken',
+      async () => (await deployment.rows(`status = 'running'`)).length === 1,
+    );
+    const made = [await api.create({ ...aHang, ...LOW }), await api.create({ ...aHang, ...LOW })];
+    await deployment.database.query(`update tasks set deadline_at = deadline_at - interval '1 day' where low`);
+    for (const { body } of made) {
+      expect((await api.untilFinal(body.task_id)).error?.code).toBe('task_deadline_exceeded');
+    }
   });
 });
 
 describe('the starts of several API keys', () => {
-  let deployment: QueuedDeployment;
-  beforeAll(async () => (deployment = await QueuedDeployment.start()));
-  afterEach(() => deployment.clear());
-  afterAll(() => deployment.close());
-
   it.each([
     ['normal', {}],
     ['low', LOW],
@@ -99,10 +149,9 @@ describe('the starts of several API keys', () => {
     await deployment.database.query(
       `update tasks set created_at = created_at - interval '2 minutes' where metadata->>'name' <> 'new'`,
     );
-    const sweeper = { WORKER_CONCURRENCY: '1', TASK_SWEEP_S: '0.1' };
     await deployment.create(1, 'hang', { prompt: '#hang', api: await deployment.keyWith() });
     await deployment.database.query(`update tasks set priority = -100 where metadata->>'name' = 'hang'`);
-    await deployment.work(sweeper); // it sweeps while its only place is taken
+    await deployment.work(SWEEPING); // it sweeps while its only place is taken
     await eventually('the old tasks to move', async () => (await deployment.rows('priority between -11 and -1')).length === 30); // prettier-ignore
     const { rows } = await deployment.database.query(`select id from tasks where metadata->>'name' = 'hang'`);
     const hanging = rows[0].id;
@@ -115,10 +164,6 @@ describe('the starts of several API keys', () => {
 });
 
 describe('the number of unfinished tasks of low priority', () => {
-  let deployment: QueuedDeployment;
-  beforeAll(async () => (deployment = await QueuedDeployment.start()));
-  afterAll(() => deployment.close());
-
   /** What is counted for each key, and what it should be. */
   const counts = async () => {
     const { rows } = await deployment.database.query(
@@ -167,7 +212,6 @@ describe('the number of unfinished tasks of low priority', () => {
   });
 
   it('corrects itself when a process of an earlier release has ended tasks without counting them', async () => {
-    await deployment.clear();
     await deployment.create(1, 'n');
     await deployment.database.query('update key_load set low = 50');
     const { body } = await deployment.service.api.create({ model: 'gpt-image-2', prompt: '#hang', ...LOW });
@@ -178,3 +222,16 @@ describe('the number of unfinished tasks of low priority', () => {
     await expectExact(1);
   });
 });
+
+/** Parks tasks of a key with one place, those of low priority first, and then frees the place. */
+async function parkAll({ low, normal, share }: { low: number; normal: number; share: number }): Promise<void> {
+  const api = await deployment.keyWith({ max_running: 1 });
+  await deployment.create(1, 'first', { api, prompt: '#hang' });
+  await deployment.work({ ...SWEEPING, WORKER_CONCURRENCY: '10', LOW_PRIORITY_SHARE: String(share) });
+  await eventually('the first to run', async () => (await deployment.rows(`status = 'running'`)).length === 1);
+  await deployment.create(low, 'l', { api, ...LOW });
+  await deployment.create(normal, 'n', { api });
+  await eventually('the rest to be parked', async () => (await deployment.rows('parked')).length === low + normal);
+  // The worker itself ends it, and offers the place with its own share.
+  await deployment.database.query(`update tasks set deadline_at = now() where status = 'running'`);
+}
