@@ -1,14 +1,21 @@
-import { startOwnService } from '../support/service.ts';
+// Own settings: those that the service tells, and no dashboard.
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { Api } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 
+let service: OwnService;
+beforeAll(async () => {
+  service = await startOwnService({
+    FILE_RETENTION_DAYS: '2.5',
+    WEBHOOK_RETRY_SCHEDULE: '1,2',
+    FILE_URL_TTL_S: '77',
+    DASHBOARD: 'off',
+  });
+});
+afterAll(() => service.close());
+
 describe('GET /v1/about', () => {
   it('tells every key what the service is, as GraphQL does, and nobody else', async () => {
-    const service = await startOwnService({
-      FILE_RETENTION_DAYS: '2.5',
-      WEBHOOK_RETRY_SCHEDULE: '1,2',
-      FILE_URL_TTL_S: '77',
-    });
     const { body } = await service.api.get<Record<string, unknown>>('/v1/about');
     expect(body).toEqual({
       object: 'about',
@@ -34,6 +41,12 @@ describe('GET /v1/about', () => {
       graphiql: true,
     });
     expect((await new Api(service.baseUrl, null).get('/v1/about')).status).toBe(401);
-    await service.close();
   });
+});
+
+it('the dashboard can be switched off', async () => {
+  for (const path of ['/', '/app', '/app/']) {
+    const reply = await service.api.get<{ error: { code: string } }>(path, { accept: 'text/html' });
+    expect([path, reply.status, reply.body.error.code]).toEqual([path, 404, 'route_not_found']);
+  }
 });

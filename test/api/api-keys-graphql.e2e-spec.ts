@@ -1,4 +1,4 @@
-import { type OwnService, startOwnService } from '../support/service.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 import { Api } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 
@@ -12,11 +12,11 @@ interface KeyBody {
 }
 
 describe('API keys in GraphQL', () => {
-  let service: OwnService;
+  let service: SharedService;
   let admin: GraphqlClient;
 
   beforeAll(async () => {
-    service = await startOwnService();
+    service = await joinService();
     admin = new GraphqlClient(service.baseUrl, service.api.key);
   });
   afterAll(() => service.close());
@@ -58,18 +58,18 @@ describe('API keys in GraphQL', () => {
   it('are listed newest first, in pages', async () => {
     for (const name of ['a', 'b', 'c']) await mutate(`createApiKey(input: { name: "${name}" }) { id }`);
     const names: string[] = [];
-    for (let after: string | null = null, more = true; more;) {
+    for (let after: string | null = null; names.length < 4;) {
       const page: Page = (
         await admin.ask<{ apiKeys: Page }>(
-          'query ($after: String) { apiKeys(first: 2, after: $after) { edges { node { name key } } pageInfo { endCursor hasNextPage } } }',
+          'query ($after: String) { apiKeys(first: 2, after: $after) { edges { node { name key } } pageInfo { endCursor } } }',
           { after },
         )
       ).data.apiKeys;
       names.push(...page.edges.map(({ node }) => node.name));
       expect(page.edges.every(({ node }) => node.key === null)).toBe(true);
-      [after, more] = [page.pageInfo.endCursor, page.pageInfo.hasNextPage];
+      after = page.pageInfo.endCursor;
     }
-    expect(names).toEqual(['c', 'b', 'a', 'BOOTSTRAP_API_KEY']);
+    expect(names).toEqual(['c', 'b', 'a', expect.stringContaining('api-keys-graphql')]); // and those of other tests
   });
 
   it('grant no more than the asking key has', async () => {
@@ -98,5 +98,5 @@ describe('API keys in GraphQL', () => {
 
 interface Page {
   edges: { node: { name: string; key: string | null } }[];
-  pageInfo: { endCursor: string | null; hasNextPage: boolean };
+  pageInfo: { endCursor: string | null };
 }

@@ -1,15 +1,19 @@
+// Own settings: prices.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Sql } from '../../src/platform/database/sql.ts';
+import { Client } from 'pg';
+import type { Sql, Statement } from '../../src/platform/database/sql.ts';
+import { ConfirmCancel } from '../../src/tasks/sql/confirm-cancel.ts';
 import { reserveForTasks } from '../../src/tasks/sql/reserve-for-tasks.ts';
-import { TaskQueue } from '../../src/tasks/queue/task-queue.ts';
-import { TasksService } from '../../src/tasks/tasks.service.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
+import { type BatchBody, BatchClient } from '../support/clients/batches.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { LockedRows } from '../support/faults/locked-rows.ts';
 import { queryOnce } from '../support/faults/watch.ts';
+import { Receiver } from '../support/servers/receiver.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
 interface KeyBody {
@@ -40,9 +44,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const PICTURE = 100_000;
 const DAY_S = 86_400;
 
-let service: InProcess;
+let service: OwnService;
 beforeAll(async () => {
-  service = await startInProcess({ PROVIDERS, TASK_SWEEP_S: '0.2', MAX_RUNNING_PER_KEY: '20' });
+  service = await startOwnService({ PROVIDERS, TASK_SWEEP_S: '0.2' });
 });
 afterAll(() => service.close());
 
@@ -60,7 +64,12 @@ const keyBody = async (id: string): Promise<KeyBody> => (await service.api.get<K
 const statusOf = async (id: string) => (await keyBody(id)).budget_status!;
 const patch = (id: string, body: unknown, by = service.api) =>
   by.call<KeyBody & ErrorBody>('PATCH', `/v1/api_keys/${id}`, body);
-const query = (text: string, values: unknown[] = []) => queryOnce(service.database.url, text, values);
+const query = <Row>(text: string, values: unknown[] = []) => queryOnce<Row>(service.database.url, text, values);
+/** What a worker does when the provider of a cancelled job tells that it never ran. */
+const confirmCancel = (taskId: string) => {
+  const sql = { run: ({ text }: Statement, values: unknown[]) => query(text, values) } as Sql;
+  return new ConfirmCancel(sql).confirm(taskId);
+};
 
 describe('a budget', () => {
   it('is shown with the key, in REST and GraphQL', async () => {
@@ -182,8 +191,7 @@ describe('a budget', () => {
     await untilSubmitted(task);
     await apiOf(key).cancel(task.task_id);
     expect(await statusOf(key.id)).toMatchObject({ spent_micros: 4 * PICTURE, reserved_micros: 0 });
-    const queue = service.app.get(TaskQueue);
-    await Promise.all([queue.cancelConfirmed(task.task_id), queue.cancelConfirmed(task.task_id)]);
+    await Promise.all([confirmCancel(task.task_id), confirmCancel(task.task_id)]);
     expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
   });
 
@@ -364,17 +372,26 @@ describe('reservations', () => {
     const key = await createKey({ amount_micros: 1_000, period: 'day' });
     const made = await Promise.all([1, 2].map(() => apiOf(key).create({ model: 'nano-banana-2', prompt: '#hang' })));
     const tasks = (micros: number) => made.map(({ body }) => ({ id: body.task_id, estimate_micros: micros }));
-    const sql = service.app.get(Sql);
-    const reserve = (micros: number) => sql.transaction((tx) => reserveForTasks(tx, key.id, tasks(micros)));
+    const reserve = async (micros: number, id = key.id) => {
+      const client = new Client({ connectionString: service.database.url });
+      await client.connect();
+      try {
+        await client.query('begin');
+        await reserveForTasks(client, id, tasks(micros));
+        await client.query('commit');
+      } finally {
+        await client.end();
+      }
+    };
     await expect(reserve(501)).rejects.toMatchObject({ code: 'budget_exceeded', status: 402 });
     expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 0 });
     await reserve(500);
     expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 1_000 });
     await revoke(key.id);
-    await Promise.all(made.map(({ body }) => service.app.get(TasksService).cancel(key.id, body.task_id)));
-    const [row] = await query('select day_reserved, total_reserved from key_budgets where api_key_id = $1', [key.id]);
-    expect(row).toEqual({ day_reserved: '0', total_reserved: '0' });
-    await sql.transaction((tx) => reserveForTasks(tx, 'key_without', tasks(1)));
+    await query('update tasks set deadline_at = now() where id = any($1)', [made.map(({ body }) => body.task_id)]);
+    const left = 'select 1 from key_budgets where api_key_id = $1 and (day_reserved <> 0 or total_reserved <> 0)';
+    await eventually('the end of the running tasks', async () => (await query(left, [key.id])).length === 0);
+    await reserve(1, 'key_without');
   });
 
   it('are returned when a key is revoked with its queued tasks', async () => {
@@ -391,11 +408,11 @@ describe('reservations', () => {
     expect(rows).toEqual([{ day_reserved: reserved, total_reserved: reserved }]);
   });
 
-  it('return to zero, and the budget agrees with the ledger, under 200 races of cancel and end', async () => {
+  it('return to zero, and the budget agrees with the ledger, when cancels race with ends', async () => {
     const key = await createKey({ amount_micros: 1_000 * PICTURE, period: 'day' }, { scopes: ALL });
     const api = apiOf(key);
     await Promise.all(
-      Array.from({ length: 200 }, async (_, nth) => {
+      Array.from({ length: 60 }, async (_, nth) => {
         const { body } = await api.create(
           { ...aFailure, n: 1 + (nth % 3) },
           nth % 2 ? { 'idempotency-key': `${nth}` } : {},
@@ -404,7 +421,7 @@ describe('reservations', () => {
       }),
     );
     const [ledger] = await query('select sum(cost_micros)::int as spent, count(*)::int as tasks from usage_ledger where api_key_id = $1', [key.id]); // prettier-ignore
-    expect(ledger).toMatchObject({ tasks: 200 });
+    expect(ledger).toMatchObject({ tasks: 60 });
     expect(await statusOf(key.id)).toMatchObject({
       spent_micros: (ledger as { spent: number }).spent,
       reserved_micros: 0,
@@ -431,7 +448,7 @@ describe('the first budget of a key', () => {
     await apiOf(key).cancel(task_id);
     await patch(key.id, { limits: { budget: { amount_micros: 5 * PICTURE, period: 'total' } } });
     expect(await statusOf(key.id)).toMatchObject({ spent_micros: PICTURE, reserved_micros: 0 });
-    await service.app.get(TaskQueue).cancelConfirmed(task_id);
+    await confirmCancel(task_id);
     expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 0 });
   });
 
@@ -453,5 +470,235 @@ describe('the first budget of a key', () => {
     const ledger = await query('select cost_micros::int, basis from usage_ledger where task_id = $1', [task_id]);
     expect(ledger).toEqual([{ cost_micros: PICTURE, basis: 'assumed' }]);
     expect(await statusOf(key.id)).toMatchObject({ spent_micros: PICTURE, reserved_micros: 0 });
+  });
+});
+
+/** A key that may have so many pictures. */
+const keyFor = async (pictures: number, limits: object = {}) => {
+  const budget = { amount_micros: pictures * PICTURE, period: 'day' };
+  const { status, body } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', {
+    name: 'budgeted',
+    limits: { budget, max_running: 1, ...limits },
+  });
+  expect(status).toBe(201);
+  const api = new Api(service.baseUrl, body.key);
+  return { id: body.id, api, batches: new BatchClient(api) };
+};
+const budgetOf = async (id: string) => {
+  const { body } = await service.api.get<{ budget_status: { spent_micros: number; reserved_micros: number } }>(
+    `/v1/api_keys/${id}`,
+  );
+  return [body.budget_status.reserved_micros / PICTURE, body.budget_status.spent_micros / PICTURE];
+};
+const rowsOf = async (id: string) => Number((await query<{ n: string }>('select count(*) as n from tasks where api_key_id = $1', [id]))[0]!.n); // prettier-ignore
+const itemsOf = (count: number) => Array.from({ length: count }, () => ({ body: aHang }));
+
+describe('a batch of a key with a budget', () => {
+  it('reserves the cost of all its items, which their ends replace', async () => {
+    const { id, batches } = await keyFor(10);
+    const batch = await batches.of([aCat, aFailure, { ...aHang, n: 2 }]);
+    await batches.until(batch.id, 'two items to end', ({ counts }) => counts.succeeded + counts.failed === 2);
+    expect(await budgetOf(id)).toEqual([2, 2]);
+    await batches.cancel(batch.id);
+    await batches.untilEnded(batch.id);
+    expect((await budgetOf(id))[0]).toBe(0);
+    const [ledger] = await query<{ micros: string }>(
+      'select sum(cost_micros) as micros from usage_ledger where api_key_id = $1',
+      [id],
+    );
+    expect((await budgetOf(id))[1]).toBe(Number(ledger!.micros) / PICTURE);
+  });
+
+  it('is refused whole with 402 when the budget has no room for all, and stores nothing', async () => {
+    const { id, api, batches } = await keyFor(3);
+    expect((await api.create(aHang)).status).toBe(201);
+    const headers = { 'idempotency-key': 'batch' };
+    const refused = await batches.create<ErrorBody>({ requests: itemsOf(3) }, headers);
+    expect([refused.status, refused.body.error.code, refused.body.error.type]).toEqual([
+      402,
+      'budget_exceeded',
+      'budget_error',
+    ]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await rowsOf(id)).toBe(1);
+    expect(await query('select 1 from batches where api_key_id = $1', [id])).toEqual([]);
+    expect(await query('select 1 from idempotency_keys where api_key_id = $1', [id])).toEqual([]);
+    expect(await query('select queued + running as n, low from key_load where api_key_id = $1', [id])).toEqual([
+      { n: 1, low: 0 },
+    ]);
+
+    const made = await batches.create({ requests: itemsOf(2) }, headers); // the key was not used up
+    expect(made.status).toBe(201);
+    expect(await budgetOf(id)).toEqual([3, 0]);
+    const replayed = await batches.create({ requests: itemsOf(2) }, headers);
+    expect([replayed.status, replayed.body.id]).toEqual([201, made.body.id]);
+    expect(await budgetOf(id)).toEqual([3, 0]);
+  });
+
+  it('never passes the budget beside other batches and creations', async () => {
+    const { id, api, batches } = await keyFor(20);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, nth) =>
+        nth % 2 === 0 ? batches.create<BatchBody & ErrorBody>({ requests: itemsOf(4) }) : api.create(aHang),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status === 402);
+    expect(answers.filter(({ status }) => status !== 201)).toEqual(refused);
+    expect(refused.length).toBeGreaterThan(0);
+    const [reserved] = await budgetOf(id);
+    expect(reserved).toBe(await rowsOf(id));
+    expect(reserved).toBeLessThanOrEqual(20);
+    expect(reserved).toBeGreaterThan(16); // a batch of four was refused only when it did not fit
+  });
+
+  it('without any price needs no room', async () => {
+    const { id, batches } = await keyFor(0);
+    const unpriced = { model: 'nano-banana-pro', prompt: '#hang' };
+    const batch = await batches.of([unpriced, unpriced]);
+    expect(await budgetOf(id)).toEqual([0, 0]);
+    expect((await batches.create({ requests: itemsOf(1) })).status).toBe(402);
+    await batches.cancel(batch.id);
+  });
+});
+
+describe('a creation of a key with a budget', () => {
+  it.each([{}, { 'idempotency-key': 'x' }])(
+    'keeps priority, weight and deadlines, with the headers %j',
+    async (headers) => {
+      const { id, api } = await keyFor(10, { weight: 20 });
+      const running = await api.create(aHang, headers);
+      await api.until(running.body.task_id, 'running');
+      const low = { ...aHang, priority: 'low' };
+      const ids = [];
+      for (const [nth, body] of [low, low, aHang].entries()) {
+        const key = headers['idempotency-key'] && { 'idempotency-key': `x${nth}` };
+        ids.push((await api.create(body, { ...key })).body.task_id);
+      }
+      expect(await query('select low, weight from key_load where api_key_id = $1', [id])).toEqual([
+        { low: 2, weight: 20 },
+      ]);
+      const stored = await query<{ low: boolean; priority: number; run_deadline_s: number | null; wait_s: number }>(
+        `select low, priority, run_deadline_s, extract(epoch from deadline_at - created_at)::int as wait_s
+       from tasks where id = any($1) order by id`,
+        [ids],
+      );
+      // The places of the line: tens over the weight, from 16400 on for low tasks.
+      expect(stored.map(({ priority }) => priority)).toEqual([16_400, 16_401, 1]);
+      expect(stored.map((row) => [row.low, row.run_deadline_s, row.wait_s])).toEqual([
+        [true, 600, expect.closeTo(86_400, -1)],
+        [true, 600, expect.closeTo(86_400, -1)],
+        [false, null, expect.closeTo(600, -1)],
+      ]);
+      expect(await budgetOf(id)).toEqual([4, 0]);
+
+      await service.api.call('DELETE', `/v1/api_keys/${id}`);
+      const ended = 'select low, queued from key_load where api_key_id = $1';
+      await eventually('the queued tasks to end', async () => (await query<{ queued: number }>(ended, [id]))[0]?.queued === 0); // prettier-ignore
+      expect(await query(ended, [id])).toEqual([{ low: 0, queued: 0 }]);
+      const day = 'select (day_reserved / $2)::int as reserved from key_budgets where api_key_id = $1';
+      expect(await query(day, [id, PICTURE])).toEqual([{ reserved: 1 }]); // the running one goes on
+    },
+  );
+
+  it('is refused as a retry too', async () => {
+    const { id, api } = await keyFor(2);
+    const first = await api.create(aFailure, { prefer: 'wait=20' });
+    const retry = () => api.call<TaskBody & ErrorBody>('POST', `/v1/tasks/${first.body.task_id}/retry`, {});
+    const second = await retry();
+    expect(second.status).toBe(201);
+    await api.untilFinal(second.body.task_id);
+    expect(await budgetOf(id)).toEqual([0, 2]);
+    const third = await retry();
+    expect([third.status, third.body.error.code]).toEqual([402, 'budget_exceeded']);
+    expect(await rowsOf(id)).toBe(2);
+  });
+});
+
+describe('the webhooks of a budget', () => {
+  const EVENTS = ['budget.threshold_reached', 'budget.exceeded'];
+  let receiver: Receiver;
+  beforeAll(async () => (receiver = await Receiver.start()));
+  afterAll(() => receiver.stop());
+
+  async function keyWith(budget: object): Promise<KeyBody & { api: Api; hooks: WebhookClient }> {
+    const scopes = ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage'];
+    const { body } = await service.api.call<KeyBody>('POST', '/v1/api_keys', { name: 'x', scopes, limits: { budget } });
+    const api = new Api(service.baseUrl, body.key);
+    return { ...body, api, hooks: new WebhookClient(api) };
+  }
+
+  const eventsOf = (id: string) => receiver.received.filter(({ event }) => event.data.api_key_id === id);
+  const stored = async (id: string) =>
+    (await queryOnce<{ type: string }>(service.database.url, 'select type from webhook_events where api_key_id = $1 order by id', [id])).map(({ type }) => type); // prettier-ignore
+
+  it('report the threshold and the first refusal once a period, with the state of the budget', async () => {
+    const { id, api, hooks } = await keyWith({ amount_micros: 10 * PICTURE, period: 'day', soft_percent: 50 });
+    await hooks.endpoint(receiver.url, { events: EVENTS });
+    await api.create({ ...aFailure, n: 2 }, { prefer: 'wait=60' });
+    await api.create({ ...aHang, n: 2 });
+    expect(await stored(id)).toEqual([]);
+    await api.create({ ...aHang, n: 1 });
+    const [threshold] = await eventually('the threshold', async () => eventsOf(id).length > 0 && eventsOf(id));
+    const start = Math.floor(Date.now() / 86_400_000) * 86_400;
+    expect(threshold!.event).toMatchObject({ object: 'event', type: 'budget.threshold_reached' });
+    expect(threshold!.event.data).toEqual({
+      object: 'budget',
+      api_key_id: id,
+      spent_micros: 2 * PICTURE,
+      reserved_micros: 3 * PICTURE,
+      period_start: start,
+      period_end: start + 86_400,
+      amount_micros: 10 * PICTURE,
+    });
+    const refused = await Promise.all(Array.from({ length: 20 }, () => api.create({ ...aHang, n: 6 })));
+    expect(refused.map(({ status }) => status)).toEqual(Array(20).fill(402));
+    const exceeded = await eventually('the refusal', async () => eventsOf(id)[1]);
+    expect(exceeded.event).toMatchObject({ type: 'budget.exceeded', data: { reserved_micros: 3 * PICTURE } });
+    await api.create({ ...aHang, n: 5 });
+    expect((await api.create(aHang)).status).toBe(402);
+    // A new day begins: what was reported yesterday does not count.
+    await queryOnce(
+      service.database.url,
+      'update key_budgets set day = day - 1, threshold_of = threshold_of - 1, exceeded_of = exceeded_of - 1 where api_key_id = $1',
+      [id],
+    );
+    expect((await api.create({ ...aHang, n: 9 })).status).toBe(201);
+    await eventually('the next threshold', async () => eventsOf(id).length === 3);
+    expect((await api.create({ ...aHang, n: 9 })).status).toBe(402);
+    await eventually('the next refusal', async () => eventsOf(id).length === 4);
+    expect(await stored(id)).toEqual([...EVENTS, ...EVENTS]);
+    await service.api.call('DELETE', `/v1/api_keys/${id}`);
+  });
+
+  it('do not report the threshold of a budget of 0 before anything is spent', async () => {
+    const [unspent, spent] = [await keyWith({ amount_micros: PICTURE, period: 'day' }), await keyWith({ amount_micros: PICTURE, period: 'day' })]; // prettier-ignore
+    for (const { hooks } of [unspent, spent]) await hooks.endpoint(receiver.url, { events: EVENTS });
+    await spent.api.create(aFailure, { prefer: 'wait=60' });
+    const limits = { budget: { amount_micros: 0, period: 'day', soft_percent: 50 } };
+    for (const { id } of [unspent, spent]) await service.api.call('PATCH', `/v1/api_keys/${id}`, { limits });
+    expect((await unspent.api.create(aHang)).status).toBe(402);
+    // Both rows are looked at by the same statement, so the second report shows that the first key was passed over.
+    await eventually('the report of what was spent', async () => (await stored(spent.id)).length > 0);
+    expect(await stored(spent.id)).toEqual(['budget.threshold_reached']);
+    expect(await stored(unspent.id)).toEqual(['budget.exceeded']);
+  });
+
+  it('are sent to endpoints that name them, and reported again for a changed budget', async () => {
+    const { id, api, hooks } = await keyWith({ amount_micros: PICTURE, period: 'month', soft_percent: 99 });
+    const unnamed = await hooks.endpoint(receiver.url);
+    expect(unnamed.events).toEqual(['task.completed', 'task.failed']);
+    expect((await hooks.register({ url: receiver.url, events: ['budget.unknown'] })).status).toBe(400);
+    expect((await api.create({ ...aHang, n: 2 })).status).toBe(402);
+    await api.create(aFailure, { prefer: 'wait=60' });
+    const marked = () => queryOnce(service.database.url, 'select 1 from key_budgets where api_key_id = $1 and threshold_of is not null and exceeded_of is not null', [id]); // prettier-ignore
+    await eventually('both reports', async () => (await marked()).length > 0);
+    expect(await stored(id)).toEqual(['task.failed']);
+
+    await hooks.endpoint(receiver.url, { events: EVENTS });
+    const limits = { budget: { amount_micros: PICTURE + 1, period: 'month', soft_percent: 99 } };
+    await service.api.call('PATCH', `/v1/api_keys/${id}`, { limits });
+    expect((await api.create(aHang)).status).toBe(402);
+    await eventually('both events', async () => eventsOf(id).length === 2);
+    expect((await stored(id)).toSorted()).toEqual(['budget.exceeded', 'budget.threshold_reached', 'task.failed']);
   });
 });

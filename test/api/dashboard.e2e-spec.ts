@@ -9,7 +9,6 @@ import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { readBuiltFiles } from '../../src/dashboard/built-files.ts';
 import { type BucketOrigin, serveApp } from '../../src/dashboard/serve-app.ts';
 import { createHttpApp } from '../../src/platform/http/http-app.ts';
-import { startOwnService } from '../support/service.ts';
 
 @Module({})
 class EmptyModule {}
@@ -140,15 +139,6 @@ describe('the dashboard', () => {
       message: expect.stringContaining('npm run build'),
     });
     await unbuilt.close();
-  });
-
-  it('can be switched off', async () => {
-    const service = await startOwnService({ DASHBOARD: 'off' });
-    for (const path of ['/', '/app', '/app/']) {
-      const reply = await service.api.get<{ error: { code: string } }>(path, { accept: 'text/html' });
-      expect([path, reply.status, reply.body.error.code]).toEqual([path, 404, 'route_not_found']);
-    }
-    await service.close();
   });
 });
 

@@ -1,3 +1,4 @@
+// Own settings: a process that only works.
 import { globSync, readFileSync } from 'node:fs';
 import { Body, Controller, Global, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -11,7 +12,8 @@ import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
 import { HEALTH_PATHS } from '../../src/platform/http/health-paths.ts';
 import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { buildOpenApi } from '../../src/platform/openapi/build-openapi.ts';
-import { startInProcess } from '../support/in-process.ts';
+import { joinService, startOwnService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
 
 class ThingInput {
   @ApiField.string('its name') name: string;
@@ -118,20 +120,21 @@ describe('health', () => {
 
   it('does not wait for a check that hangs', async () => {
     database = () => new Promise(() => undefined);
-    const started = performance.now();
     const body: any = await (await get('/readyz')).json();
     expect(body.checks.database).toBe('timeout');
-    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   it('queries the database once for many concurrent probes', async () => {
     const answered = Promise.withResolvers<void>();
     database = () => answered.promise;
+    let arrived = 0;
+    app.getHttpServer().on('request', () => (arrived += 1));
     const all = Array.from({ length: 20 }, () => get('/readyz'));
-    setTimeout(answered.resolve, 300);
-    const startedAt = performance.now();
+    await eventually('the probes to arrive', async () => arrived === 20);
+    await get('/healthz'); // so each of them has been looked at
+    answered.resolve();
     await Promise.all(all);
-    expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 500); // 1, unless some probes arrived late
+    expect(asked).toBe(1);
   });
 
   it('counts requests by route pattern, never by path', async () => {
@@ -150,20 +153,36 @@ describe('health', () => {
 
   it('is alive but not ready while draining', async () => {
     (app.getHttpAdapter() as EdgeAdapter).edge.startDraining();
-    expect((await get('/healthz')).status).toBe(200);
-    expect((await get('/metrics')).status).toBe(200);
-    expect((await get('/readyz')).status).toBe(503);
+    // Without a connection, which a draining process closes while it is idle.
+    const statusOf = async (url: string) => (await app.inject({ url, headers: { host: 'localhost' } })).statusCode;
+    expect(await statusOf('/healthz')).toBe(200);
+    expect(await statusOf('/metrics')).toBe(200);
+    expect(await statusOf('/readyz')).toBe(503);
   });
 });
 
 describe('health in a whole service', () => {
-  it.each(['all', 'worker'])('needs no API key and has no rate limit with ROLE=%s', async (role) => {
-    const service = await startInProcess({ ROLE: role, RATE_READ_PER_MIN: '1' });
+  it('needs no API key and has no rate limit', async () => {
+    const service = await joinService();
     const get = (path: string) => fetch(`${service.baseUrl}${path}`, { headers: { authorization: 'Bearer wrong' } });
-    const statuses = async (path: string) => (await Promise.all([get(path), get(path)])).map(({ status }) => status);
-    for (const path of Object.values(HEALTH_PATHS)) expect([path, await statuses(path)]).toEqual([path, [200, 200]]);
-    expect((await get('/v1/models')).status).toBe(role === 'worker' ? 404 : 401);
-    expect((await get('/openapi.json')).status).toBe(role === 'worker' ? 404 : 200);
+    for (const path of Object.values(HEALTH_PATHS)) {
+      const answers = [await get(path), await get(path)];
+      expect([path, ...answers.map(({ status }) => status)]).toEqual([path, 200, 200]);
+      expect(answers[0]!.headers.get('ratelimit')).toBeNull();
+    }
+    expect((await get('/v1/models')).status).toBe(401);
+    expect((await get('/openapi.json')).status).toBe(200);
+    await service.close();
+  });
+
+  it('is all that a process has with ROLE=worker', async () => {
+    const service = await startOwnService({ ROLE: 'worker', RATE_READ_PER_MIN: '1' });
+    const get = (path: string) => fetch(`${service.baseUrl}${path}`, { headers: { authorization: 'Bearer wrong' } });
+    for (const path of Object.values(HEALTH_PATHS)) {
+      expect([path, (await get(path)).status, (await get(path)).status]).toEqual([path, 200, 200]);
+    }
+    expect((await get('/v1/models')).status).toBe(404);
+    expect((await get('/openapi.json')).status).toBe(404);
     await service.close();
   });
 });

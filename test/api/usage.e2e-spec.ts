@@ -1,8 +1,10 @@
+// Own settings: no worker, so that the tests decide when rows are summed up. Its database has no other rows.
+import type { Sql, Statement } from '../../src/platform/database/sql.ts';
 import { RollUp } from '../../src/usage/sql/roll-up.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { Api, type ErrorBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { queryOnce } from '../support/faults/watch.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 
 type Numbers = Record<(typeof NUMBERS)[number], number>;
 type Result = Numbers & Record<string, string | number | null>;
@@ -52,14 +54,14 @@ const NUMBERS = [
 const unix = (text: string): number => Date.parse(text) / 1000;
 
 describe('GET /v1/usage', () => {
-  let service: InProcess;
+  let service: OwnService;
   let own: string;
   let other: Api;
   let otherId: string;
   const rows: Row[] = [];
 
   beforeAll(async () => {
-    service = await startInProcess({ ROLE: 'api' }); // the tests decide when rows are rolled up
+    service = await startOwnService({ ROLE: 'api' });
     const viewer = await new GraphqlClient(service.baseUrl, service.api.key!).ask<{ viewer: { id: string } }>(
       '{ viewer { id } }',
     );
@@ -70,11 +72,15 @@ describe('GET /v1/usage', () => {
     // Forty days around the end of summer time in Berlin, 2026-10-25.
     for (let nth = 0; nth < 3_000; nth += 1) rows.push(aRow(nth));
     await insert(rows.slice(0, 2_000));
-    while ((await service.app.get(RollUp).next()) > 0);
+    while ((await rollUp()) > 0);
     await insert(rows.slice(2_000)); // newer than the sums, with earlier times among them
   });
   afterAll(() => service.close());
 
+  const rollUp = () => {
+    const run = ({ text }: Statement, values: unknown[]) => queryOnce(service.database.url, text, values);
+    return new RollUp({ run } as Sql).next();
+  };
   const pick = <Value>(...values: Value[]): Value => values[Math.floor(Math.random() * values.length)]!;
 
   function aRow(nth: number): Row {
@@ -238,7 +244,7 @@ describe('GET /v1/usage', () => {
     const late = Array.from({ length: 400 }, (_, nth) => ({ ...aRow(10_000 + nth), api_key_id: own }));
     const ended = new AbortController();
     const rollingUp = (async () => {
-      while (!ended.signal.aborted) await Promise.all([service.app.get(RollUp).next(), service.app.get(RollUp).next()]);
+      while (!ended.signal.aborted) await Promise.all([rollUp(), rollUp()]);
     })();
     for (const part of [late.slice(0, 130), late.slice(130, 270), late.slice(270)]) {
       rows.push(...part);
@@ -248,7 +254,7 @@ describe('GET /v1/usage', () => {
     expect(mine()).toBe(before + 400);
     ended.abort();
     await rollingUp;
-    while ((await service.app.get(RollUp).next()) > 0);
+    while ((await rollUp()) > 0);
     expect(
       await queryOnce(service.database.url, 'select task_id from usage_ledger where not rolled_up limit 1'),
     ).toEqual([]);

@@ -1,6 +1,10 @@
+// In-process: the storage refuses to delete some folders.
 import { Client } from 'pg';
-import { existsSync } from 'node:fs';
-import { Storage } from '../../../src/platform/storage/storage.ts';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DiskStorage } from '../../../src/platform/storage/disk.storage.ts';
+import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
 import { eventually } from '../../support/wait.ts';
 
@@ -8,13 +12,15 @@ const TASKS = 600;
 const idOf = (nth: number) => `task_${String(nth).padStart(26, '0')}`;
 
 describe('retention', () => {
-  let api: InProcess;
   let worker: InProcess;
+  let cloned: TestDatabase;
   let database: Client;
+  const dataDir = mkdtempSync(join(tmpdir(), 'darkroom-retention-'));
+  const { deleteAll } = DiskStorage.prototype;
 
   beforeAll(async () => {
-    api = await startInProcess({ ROLE: 'api' });
-    database = new Client({ connectionString: api.database.url });
+    cloned = await cloneDatabase();
+    database = new Client({ connectionString: cloned.url });
     await database.connect();
     await database.query(
       `insert into tasks (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, files_expire_at)
@@ -37,41 +43,38 @@ describe('retention', () => {
     );
   });
   afterAll(async () => {
+    DiskStorage.prototype.deleteAll = deleteAll;
     await database.end();
     await worker.close();
-    await api.close();
+    await cloned.drop();
+    rmSync(dataDir, { recursive: true, force: true });
   });
 
   const count = async (query: string) => Number((await database.query(`select count(*) from ${query}`)).rows[0].count);
 
   it('passes over a task whose files cannot be deleted, reports it, and deletes everything else', async () => {
-    const storage = api.app.get(Storage);
-    await storage.put(`${idOf(2)}/1-0.png`, Buffer.from('a picture'), 'image/png');
-    const prototype = Object.getPrototypeOf(storage) as Storage;
-    const { deleteAll } = prototype;
-    prototype.deleteAll = async function (this: Storage, prefix) {
+    const folder = join(dataDir, 'files', idOf(2));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, '1-0.png'), 'a picture');
+    DiskStorage.prototype.deleteAll = async function (this: DiskStorage, prefix) {
       if (prefix === `${idOf(1)}/` || prefix === `${idOf(TASKS)}/`) throw new Error('The folder is read-only.');
       await deleteAll.call(this, prefix);
     };
-    try {
-      worker = await startInProcess({ ROLE: 'worker', DATA_DIR: api.env.DATA_DIR! }, api.database);
-      await eventually('the files to be purged', async () => (await count('tasks where not files_purged')) === 2);
-      await eventually('the tasks to be deleted', async () => (await count('tasks')) === TASKS / 2 + 1);
-      await eventually('the idempotency keys to be deleted', async () => (await count('idempotency_keys')) === 0);
-      const kept = async (table: string) =>
-        (await database.query(`select api_key_id from ${table} where api_key_id ~ '^key_(gone|busy|1)$' order by 1`))
-          .rows;
-      await eventually('idle counters to be deleted', async () => (await kept('key_load')).length === 2);
-      expect(await kept('key_load')).toEqual([{ api_key_id: 'key_1' }, { api_key_id: 'key_busy' }]);
-      await eventually('ended rate windows to be deleted', async () => (await kept('rate_windows')).length === 1);
-      expect(await kept('rate_windows')).toEqual([{ api_key_id: 'key_busy' }]);
-      expect(existsSync(`${api.env.DATA_DIR}/files/${idOf(2)}`)).toBe(false);
-      await eventually('the metric', async () => {
-        const metrics = await (await fetch(`${worker.baseUrl}/metrics`)).text();
-        return Number(/^darkroom_purge_lag_seconds\{what="files"\} (\S+)$/m.exec(metrics)?.[1]) > 86_400;
-      });
-    } finally {
-      prototype.deleteAll = deleteAll;
-    }
+    worker = await startInProcess({ ROLE: 'worker', DATA_DIR: dataDir }, cloned);
+    await eventually('the files to be purged', async () => (await count('tasks where not files_purged')) === 2);
+    await eventually('the tasks to be deleted', async () => (await count('tasks')) === TASKS / 2 + 1);
+    await eventually('the idempotency keys to be deleted', async () => (await count('idempotency_keys')) === 0);
+    const kept = async (table: string) =>
+      (await database.query(`select api_key_id from ${table} where api_key_id ~ '^key_(gone|busy|1)$' order by 1`))
+        .rows;
+    await eventually('idle counters to be deleted', async () => (await kept('key_load')).length === 2);
+    expect(await kept('key_load')).toEqual([{ api_key_id: 'key_1' }, { api_key_id: 'key_busy' }]);
+    await eventually('ended rate windows to be deleted', async () => (await kept('rate_windows')).length === 1);
+    expect(await kept('rate_windows')).toEqual([{ api_key_id: 'key_busy' }]);
+    expect(existsSync(folder)).toBe(false);
+    await eventually('the metric', async () => {
+      const metrics = await (await fetch(`${worker.baseUrl}/metrics`)).text();
+      return Number(/^darkroom_purge_lag_seconds\{what="files"\} (\S+)$/m.exec(metrics)?.[1]) > 86_400;
+    });
   });
 });

@@ -1,0 +1,237 @@
+// In-process: two dozen workers start and stop here, which costs a tenth of what it costs with built ones.
+import { Authenticator } from '../../src/auth/authenticator.ts';
+import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
+import { aFailure, aHang, Api } from '../support/clients/api.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { count, QueuedDeployment } from '../support/queued-deployment.ts';
+import { eventually } from '../support/wait.ts';
+
+const LOW = { priority: 'low' };
+const SWEEPING = { TASK_SWEEP_S: '0.1' };
+
+let deployment: QueuedDeployment;
+beforeAll(async () => (deployment = await QueuedDeployment.start()));
+afterEach(() => deployment.clear());
+afterAll(() => deployment.close());
+
+describe('waiting tasks of low priority', () => {
+  it('get every tenth start while normal ones wait, in any order of creation', async () => {
+    const other = await deployment.keyWith();
+    await deployment.create(6, 'l', LOW);
+    await deployment.create(20, 'n');
+    await deployment.create(7, 'n', { api: other });
+    await deployment.work();
+    expect((await deployment.startOrder()).join('')).toBe('nnnnnnnnnl'.repeat(3) + 'lll');
+  });
+
+  it.each([
+    [0, 'nnnnnnnnllll'],
+    [50, 'nlnlnlnlnnnn'],
+  ])('get the share of LOW_PRIORITY_SHARE, %i percent', async (share, order) => {
+    await deployment.create(4, 'l', LOW);
+    await deployment.create(8, 'n');
+    await deployment.work({ LOW_PRIORITY_SHARE: String(share) });
+    expect((await deployment.startOrder()).join('')).toBe(order);
+  });
+
+  it('have their share in claims of many places, too', async () => {
+    await deployment.create(10, 'l', { ...LOW, prompt: '#hang' });
+    await deployment.create(60, 'n', { prompt: '#hang' });
+    await deployment.work({ WORKER_CONCURRENCY: '50' }); // of which ten are reserved for other keys
+    await eventually('the places to be used', async () => (await deployment.rows(`status = 'running'`)).length === 40);
+    expect(count(await deployment.rows(`status = 'running'`), 'l')).toBe(4);
+  });
+
+  it('all start at once when no normal task waits', async () => {
+    await deployment.create(12, 'l', { ...LOW, prompt: '#hang' });
+    await deployment.work({ WORKER_CONCURRENCY: '50' });
+    await eventually('all to run', async () => (await deployment.rows(`status = 'running'`)).length === 12);
+  });
+
+  it('do not hold back later normal tasks of their own key, which is at its limit', async () => {
+    await parkAll({ low: 5, normal: 5, share: 0 });
+    expect((await deployment.startOrder()).slice(1).join('')).toBe('nnnnnlllll');
+  });
+
+  it('start although their key is at its limit and never runs out of normal tasks', async () => {
+    await parkAll({ low: 20, normal: 40, share: 50 });
+    const early = (await deployment.startOrder()).slice(1, 41);
+    // Each place is offered to a task of low priority with a chance of a half: none of 40 is as likely as 40 heads in
+    // a row.
+    expect(count(early, 'l')).toBeGreaterThan(0);
+    expect(count(early, 'n')).toBeGreaterThan(0);
+  });
+
+  it('may wait longer than others, and run as long', async () => {
+    const { api } = deployment.service;
+    const { task_id } = (await api.create({ ...aHang, ...LOW })).body;
+    await deployment.database.query(
+      `update tasks set created_at = created_at - interval '1 hour', deadline_at = deadline_at - interval '1 hour'`,
+    );
+    await deployment.work(SWEEPING);
+    await api.until(task_id, 'running');
+    const { rows } = await deployment.database.query(
+      'select extract(epoch from deadline_at - started_at)::int as runs_s from tasks',
+    );
+    expect(rows).toEqual([{ runs_s: 600 }]);
+  });
+
+  it('share the deadlines of low priority with normal tasks of a batch', async () => {
+    const { app, api } = deployment.service;
+    const caller = await app.get(Authenticator).authenticate(api.key!);
+    await app.get(GenerationsService).accept(caller, aFailure, { origin: { source: 'batch' } });
+    await deployment.create(1, 'l', LOW);
+    await deployment.create(1, 'n');
+    const { rows } = await deployment.database.query(
+      `select source, low, run_deadline_s as run_s, extract(epoch from deadline_at - created_at)::int as wait_s
+         from tasks order by id`,
+    );
+    expect(rows).toEqual([
+      { source: 'batch', low: false, run_s: 600, wait_s: 86_400 },
+      { source: 'api', low: true, run_s: 600, wait_s: 86_400 },
+      { source: 'api', low: false, run_s: null, wait_s: 600 },
+    ]);
+  });
+
+  it('fail when they have waited for LOW_DEADLINE_S', async () => {
+    const { api } = deployment.service;
+    await deployment.create(1, 'plug', { prompt: '#hang' });
+    await deployment.work(SWEEPING);
+    await eventually(
+      'the only place to be taken',
+      async () => (await deployment.rows(`status = 'running'`)).length === 1,
+    );
+    const made = [await api.create({ ...aHang, ...LOW }), await api.create({ ...aHang, ...LOW })];
+    await deployment.database.query(`update tasks set deadline_at = deadline_at - interval '1 day' where low`);
+    for (const { body } of made) {
+      expect((await api.untilFinal(body.task_id)).error?.code).toBe('task_deadline_exceeded');
+    }
+  });
+});
+
+describe('the starts of several API keys', () => {
+  it.each([
+    ['normal', {}],
+    ['low', LOW],
+  ])('are in the ratio of the weights while all have tasks that wait: %s priority', async (_priority, body) => {
+    const keys = await Promise.all([10, 20, 5].map((weight) => deployment.keyWith({ weight })));
+    for (const [at, api] of keys.entries())
+      await deployment.create(24, ['ten', 'twenty', 'five'][at]!, { api, ...body });
+    await deployment.work();
+    const early = (await deployment.startOrder()).slice(0, 35);
+    const [ten, twenty, five] = ['ten', 'twenty', 'five'].map((name) => count(early, name)) as [number, number, number];
+    expect(Math.abs(twenty - 20)).toBeLessThanOrEqual(1);
+    expect(Math.abs(ten - 10)).toBeLessThanOrEqual(1);
+    expect(Math.abs(five - 5)).toBeLessThanOrEqual(1);
+  });
+
+  it('take turns without weights', async () => {
+    const keys = await Promise.all(['a', 'b', 'c'].map(() => deployment.keyWith()));
+    for (const [at, api] of keys.entries()) await deployment.create(6, 'abc'[at]!, { api });
+    await deployment.work();
+    expect((await deployment.startOrder()).join('')).toBe('abc'.repeat(6));
+  });
+
+  it('do not depend on the tasks of low priority that a key has', async () => {
+    const [batch, single] = await Promise.all([deployment.keyWith(), deployment.keyWith()]);
+    await deployment.create(30, 'l', { api: batch, ...LOW });
+    await deployment.create(3, 's', { api: single });
+    await deployment.create(3, 'b', { api: batch });
+    await deployment.work({ LOW_PRIORITY_SHARE: '0' });
+    expect((await deployment.startOrder()).slice(0, 6).join('')).toBe('sbsbsb');
+  });
+
+  it('are in the ratio of the weights among tasks that have waited for long, too', async () => {
+    const [ten, twenty] = await Promise.all([10, 20].map((weight) => deployment.keyWith({ weight })));
+    await deployment.create(30, 'ten', { api: ten! });
+    await deployment.create(30, 'twenty', { api: twenty! });
+    await deployment.create(5, 'new', { api: await deployment.keyWith() });
+    await deployment.database.query(
+      `update tasks set created_at = created_at - interval '2 minutes' where metadata->>'name' <> 'new'`,
+    );
+    await deployment.create(1, 'hang', { prompt: '#hang', api: await deployment.keyWith() });
+    await deployment.database.query(`update tasks set priority = -100 where metadata->>'name' = 'hang'`);
+    await deployment.work(SWEEPING); // it sweeps while its only place is taken
+    await eventually('the old tasks to move', async () => (await deployment.rows('priority between -11 and -1')).length === 30); // prettier-ignore
+    const { rows } = await deployment.database.query(`select id from tasks where metadata->>'name' = 'hang'`);
+    const hanging = rows[0].id;
+    await deployment.database.query(`update tasks set deadline_at = now() where id = $1`, [hanging]);
+    const order = (await deployment.startOrder()).slice(1);
+    const early = order.slice(0, 24);
+    expect(Math.abs(count(early, 'twenty') - 16)).toBeLessThanOrEqual(1);
+    expect(count(early, 'new')).toBe(0);
+  });
+});
+
+describe('the number of unfinished tasks of low priority', () => {
+  /** What is counted for each key, and what it should be. */
+  const counts = async () => {
+    const { rows } = await deployment.database.query(
+      `select l.low as counted, l.queued + l.running as unfinished,
+              (select count(*)::int from tasks t
+                where t.api_key_id = l.api_key_id and t.low and t.status in ('queued', 'running')) as low,
+              (select count(*)::int from tasks t
+                where t.api_key_id = l.api_key_id and t.status in ('queued', 'running')) as both
+         from key_load l`,
+    );
+    return rows as { counted: number; low: number; unfinished: number; both: number }[];
+  };
+  const expectExact = async (low: number) => {
+    const rows = await counts();
+    for (const row of rows) expect([row.counted, row.unfinished]).toEqual([row.low, row.both]);
+    expect(rows.reduce((sum, row) => sum + row.low, 0)).toBe(low);
+  };
+
+  it('is exact after concurrent creations, refused ones too, cancels, ends and the revocation of a key', async () => {
+    const { id, key } = await anotherKey(deployment.service.api, { limits: { max_queued: 20 } });
+    const api = new Api(deployment.service.baseUrl, key);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, nth) =>
+        api.create(
+          { model: 'gpt-image-2', prompt: '#fail:internal_error', priority: nth % 3 === 0 ? 'low' : 'normal' },
+          nth % 2 === 0 ? { 'idempotency-key': `k${nth}` } : {},
+        ),
+      ),
+    );
+    const low = answers.filter(({ status, body }) => status === 201 && body.priority === 'low');
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+    await expectExact(low.length);
+    if (low[0]) await api.cancel(low[0].body.task_id);
+    await expectExact(Math.max(low.length - 1, 0));
+    await deployment.create(4, 'l', LOW);
+    await deployment.work();
+    await deployment.startOrder();
+    await expectExact(0);
+    await deployment.clear();
+    await deployment.create(5, 'l', { api, ...LOW });
+    await deployment.create(2, 'n', { api });
+    await expectExact(5);
+    await deployment.service.api.call('DELETE', `/v1/api_keys/${id}`);
+    await expectExact(0);
+  });
+
+  it('corrects itself when a process of an earlier release has ended tasks without counting them', async () => {
+    await deployment.create(1, 'n');
+    await deployment.database.query('update key_load set low = 50');
+    const { body } = await deployment.service.api.create({ model: 'gpt-image-2', prompt: '#hang', ...LOW });
+    await deployment.service.api.cancel(body.task_id);
+    await deployment.work();
+    await deployment.startOrder();
+    await deployment.create(1, 'l', LOW);
+    await expectExact(1);
+  });
+});
+
+/** Parks tasks of a key with one place, those of low priority first, and then frees the place. */
+async function parkAll({ low, normal, share }: { low: number; normal: number; share: number }): Promise<void> {
+  const api = await deployment.keyWith({ max_running: 1 });
+  await deployment.create(1, 'first', { api, prompt: '#hang' });
+  await deployment.work({ ...SWEEPING, WORKER_CONCURRENCY: '10', LOW_PRIORITY_SHARE: String(share) });
+  await eventually('the first to run', async () => (await deployment.rows(`status = 'running'`)).length === 1);
+  await deployment.create(low, 'l', { api, ...LOW });
+  await deployment.create(normal, 'n', { api });
+  await eventually('the rest to be parked', async () => (await deployment.rows('parked')).length === low + normal);
+  // The worker itself ends it, and offers the place with its own share.
+  await deployment.database.query(`update tasks set deadline_at = now() where status = 'running'`);
+}
