@@ -194,6 +194,36 @@ describe('subscriptions', () => {
     });
   });
 
+  describe('operationsUpdated', () => {
+    const FOLLOW = 'subscription { operationsUpdated { pauses { edges { node { id } } } } }';
+    interface Update {
+      operationsUpdated: { pauses: { edges: { node: { id: string } }[] } };
+    }
+
+    it('sends a view at once, and further ones', async () => {
+      const followed = graphql.follow<Update>(FOLLOW);
+      await until('the first view', () => followed.events.length === 1);
+      const pause = { model: 'sora-2', reason: 'x' };
+      const { body } = await service.api.call<{ id: string }>('POST', '/v1/operations/pauses', pause);
+      const isShown = ({ operationsUpdated: { pauses } }: Update) =>
+        pauses.edges.some(({ node }) => node.id === body.id);
+      expect(isShown(followed.data[0]!)).toBe(false);
+      await until('the pause', () => isShown(followed.data.at(-1)!));
+      followed.stop();
+      await service.api.call('DELETE', `/v1/operations/pauses/${body.id}`);
+    });
+
+    it('ends when the key loses operations:read', async () => {
+      const { id, key } = await anotherKey(service.api, { scopes: ['operations:read', 'tasks:read'] });
+      const reader = new GraphqlClient(service.baseUrl, key);
+      const followed = reader.follow<Update>(FOLLOW);
+      await until('the first view', () => followed.events.length === 1);
+      await service.api.call('PATCH', `/v1/api_keys/${id}`, { scopes: ['tasks:read'] });
+      await expect(followed.ended).rejects.toMatchObject({ code: 4403 });
+      await reader.close();
+    });
+  });
+
   describe('a socket', () => {
     it('executes queries and mutations too', async () => {
       const followed = graphql.follow('{ viewer { id } }');
@@ -203,6 +233,18 @@ describe('subscriptions', () => {
       const cancelled = graphql.follow(`mutation { cancelTask(taskId: "${body.task_id}") { status } }`);
       await cancelled.ended;
       expect(cancelled.data).toEqual([{ cancelTask: { status: 'FAILED' } }]);
+    });
+
+    it('names the request in the audit', async () => {
+      await graphql.follow('mutation { setLogLevels(input: {}) { object } }').ended;
+      const { data } = await graphql.ask(
+        '{ operations { auditEvents(first: 1, action: LOG_LEVELS_SET) { edges { node { actorId requestId } } } } }',
+      );
+      expect(data).toMatchObject({
+        operations: {
+          auditEvents: { edges: [{ node: { actorId: service.keyId, requestId: expect.stringMatching(/^req_/) } }] },
+        },
+      });
     });
 
     it('sends failures with the request id of its handshake', async () => {

@@ -119,6 +119,17 @@ describe('GraphQL', () => {
       );
     });
 
+    it('without the scope operations:read where a mutation returns more than its own scope shows', async () => {
+      const { key } = await anotherKey(service.api, { scopes: ['operations:manage'] });
+      const manager = new GraphqlClient(service.baseUrl, key);
+      const { body } = await service.api.create(aHang);
+      const { errors } = await manager.ask(
+        `mutation { cancelOperatorTask(taskId: "${body.task_id}") { status timeline { type } } }`,
+      );
+      expect(errors).toMatchObject([{ extensions: { code: 'insufficient_scope' } }]);
+      expect((await service.api.get(`/v1/tasks/${body.task_id}`)).body.status).toBe('failed');
+    });
+
     it('on arguments out of range', async () => {
       const refusal = async (variables: object) => (await graphql.ask(LIST, variables)).errors![0]!.extensions;
       expect(await refusal({ first: 101 })).toMatchObject({ code: 'value_out_of_range', param: 'first' });
