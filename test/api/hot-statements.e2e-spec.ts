@@ -1,5 +1,9 @@
+// Inside Jest: it reads the statements that the service sends, the plans of GraphQL, and sends rare ones itself.
 import { Client, type Pool, escapeLiteral } from 'pg';
+import { GraphQLSchemaHost } from '@nestjs/graphql';
+import { getOperationAST, parse } from 'graphql';
 import { DataSource } from 'typeorm';
+import { planOf as planOfDocument } from '../../src/platform/graphql/query-plan.ts';
 import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { fewOfFilter, restOfMatches } from '../../src/tasks/sql/match-statements.ts';
@@ -485,6 +489,16 @@ describe('the statements of the hot path', () => {
         if has_rows or each::text not like 'webhook\\_%' then execute format('analyze %s', each); end if;
       end loop;
     end $$`);
+
+  it.each([
+    ['a poll', '{ task(taskId: "x") { __typename id taskId status result { outputs { url } } error { code } } }'],
+    ['a list', '{ tasks(first: 5) { edges { cursor node { taskId status } } pageInfo { hasNextPage endCursor } } }'],
+  ])('%s in GraphQL has a plan', (_, text) => {
+    const document = parse(text);
+    expect(
+      planOfDocument(service.app.get(GraphQLSchemaHost).schema, document, getOperationAST(document)!),
+    ).not.toBeNull();
+  });
 
   const steps: [string, () => Promise<unknown>][] = [
     ['while the tables are nearly empty and were never analysed', async () => undefined],

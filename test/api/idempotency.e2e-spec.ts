@@ -1,4 +1,5 @@
 import { type ErrorBody, type TaskBody, Api, aCat, aFailure } from '../support/clients/api.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { testEnv } from '../support/test-env.ts';
 import { spawnService } from '../support/process.ts';
@@ -93,6 +94,27 @@ describe('Idempotency-Key', () => {
     } finally {
       await other.kill('SIGTERM');
     }
+  });
+
+  it('is shared with createGeneration of GraphQL, both ways', async () => {
+    const graphql = new GraphqlClient(service.baseUrl, service.api.key);
+    const create = async (key: string, input: object) => {
+      const query =
+        'mutation ($input: CreateGenerationInput!, $key: String) { createGeneration(input: $input, idempotencyKey: $key) { taskId status } }';
+      const { data, errors } = await graphql.ask<{ createGeneration: { taskId: string; status: string } }>(query, { input, key }); // prettier-ignore
+      return { made: data?.createGeneration, error: errors?.[0]?.extensions };
+    };
+    const rest = await service.api.create({ ...aFailure, aspect_ratio: '3:2' }, WITH_KEY('shared-1'));
+    const input = { ...aFailure, aspectRatio: '3:2' };
+    expect((await create('shared-1', input)).made).toEqual({ taskId: rest.body.task_id, status: 'QUEUED' });
+    const first = await create('shared-2', input);
+    const again = await service.api.create({ ...aFailure, aspect_ratio: '3:2' }, WITH_KEY('shared-2'));
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.body.task_id).toBe(first.made!.taskId);
+    expect((await create('shared-2', aCat)).error).toMatchObject({
+      code: 'idempotency_key_reused',
+      param: 'Idempotency-Key',
+    });
   });
 
   it('does not mix up keys that arrive in one batch', async () => {

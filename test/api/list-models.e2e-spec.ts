@@ -1,14 +1,13 @@
 import request from 'supertest';
 import { MODELS } from '../../src/models/catalog.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 
 describe('GET /v1/models', () => {
-  let service: InProcess;
-  beforeAll(async () => (service = await startInProcess()));
+  let service: SharedService;
+  beforeAll(async () => (service = await joinService()));
   afterAll(() => service.close());
 
-  const get = (path: string) =>
-    request(service.app.getHttpServer()).get(path).set('authorization', `Bearer ${service.api.key}`);
+  const get = (path: string) => request(service.baseUrl).get(path).set('authorization', `Bearer ${service.api.key}`);
 
   it('lists every model with its owner, kind, schema and availability', async () => {
     const { body } = await get('/v1/models').expect(200).expect('content-type', /json/);
@@ -34,6 +33,6 @@ describe('GET /v1/models', () => {
   it('answers 404 model_not_found for any other, and 401 without a key', async () => {
     const { body } = await get('/v1/models/dall-e-2').expect(404);
     expect(body.error).toMatchObject({ code: 'model_not_found', type: 'not_found_error' });
-    await request(service.app.getHttpServer()).get('/v1/models').expect(401).expect('www-authenticate', 'Bearer');
+    await request(service.baseUrl).get('/v1/models').expect(401).expect('www-authenticate', 'Bearer');
   });
 });

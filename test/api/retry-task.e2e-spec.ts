@@ -1,19 +1,18 @@
-import { DataSource } from 'typeorm';
-import { TaskCache } from '../../src/tasks/task-cache.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
 const A_PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describe('POST /v1/tasks/{task_id}/retry', () => {
-  let service: InProcess;
+  let service: SharedService;
   let graphql: GraphqlClient;
   beforeAll(async () => {
-    service = await startInProcess();
+    service = await joinService();
     graphql = new GraphqlClient(service.baseUrl, service.api.key);
   });
   afterAll(async () => {
@@ -149,12 +148,13 @@ describe('POST /v1/tasks/{task_id}/retry', () => {
   it('reads an image again whose link has expired, if it is a file of the caller', async () => {
     const picture = await ended(aCat);
     const link = picture.result!.outputs[0]!.url;
-    const first = await ended({ ...aFailure, reference_images: [link] });
+    const { body: first } = await service.api.create({ ...aFailure, reference_images: [link] });
+    // Not read over the API before, so that no copy in memory has the link that works.
+    const read = (sql: string, ...values: string[]) => queryOnce(service.database.url, sql, [first.task_id, ...values]);
+    const isFinal = `select 1 from tasks where id = $1 and status = 'failed'`;
+    await eventually('the end', async () => (await read(isFinal)).length === 1);
     const wrong = link.replace(/expires=[0-9]+/, 'expires=1795180030');
-    await service.app
-      .get(DataSource)
-      .query(`update tasks set input = replace(input::text, $2, $3)::json where id = $1`, [first.task_id, link, wrong]);
-    service.app.get(TaskCache).drop(first.task_id);
+    await read(`update tasks set input = replace(input::text, $2, $3)::json where id = $1`, link, wrong);
     const { status, body } = await retry(first.task_id);
     expect(status).toBe(201);
     expect(body.input).toMatchObject({ reference_images: [picture.result!.outputs[0]!.id] });
@@ -204,12 +204,12 @@ describe('POST /v1/tasks/{task_id}/retry', () => {
 });
 
 describe('the tasks that were made from a task', () => {
-  let service: InProcess;
+  let service: SharedService;
   let graphql: GraphqlClient;
   let parent: string;
   const children: string[] = [];
   beforeAll(async () => {
-    service = await startInProcess();
+    service = await joinService();
     graphql = new GraphqlClient(service.baseUrl, service.api.key);
     parent = (await service.api.create(aFailure)).body.task_id;
     await service.api.untilFinal(parent);

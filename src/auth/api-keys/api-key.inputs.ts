@@ -114,7 +114,7 @@ export function assertAfter(after: string | null | undefined): string | undefine
 export function assertOverlap(hours: number): number {
   if (hours >= 0 && hours <= MAX_OVERLAP_HOURS) return hours;
   const message = `overlapHours must be from 0 to ${MAX_OVERLAP_HOURS}.`;
-  throw new ApiError('value_out_of_range', { param: 'overlapHours', message });
+  throw new ApiError('value_out_of_range', { param: 'overlap_hours', message });
 }
 
 function Retention(note: string): PropertyDecorator {

@@ -1,0 +1,56 @@
+import type { ChangedTasks } from '../sql/changed-tasks.ts';
+import type { ShownTask } from '../task.entity.ts';
+import type { TasksService } from '../tasks.service.ts';
+import type { TaskStatus } from '../task-status.ts';
+import { Backlog } from './backlog.ts';
+import { FollowTasks } from './follow.ts';
+import type { TaskFeed } from './task-feed.ts';
+
+const task = (sequence: number, status: TaskStatus) =>
+  ({ id: 'a', sequence, status, created_at: new Date(0) }) as ShownTask;
+
+/** Follows while `meanwhile` happens to the task: during the read of its current state. */
+function following(meanwhile: (publish: (task: ShownTask) => void) => void) {
+  const watching = new Set<(task: ShownTask) => void>();
+  const publish = (changed: ShownTask) => watching.forEach((notify) => notify(changed));
+  const watch = (_id: string, notify: (task: ShownTask) => void) => {
+    watching.add(notify);
+    return () => watching.delete(notify);
+  };
+  const current = async () => {
+    meanwhile(publish);
+    return task(1, 'queued'); // as it was read before the change
+  };
+  const follow = new FollowTasks(
+    { watch, watchKey: watch } as unknown as TaskFeed,
+    { find: current, read: async () => task(2, 'failed') } as unknown as TasksService,
+    { unfinished: async () => [(await current()).id] } as unknown as ChangedTasks,
+    { add: () => undefined } as unknown as Backlog,
+  );
+  return { follow, watching };
+}
+
+describe('a task that ends while it begins to be followed', () => {
+  it('is sent in its end, and the queue ends', async () => {
+    const { follow } = following((publish) => publish(task(2, 'failed')));
+    const states: ShownTask[] = [];
+    for await (const state of await follow.follow('key', 'a')) states.push(state);
+    expect(states).toEqual([task(2, 'failed')]);
+  });
+
+  it('is sent once to a follower of all tasks', async () => {
+    const { follow } = following((publish) => publish(task(2, 'failed')));
+    const queue = await follow.followAll('key');
+    expect(await queue.next()).toEqual({ done: false, value: task(2, 'failed') });
+    expect(queue.size).toBe(0);
+  });
+
+  it('is watched no longer when the read fails', async () => {
+    const { follow, watching } = following(() => {
+      throw new Error('away');
+    });
+    await expect(follow.follow('key', 'a')).rejects.toThrow('away');
+    await expect(follow.followAll('key')).rejects.toThrow('away');
+    expect(watching.size).toBe(0);
+  });
+});
