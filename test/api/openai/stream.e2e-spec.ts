@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import sharp from 'sharp';
 import { type OwnService, startOwnService } from '../../support/service.ts';
+import { pauseModel } from '../../support/clients/pauses.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually } from '../../support/wait.ts';
 import { openaiClient } from './client.ts';
@@ -89,24 +90,26 @@ describe('a stream of pictures', () => {
   });
 
   it('is joined by the retry of a call that was cut', async () => {
-    const body = { prompt: 'A cut stream #delay:0.5', stream: true };
     const headers = { authorization: `Bearer ${service.api.key}`, 'content-type': 'application/json' };
     const ask = (more: object, signal?: AbortSignal) =>
       fetch(new URL('/v1/images/generations', service.baseUrl), {
         method: 'POST',
         headers: { ...headers, ...more },
-        body: JSON.stringify(body),
+        body: JSON.stringify({ prompt: 'A cut stream', stream: true }),
         signal: signal ?? null,
       });
+    const paused = await pauseModel(service.api, 'gpt-image-2'); // the task must not end before the hang-up is seen
     const abort = new AbortController();
     const first = await ask({}, abort.signal);
+    const taskId = first.headers.get('task-id');
     abort.abort();
     await eventually('the hang-up', async () => {
-      const rows = await queryOnce(service.database.url, 'select 1 from calls where hung_up_at is not null');
-      return rows.length === 1;
+      const hungUp = 'select 1 from calls where task_id = $1 and hung_up_at is not null';
+      return (await queryOnce(service.database.url, hungUp, [taskId])).length === 1;
     });
     const second = await ask({ 'x-stainless-retry-count': '1' });
-    expect(second.headers.get('task-id')).toBe(first.headers.get('task-id'));
+    expect(second.headers.get('task-id')).toBe(taskId);
+    await paused.end();
     expect(await second.text()).toContain('event: image_generation.completed');
   });
 });
