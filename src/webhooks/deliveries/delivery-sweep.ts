@@ -9,7 +9,8 @@ import { DeliverWorker } from './deliver.worker.ts';
 const POLL_EVERY_S = 0.5;
 /** Share of the time spent on polling. A poll takes long when thousands of endpoints have something waiting. */
 const MAX_POLL_SHARE = 0.1;
-const PURGE_EVERY_S = 60;
+/** A minute between purges, as TASK_SWEEP_S is by default. */
+const SWEEPS_PER_PURGE = 12;
 const MS_PER_S = 1000;
 
 /**
@@ -55,11 +56,12 @@ export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async purge(): Promise<number> {
+    const everyS = this.config.taskSweepS * SWEEPS_PER_PURGE;
     try {
-      return (await this.events.run()) ? 0 : PURGE_EVERY_S;
+      return (await this.events.run()) ? 0 : everyS;
     } catch (error) {
       this.logger.warn({ event: 'webhook.purge_failed', err: error });
-      return PURGE_EVERY_S;
+      return everyS;
     }
   }
 }

@@ -1,7 +1,8 @@
-import OpenAI, { toFile } from 'openai';
+import OpenAI from 'openai';
 import sharp from 'sharp';
 import { type SharedService, joinService } from '../../support/service.ts';
 import { Api, type ErrorBody, type TaskBody } from '../../support/clients/api.ts';
+import { eventually } from '../../support/wait.ts';
 import { openaiClient } from './client.ts';
 
 describe('the images of the openai client', () => {
@@ -154,14 +155,11 @@ describe('the images of the openai client', () => {
     const { status, headers, body } = await waiting;
     expect([status, body.error.code, headers.get('x-should-retry')]).toEqual([409, 'task_cancelled', 'false']);
   });
-
-  void toFile;
 });
 
-async function oneTask(api: Api, prompt: string): Promise<TaskBody> {
-  for (;;) {
+function oneTask(api: Api, prompt: string): Promise<TaskBody> {
+  return eventually('the task', async () => {
     const { body } = await api.get<{ data: TaskBody[] }>('/v1/tasks?limit=10');
-    const found = body.data.find(({ input }) => (input as { prompt: string }).prompt === prompt);
-    if (found) return found;
-  }
+    return body.data.find(({ input }) => (input as { prompt: string }).prompt === prompt);
+  });
 }

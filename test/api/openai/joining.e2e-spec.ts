@@ -1,7 +1,7 @@
+// Own settings: a provider that the test holds and counts, and one running task at a time.
 import OpenAI from 'openai';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fingerprintOf } from '../../../src/calls/fingerprint.ts';
-import { type TestService, startOwnService } from '../../support/service.ts';
+import { type OwnService, startOwnService } from '../../support/service.ts';
 import type { ErrorBody } from '../../support/clients/api.ts';
 import { LockedRows } from '../../support/faults/locked-rows.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
@@ -11,9 +11,18 @@ import { openaiClient } from './client.ts';
 import { type CutAt, cutFetch } from './cut-fetch.ts';
 
 /** The long form repeats each cut twenty times. */
-const ROUNDS = process.env.DARKROOM_TEST_LONG === '1' ? 20 : 3;
+const ROUNDS = process.env.DARKROOM_TEST_LONG === '1' ? 20 : 1;
 const SUBMIT = /^POST .*\/images\/generations$/;
 const PATH = '/v1/images/generations';
+/** More bytes than the connection takes at once, so that an answer can be cut in its middle. */
+const LARGE = { size: '2048x2048' } as const;
+const SMALL = '1024x1024';
+
+interface Options {
+  size?: typeof SMALL | '2048x2048';
+  maxRetries?: number;
+  fetch?: typeof fetch;
+}
 
 interface Row {
   id: string;
@@ -21,7 +30,7 @@ interface Row {
 }
 
 describe('a call that is cut and repeated by the client buys once', () => {
-  let service: TestService;
+  let service: OwnService;
   let round = 0;
   const stub = new OpenaiStub();
   beforeAll(async () => {
@@ -43,16 +52,34 @@ describe('a call that is cut and repeated by the client buys once', () => {
       text,
     ]);
   const callsOf = () =>
-    queryOnce<{ id: string; hung_up_at: Date | null; delivered_at: Date | null }>(
+    queryOnce<{ delivered_at: Date | null }>(
       service.database.url,
       `select * from calls where id <> 'call_lost' order by id desc limit 1`, // which a test has named itself
     );
   const isIn = (text: string, status: string) => () =>
     eventually(`a task that is ${status}`, async () => (await tasksOf(text))[0]?.status === status);
+  /** Holds the provider's answers to the next request until `end`, so that a task does not end before its call is cut. */
+  const hold = () => {
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    stub.plan(SUBMIT, { restAfter: promise });
+    return { end };
+  };
+  const areJoined = (text: string, calls = 1) =>
+    eventually('the retry to join', async () => {
+      const joined = `select 1 from calls c join tasks t on t.id = c.task_id
+        where t.input->>'prompt' = $1 and c.joined_until > now()`;
+      return (await queryOnce(service.database.url, joined, [text])).length === calls;
+    });
+  const isHungUp = (text: string) =>
+    eventually('the hang-up', async () => {
+      const hungUp = `select 1 from calls where fingerprint = decode($1, 'hex') and hung_up_at is not null`;
+      const values = [fingerprintOf(PATH, { prompt: text, size: SMALL })];
+      return (await queryOnce(service.database.url, hungUp, values)).length === 1;
+    });
   const submitsOf = (text: string) => stub.requests.filter(({ fields }) => fields.prompt === text).length;
-  const generate = (text: string, cut: CutAt, options: object = {}) =>
+  const generate = (text: string, cut: CutAt, { size = SMALL, ...options }: Options = {}) =>
     openaiClient(service, { maxRetries: 2, fetch: cutFetch(cut), ...options })
-      .images.generate({ prompt: text, size: '2048x2048' })
+      .images.generate({ prompt: text, size })
       .withResponse();
 
   /** @returns the task of the answer */
@@ -70,18 +97,18 @@ describe('a call that is cut and repeated by the client buys once', () => {
     const text = prompt();
     await warmUp();
     const locked = await LockedRows.of(service.database.url, 'key_load');
-    const cut = {
-      reach: () =>
-        eventually('the creation to wait', () => locked.areAwaited()).then(
-          () => void setTimeout(() => void locked.release(), 100),
-        ),
-    };
-    await expectOne(text, await generate(text, cut));
+    const answer = generate(text, { reach: () => eventually('the creation to wait', () => locked.areAwaited()) });
+    await isHungUp(text);
+    await locked.release();
+    await expectOne(text, await answer);
   });
 
-  it.each(rounds)('at a random moment of its first milliseconds (round %i)', async () => {
+  it.each([0, 1, 10, 100])('after %i turns of the event loop, wherever it is then', async (turns) => {
     const text = prompt();
-    const { data } = await generate(text, { reach: () => sleep(Math.random() * 12) });
+    const reach = async () => {
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+    };
+    const { data } = await generate(text, { reach });
     expect(data.data).toHaveLength(1);
     expect(await tasksOf(text)).toHaveLength(1);
     expect(submitsOf(text)).toBe(1);
@@ -89,35 +116,46 @@ describe('a call that is cut and repeated by the client buys once', () => {
 
   it.each(rounds)('while it is queued (round %i)', async () => {
     const text = prompt();
-    stub.plan(SUBMIT, { delayMs: 300 });
+    const held = hold();
     const blocker = await service.api.create({ model: 'gpt-image-2', prompt: `blocks ${text}` });
     await service.api.until(blocker.body.task_id, 'running');
-    await expectOne(text, await generate(text, { reach: isIn(text, 'queued') }));
+    const answer = generate(text, { reach: isIn(text, 'queued') });
+    await areJoined(text);
+    held.end();
+    await expectOne(text, await answer);
   });
 
   it.each(rounds)('while it is running (round %i)', async () => {
     const text = prompt();
-    stub.plan(SUBMIT, { delayMs: 300 });
-    await expectOne(text, await generate(text, { reach: isIn(text, 'running') }));
+    const held = hold();
+    const answer = generate(text, { reach: isIn(text, 'running') });
+    await areJoined(text);
+    held.end();
+    await expectOne(text, await answer);
   });
 
   it.each(rounds)('in the middle of its answer (round %i)', async () => {
     const text = prompt();
-    await expectOne(text, await generate(text, 'answer'));
+    await expectOne(text, await generate(text, 'answer', LARGE));
   });
 
   it('twice, and the last retry gets the result', async () => {
     const text = prompt();
-    stub.plan(SUBMIT, { delayMs: 400 });
+    const held = hold();
     const fetch = cutFetch({ reach: isIn(text, 'running') }, 'answer');
-    await expectOne(text, await generate(text, 'answer', { fetch }));
+    const answer = generate(text, 'answer', { ...LARGE, fetch });
+    await areJoined(text);
+    held.end();
+    await expectOne(text, await answer);
   });
 
   it('and a hang-up cancels nothing: the result stays in the list', async () => {
     const text = prompt();
-    stub.plan(SUBMIT, { delayMs: 300 });
+    const held = hold();
     const refused = generate(text, { reach: isIn(text, 'running') }, { maxRetries: 0 });
     await expect(refused).rejects.toBeInstanceOf(OpenAI.APIConnectionError);
+    await isHungUp(text);
+    held.end();
     await isIn(text, 'succeeded')();
   });
 
@@ -132,9 +170,12 @@ describe('a call that is cut and repeated by the client buys once', () => {
 
   it('and two calls cut at once get their own tasks back', async () => {
     const text = prompt();
-    stub.plan(SUBMIT, { delayMs: 200 });
+    const held = hold();
     const bothStored = () => eventually('two tasks', async () => (await tasksOf(text)).length === 2);
-    const both = await Promise.all([1, 2].map(() => generate(text, { reach: bothStored })));
+    const answers = Promise.all([1, 2].map(() => generate(text, { reach: bothStored })));
+    await areJoined(text, 2);
+    held.end();
+    const both = await answers;
     expect(new Set(both.map(({ response }) => response.headers.get('task-id'))).size).toBe(2);
     expect(await tasksOf(text)).toHaveLength(2);
   });
@@ -204,22 +245,12 @@ describe('a call that is cut and repeated by the client buys once', () => {
     expect([native.status, native.body.error.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  /** The first creation of a key inserts its counters. */
-  async function warmUp(): Promise<void> {
-    if ((await queryOnce(service.database.url, 'select 1 from key_load')).length > 0) return;
-    const { body } = await service.api.create({ model: 'gpt-image-2', prompt: 'warm-up' });
-    await service.api.untilFinal(body.task_id);
-  }
-});
-
-describe('a call that waits too long', () => {
-  let service: TestService;
-  beforeAll(async () => (service = await startOwnService({ SYNC_WAIT_S: '0.5' })));
-  afterAll(() => service.close());
-
-  it('gets 504, and its retry gets the result of the same task', async () => {
-    const body = { prompt: 'slow #delay:1.2' };
-    const first = await service.api.call<ErrorBody>('POST', PATH, body);
+  it('and one that waits too long gets 504, and its retry gets the result of the same task', async () => {
+    const { DATABASE_URL: _url, PORT: _port, PUBLIC_URL: _publicUrl, ...env } = service.env;
+    const hasty = await startOwnService({ ...env, ROLE: 'api', SYNC_WAIT_S: '0.5' }, service.database);
+    const text = prompt();
+    const held = hold();
+    const first = await hasty.api.call<ErrorBody>('POST', PATH, { prompt: text });
     const taskId = first.headers.get('task-id')!;
     expect([first.status, first.body.error.code, first.body.error.type]).toEqual([
       504,
@@ -229,29 +260,42 @@ describe('a call that waits too long', () => {
     expect(first.headers.get('x-should-retry')).toBe('true');
     expect(first.headers.get('retry-after')).toBe('1');
     expect(first.body.error.message).toContain(taskId);
-    const { data, response } = await openaiClient(service, { maxRetries: 5 })
-      .images.generate({ prompt: 'slow #delay:1.2' }, { headers: { 'x-stainless-retry-count': '1' } })
+    const statuses: number[] = [];
+    const endAfterOne: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (statuses.push(response.status) === 1) {
+        held.end();
+        await service.api.untilFinal(taskId);
+      }
+      return response;
+    };
+    const { data, response } = await openaiClient(hasty, { maxRetries: 5, fetch: endAfterOne })
+      .images.generate({ prompt: text }, { headers: { 'x-stainless-retry-count': '1' } })
       .withResponse();
+    expect(statuses[0]).toBe(504);
     expect(response.headers.get('task-id')).toBe(taskId);
     expect(data.data).toHaveLength(1);
-    const tasks = await service.api.get<{ data: object[] }>('/v1/tasks');
-    expect(tasks.body.data).toHaveLength(1);
+    expect(await tasksOf(text)).toHaveLength(1);
+    await hasty.close();
   });
 
-  it('is answered 503 at once when the service stops, and the task goes on', async () => {
-    const other = await startOwnService();
-    const waiting = fetch(new URL(PATH, other.baseUrl), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${other.api.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: '#hang' }),
-    });
-    await eventually('the task', async () => {
-      const { body } = await other.api.get<{ data: { status: string }[] }>('/v1/tasks');
-      return body.data[0]?.status === 'running';
-    });
-    const closed = other.close();
+  // The last test: it stops the service.
+  it('and one that waits when the service stops is answered 503 at once, and the task goes on', async () => {
+    const text = prompt();
+    const held = hold();
+    const waiting = service.api.call('POST', PATH, { prompt: text });
+    await isIn(text, 'running')();
+    const closed = service.close();
     const reply = await waiting;
     expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([503, 'true']);
+    held.end();
     await closed;
   });
+
+  /** The first creation of a key inserts its counters. */
+  async function warmUp(): Promise<void> {
+    if ((await queryOnce(service.database.url, 'select 1 from key_load')).length > 0) return;
+    const { body } = await service.api.create({ model: 'gpt-image-2', prompt: 'warm-up' });
+    await service.api.untilFinal(body.task_id);
+  }
 });

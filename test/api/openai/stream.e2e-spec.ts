@@ -1,25 +1,26 @@
 import OpenAI from 'openai';
 import sharp from 'sharp';
-import { type OwnService, startOwnService } from '../../support/service.ts';
+import { type SharedService, joinService } from '../../support/service.ts';
+import { pauseModel } from '../../support/clients/pauses.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually } from '../../support/wait.ts';
 import { openaiClient } from './client.ts';
 
 describe('a stream of pictures', () => {
-  let service: OwnService;
+  let service: SharedService;
   let openai: OpenAI;
   beforeAll(async () => {
-    service = await startOwnService();
+    service = await joinService();
     openai = openaiClient(service);
   });
   afterAll(() => service.close());
 
   it('sends the headers at once, and an event for each picture in order', async () => {
-    const started = performance.now();
+    const paused = await pauseModel(service.api, 'gpt-image-2');
     const { data: stream, response } = await openai.images
-      .generate({ prompt: 'A boat #delay:1.5', n: 2, size: '1536x1024', stream: true, safety_identifier: 's-1' })
+      .generate({ prompt: 'A boat', n: 2, size: '1536x1024', stream: true, safety_identifier: 's-1' })
       .withResponse();
-    expect(performance.now() - started).toBeLessThan(1_400);
+    await paused.end(); // only now can the task run
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const events: OpenAI.ImageGenCompletedEvent[] = [];
     for await (const event of stream) events.push(event as OpenAI.ImageGenCompletedEvent);
@@ -44,8 +45,9 @@ describe('a stream of pictures', () => {
       });
       expect(await sharp(Buffer.from(b64_json, 'base64')).metadata()).toMatchObject({ width: 1536, height: 1024 });
     }
-    const delivered = () => queryOnce(service.database.url, 'select 1 from calls where delivered_at is not null');
-    await eventually('the delivery', async () => (await delivered()).length > 0);
+    const delivered = 'select 1 from calls where task_id = $1 and delivered_at is not null';
+    const rows = () => queryOnce(service.database.url, delivered, [response.headers.get('task-id')]);
+    await eventually('the delivery', async () => (await rows()).length > 0);
   });
 
   it.each([1, 3])('shows %i partial pictures of the same size on the way', async (partial_images) => {
@@ -89,24 +91,26 @@ describe('a stream of pictures', () => {
   });
 
   it('is joined by the retry of a call that was cut', async () => {
-    const body = { prompt: 'A cut stream #delay:0.5', stream: true };
     const headers = { authorization: `Bearer ${service.api.key}`, 'content-type': 'application/json' };
     const ask = (more: object, signal?: AbortSignal) =>
       fetch(new URL('/v1/images/generations', service.baseUrl), {
         method: 'POST',
         headers: { ...headers, ...more },
-        body: JSON.stringify(body),
+        body: JSON.stringify({ prompt: 'A cut stream', stream: true }),
         signal: signal ?? null,
       });
+    const paused = await pauseModel(service.api, 'gpt-image-2'); // the task must not end before the hang-up is seen
     const abort = new AbortController();
     const first = await ask({}, abort.signal);
+    const taskId = first.headers.get('task-id');
     abort.abort();
     await eventually('the hang-up', async () => {
-      const rows = await queryOnce(service.database.url, 'select 1 from calls where hung_up_at is not null');
-      return rows.length === 1;
+      const hungUp = 'select 1 from calls where task_id = $1 and hung_up_at is not null';
+      return (await queryOnce(service.database.url, hungUp, [taskId])).length === 1;
     });
     const second = await ask({ 'x-stainless-retry-count': '1' });
-    expect(second.headers.get('task-id')).toBe(first.headers.get('task-id'));
+    expect(second.headers.get('task-id')).toBe(taskId);
+    await paused.end();
     expect(await second.text()).toContain('event: image_generation.completed');
   });
 });

@@ -1,39 +1,8 @@
-import { Client } from 'pg';
-import { type TestService, joinService, startOwnService } from '../../support/service.ts';
+import { type TestService, joinService } from '../../support/service.ts';
 import { aFailure, Api } from '../../support/clients/api.ts';
-import { type DeliveryBody, WebhookClient } from '../../support/clients/webhook-client.ts';
+import { queryOnce } from '../../support/faults/watch.ts';
+import { WebhookClient } from '../../support/clients/webhook-client.ts';
 import { Receiver } from '../../support/servers/receiver.ts';
-import { eventually } from '../../support/wait.ts';
-
-describe('a delivery that cannot be signed', () => {
-  let service: TestService;
-  let receiver: Receiver;
-  beforeAll(async () => {
-    service = await startOwnService({ WEBHOOK_RETRY_SCHEDULE: '600', WEBHOOK_TIMEOUT_MS: '500', TASK_SWEEP_S: '0.5' });
-    receiver = await Receiver.start();
-  });
-  afterAll(async () => {
-    await receiver.stop();
-    await service.close();
-  });
-
-  it('is a failed attempt of its schedule', async () => {
-    const { body } = await service.api.call<{ id: string }>('POST', '/v1/webhook_endpoints', { url: receiver.url });
-    await makeSecretUnreadable(service, body.id);
-    await service.api.create(aFailure, { prefer: 'wait=20' });
-    const attempts = async () => {
-      const path = `/v1/webhook_endpoints/${body.id}/deliveries`;
-      const { data } = (await service.api.get<{ data: DeliveryBody[] }>(path)).body;
-      return data.length > 0 && data;
-    };
-    const [first, ...others] = await eventually('an attempt', attempts);
-    expect(others).toEqual([]);
-    expect(first).toMatchObject({ attempt: 1, error: 'connect_failed' });
-    // Before, the dispatch became due at once, without an end.
-    expect(first!.next_attempt_at! - first!.attempted_at).toBeGreaterThanOrEqual(600);
-    expect(receiver.received).toEqual([]);
-  });
-});
 
 describe('an endpoint of a key', () => {
   let service: TestService;
@@ -57,6 +26,21 @@ describe('an endpoint of a key', () => {
       error: 'http_status',
       response_snippet: null,
     });
+  });
+
+  it('whose secret cannot be read has a failed attempt of the schedule', async () => {
+    const hooks = new WebhookClient(service.api);
+    const there = await Receiver.start();
+    const { id } = await hooks.endpoint(there.url);
+    await makeSecretUnreadable(service, id);
+    await service.api.create(aFailure);
+    const [first] = await hooks.ended(id, 1);
+    expect(first).toMatchObject({ attempt: 1, error: 'connect_failed' });
+    // If the dispatch became due at once, it would be attempted without an end.
+    expect(first!.next_attempt_at! - first!.attempted_at).toBeGreaterThanOrEqual(5);
+    expect(there.received).toEqual([]);
+    await hooks.remove(id);
+    await there.stop();
   });
 
   it('can be sent tests, redeliveries and recoveries only as often as the key may create', async () => {
@@ -89,11 +73,6 @@ describe('an endpoint of a key', () => {
 
 /** As after a restore into an installation with another SECRET_KEY. */
 async function makeSecretUnreadable({ database }: TestService, endpointId: string): Promise<void> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  await client.query(
-    `update webhook_endpoints set secret = decode(repeat('00', octet_length(secret)), 'hex') where id = $1`,
-    [endpointId],
-  );
-  await client.end();
+  const spoil = `update webhook_endpoints set secret = decode(repeat('00', octet_length(secret)), 'hex') where id = $1`;
+  await queryOnce(database.url, spoil, [endpointId]);
 }
