@@ -1,26 +1,37 @@
+// Own settings: no workers, and a log that shows internal errors. test/outside/hostile is the long form.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import sharp from 'sharp';
-import { type OwnService, startOwnService } from '../../support/service.ts';
 import { Api } from '../../support/clients/api.ts';
 import { FilesClient } from '../../support/clients/files.ts';
+import { SHORT } from '../../support/hostile/form.ts';
+import { attackGraphql } from '../../support/hostile/graphql-suite.ts';
+import { attackRest } from '../../support/hostile/rest-suite.ts';
+import { type HostileService, startHostileService } from '../../support/hostile/service.ts';
+import { attackWire } from '../../support/hostile/wire-suite.ts';
 import { eventually } from '../../support/wait.ts';
 
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-let service: OwnService;
-beforeAll(async () => void (service = await startOwnService({ CORS_ORIGINS: '', HOST: '127.0.0.1' })));
+let service: HostileService;
+beforeAll(async () => void (service = await startHostileService()));
 afterAll(() => service.close());
+/** In addition to the answers, the log must have no internal error. */
+afterEach(() => expect(service.faults()).toEqual([]));
+
+attackRest(() => service, SHORT);
+attackGraphql(() => service, SHORT);
+attackWire(() => service, SHORT);
 
 const post = (body: unknown, api = service.api) => api.call<any>('POST', '/mcp', body, ACCEPT);
 
 /** `fetch` normalises the path, and sets the Host header itself. */
 async function sent(path: string, headers: Record<string, string>, body: string): Promise<[number, string]> {
-  const { hostname, port } = new URL(service.baseUrl);
+  const { hostname, port } = new URL(service.env.PUBLIC_URL!);
   const options = { hostname, port, path, method: 'POST' };
   const outgoing = request({ ...options, headers: { ...ACCEPT, 'content-type': 'application/json', ...headers } });
   const [answer] = (await once(outgoing.end(body), 'response')) as [IncomingMessage];
@@ -29,7 +40,7 @@ async function sent(path: string, headers: Record<string, string>, body: string)
 
 async function newKey(body: object): Promise<Api> {
   const reply = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'hostile', ...body });
-  return new Api(service.baseUrl, reply.body.key);
+  return new Api(service.env.PUBLIC_URL!, reply.body.key);
 }
 
 describe('a page of another origin', () => {
@@ -104,7 +115,7 @@ it('a batch leaves connections to the database for others, and none of its messa
 
 /** For less than the 2 s after which a statement gives up. */
 async function lockUploads() {
-  const client = new pg.Client({ connectionString: service.database.url });
+  const client = new pg.Client({ connectionString: service.env.DATABASE_URL! });
   await client.connect();
   await client.query('begin; lock table uploads in access exclusive mode');
   const count = `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
