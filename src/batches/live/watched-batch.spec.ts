@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import type { ShownBatch } from '../batch.entity.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { WatchedBatch } from './watched-batch.ts';
@@ -6,6 +6,9 @@ import { WatchedBatch } from './watched-batch.ts';
 const running = { id: 'batch_1', status: 'in_progress', queued: 1, running: 0 } as ShownBatch;
 
 describe('a batch that clients follow', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
   it('is read again soon when an item changes during a read', async () => {
     const reads: ((batch: ShownBatch) => void)[] = [];
     const watched = new WatchedBatch({
@@ -15,12 +18,29 @@ describe('a batch that clients follow', () => {
     const queue = new BatchQueue(running, true);
     watched.add(queue);
     watched.touch();
-    await sleep(10);
+    await jest.advanceTimersByTimeAsync(10);
     expect(reads).toHaveLength(1);
     watched.touch(); // the statement may have taken its snapshot before this change
     reads[0]!(running);
-    await sleep(600); // less than the two seconds of the poll
+    await jest.advanceTimersByTimeAsync(600); // less than the two seconds of the poll
     expect(reads).toHaveLength(2);
+    queue.close();
+  });
+
+  it('is read at most four times a second, however often its items change', async () => {
+    let reads = 0;
+    const watched = new WatchedBatch({
+      read: async () => ((reads += 1), running),
+      onEmpty: () => undefined,
+    });
+    const queue = new BatchQueue(running, true);
+    watched.add(queue);
+    for (let ms = 0; ms < 1_000; ms += 10) {
+      watched.touch();
+      await jest.advanceTimersByTimeAsync(10);
+    }
+    expect(reads).toBeGreaterThanOrEqual(4);
+    expect(reads).toBeLessThanOrEqual(5); // the first one at once
     queue.close();
   });
 });
