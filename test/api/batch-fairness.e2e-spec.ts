@@ -1,14 +1,15 @@
+// Own settings: two places, which a batch fills, and no bound of running tasks.
 import { Api } from '../support/clients/api.ts';
 import { BatchClient } from '../support/clients/batches.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 
-const ITEMS = 1_000;
+const ITEMS = 300;
 const CONCURRENCY = 2;
 const aQuickFailure = { model: 'gpt-image-2', prompt: '#delay:0.05 #fail:content_policy_violation' };
 
-describe('a batch of 1,000 beside the single task of another key', () => {
+describe('a large batch beside the single task of another key', () => {
   let service: OwnService;
   let batches: BatchClient;
   let other: Api;

@@ -1,3 +1,4 @@
+// In process: it gives the service rows that no request can make, such as one that cannot be stored beside others.
 import { Client } from 'pg';
 import { CreateTasks } from '../../src/tasks/sql/create-tasks.ts';
 import type { NewTask } from '../../src/tasks/sql/new-task.ts';

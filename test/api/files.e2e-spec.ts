@@ -1,3 +1,4 @@
+// In process: a small application on a storage that shows which files are open.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { get } from 'node:http';

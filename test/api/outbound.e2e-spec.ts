@@ -17,8 +17,11 @@ import { attackUrls } from '../support/hostile/attack-list.ts';
 import { Canary } from '../support/hostile/canary.ts';
 import { makeCertificate } from '../support/servers/certificate.ts';
 import { DnsServer } from '../support/servers/dns-server.ts';
+import { drip } from '../support/servers/drip.ts';
 import { eventually } from '../support/wait.ts';
 
+/** Longer than a test may take: what ends, ends for another reason. */
+const NEVER_MS = 600_000;
 /** The one allowed address represents the public internet here. The canary listens on all others. */
 const PUBLIC = '127.0.0.2';
 
@@ -27,13 +30,13 @@ const webhook: OutboundRequest = {
   method: 'POST',
   body: '{"type":"task.completed"}',
   headers: { 'content-type': 'application/json' },
-  timeoutMs: 5000,
+  timeoutMs: 60_000,
   maxResponseBytes: 1000,
 };
 const image: OutboundRequest = {
   purpose: 'image',
   method: 'GET',
-  timeoutMs: 5000,
+  timeoutMs: 60_000,
   maxResponseBytes: 1000,
   maxRedirects: 3,
 };
@@ -118,7 +121,7 @@ const HOSTILE_NAMES =
     .split(/\s+/)
     .map((name) => `${name}.test`);
 
-const fetching = () => ({ apiKeyId: 'key_a', folder: '/nonexistent', signal: AbortSignal.timeout(5000) });
+const fetching = () => ({ apiKeyId: 'key_a', folder: '/nonexistent', signal: AbortSignal.timeout(60_000) });
 
 /** No URL here is a link of the service. */
 const NO_FILES = { fileIdIn: () => null } as unknown as StoredImages;
@@ -129,7 +132,7 @@ describe('the attack list', () => {
     const reached = await Promise.all(
       attackUrls(canary.port)
         .filter((url) => /^http:\/\/([0127.xf]+|\[(::1|::ffff:7f00:1)\]|localhost):\d+\/$/i.test(url))
-        .map((url) => outcome(free, url, { ...image, timeoutMs: 5000 })),
+        .map((url) => outcome(free, url, { ...image, timeoutMs: 60_000 })),
     );
     expect(reached.filter((status) => status === 200).length).toBeGreaterThan(15);
     expect(canary.connections).toBeGreaterThan(15);
@@ -227,28 +230,25 @@ describe('names', () => {
     expect(await outcome(open, 'http://good.test:5432/', webhook)).toBe('connect_failed'); // allowed, but no server listens
   });
 
-  it('stops waiting for a silent DNS server within 5 s, and resolves other names meanwhile', async () => {
+  it('stops waiting for a silent DNS server before the time-out, and resolves other names meanwhile', async () => {
     answer = (_request, response) => response.end();
-    const started = Date.now();
     const slow = Array.from({ length: 20 }, () =>
-      outcome(open, base.replace('good', 'silent'), { ...webhook, timeoutMs: 15_000 }),
+      outcome(open, base.replace('good', 'silent'), { ...webhook, timeoutMs: NEVER_MS }),
     );
-    expect(await outcome(open, base, webhook)).toBe(200);
-    expect(Date.now() - started).toBeLessThan(4_500); // before the first of the slow ones fails
+    expect(await Promise.race([outcome(open, base, webhook), ...slow])).toBe(200);
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['dns_failure']));
-    expect(Date.now() - started).toBeLessThan(14_000); // 5 s on an idle machine; the request itself may take 15
   });
 
   it('checks the connected address again before it writes a byte', async () => {
     const config = loadConfig({});
     const url = new URL(`http://good.test:${canary.port}/`);
-    const connected = connectTo(url, ['127.0.0.1'], config, AbortSignal.timeout(5000));
+    const connected = connectTo(url, ['127.0.0.1'], config, AbortSignal.timeout(60_000));
     await expect(connected).rejects.toMatchObject({ kind: 'blocked_address' });
     const secured = connectTo(
       new URL(url.href.replace('http', 'https')),
       ['127.0.0.1'],
       config,
-      AbortSignal.timeout(5000),
+      AbortSignal.timeout(60_000),
     );
     await expect(secured).rejects.toMatchObject({ kind: 'blocked_address' });
     expect(canary.bytes).toBe(0);
@@ -382,22 +382,17 @@ describe('time', () => {
     ['a body that stops', (response) => response.write('x')],
   ])('ends %s at the time-out', async (_name, serve) => {
     answer = (_request, response) => serve(response);
-    const started = performance.now();
     expect(await outcome(open, base, { ...webhook, timeoutMs: 300 })).toBe('timeout');
-    expect(performance.now() - started).toBeGreaterThan(290);
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   it('includes redirects in the time-out', async () => {
-    answer = (_request, response) => setTimeout(() => response.writeHead(302, { location: '/' }).end(), 150);
-    expect(await outcome(open, base, { ...image, timeoutMs: 400, maxRedirects: 100 })).toBe('timeout');
+    answer = (_request, response) => response.writeHead(302, { location: '/' }).end(); // each at once, without end
+    expect(await outcome(open, base, { ...image, timeoutMs: 300, maxRedirects: Infinity })).toBe('timeout');
   });
 
   it('ends a connection that is not ready after 5 s, however long the request may take', async () => {
     const port = await listen(createTcpServer(), PUBLIC); // accepts and never starts TLS
-    const started = performance.now();
-    expect(await outcome(open, `https://good.test:${port}/`, { ...webhook, timeoutMs: 15_000 })).toBe('timeout');
-    expect(performance.now() - started).toBeLessThan(14_000); // 5 s on an idle machine
+    expect(await outcome(open, `https://good.test:${port}/`, { ...webhook, timeoutMs: NEVER_MS })).toBe('timeout');
   });
 
   it('ends at once with the reason of the caller when it aborts, and closes the connection', async () => {
@@ -518,7 +513,7 @@ describe('TLS', () => {
     const script = `
       const { connectTo } = await import(process.argv[1]);
       const rules = { outboundAllowCidrs: ['${PUBLIC}/32'], outboundAllowHttp: false };
-      const connected = connectTo(new URL('${secure}'), ['${PUBLIC}'], rules, AbortSignal.timeout(5000));
+      const connected = connectTo(new URL('${secure}'), ['${PUBLIC}'], rules, AbortSignal.timeout(60_000));
       console.log(await connected.then(() => 'connected', (error) => error.kind));
       process.exit();`;
     const flags = ['--experimental-transform-types', '--input-type=module', '--eval', script];
@@ -533,12 +528,6 @@ describe('TLS', () => {
     expect(await outcome(open, base.replace('http:', 'https:'), webhook)).toBe('tls_error');
   });
 });
-
-/** Writes one byte every 50 ms, without end. */
-function drip(stream: { write(text: string): boolean; once(event: 'close', listener: () => void): unknown }): void {
-  const timer = setInterval(() => stream.write('x'), 50);
-  stream.once('close', () => clearInterval(timer));
-}
 
 /** False for invalid header values, for PUBLIC, and for what parses as a relative path. */
 function leadsElsewhere(target: string): boolean {

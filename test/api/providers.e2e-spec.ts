@@ -1,135 +1,137 @@
+// Own settings: providers on loopback, two bindings of one model, a limit of calls, few places, a short sweep.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/platform/config.ts';
-import { startService } from '../../src/service.ts';
-import { EndTasks } from '../../src/tasks/sql/end-tasks.ts';
-import { taskError } from '../../src/tasks/task-error.ts';
-import { aCat } from '../support/clients/api.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
-import { testEnv } from '../support/test-env.ts';
+import { aCat, type TaskBody } from '../support/clients/api.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { freePort } from '../support/free-port.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { eventually } from '../support/wait.ts';
 
+const AN_IMAGE = /images\/generations/;
 const BUSY = { reply: { status: 429, body: { error: { message: 'busy', type: 'requests' } } } };
-const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
+const aFilm = { model: 'sora-2', prompt: 'A slow river', duration: 4 };
+const limited = { model: 'nano-banana-pro', prompt: 'x' };
+const PROVIDERS = `models:
+  gpt-image-2:
+    - { provider: openai, model: gpt-image-2 }
+    - { provider: openai, model: gpt-image-2, credential: SECOND }
+  nano-banana-pro: [{ provider: openai, model: gpt-image-2, concurrency: 2 }]
+  seedance-2: [{ provider: openai, model: sora-2, duration_policy: nearest }]`;
 
 describe('models behind real providers', () => {
   const openai = new OpenaiStub();
   const ark = new ArkStub();
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-providers-'));
-  const running: InProcess[] = [];
+  let service: OwnService;
   beforeAll(async () => {
     await openai.start();
     await ark.start();
-  });
-  afterEach(async () => {
-    for (const service of running.splice(0)) await service.close();
+    ark.real = true;
+    const file = join(folder, 'providers.yaml');
+    writeFileSync(file, PROVIDERS);
+    service = await startOwnService({
+      PROVIDERS: file,
+      PROVIDER_POLL_INTERVAL_MS: '20',
+      TASK_HEARTBEAT_S: '4',
+      TASK_SWEEP_S: '0.3',
+      WORKER_CONCURRENCY: '3',
+      OPENAI_API_KEY: openai.key,
+      OPENAI_BASE_URL: openai.baseUrl,
+      SECOND: openai.key,
+      ARK_API_KEY: ark.key,
+      ARK_BASE_URL: ark.baseUrl,
+    });
   });
   afterAll(async () => {
+    await service?.close();
     await openai.stop();
     await ark.stop();
     rmSync(folder, { recursive: true });
   });
+  afterEach(() => {
+    ark.steps = { queued: 1, running: 1 };
+  });
 
-  async function start(settings: Record<string, string>, providers?: string): Promise<InProcess> {
-    const file = join(folder, 'providers.yaml');
-    if (providers) writeFileSync(file, providers);
-    const service = await startInProcess({
-      PROVIDER_POLL_INTERVAL_MS: '20',
-      ...(providers ? { PROVIDERS: file } : {}),
-      ...settings,
+  const query = <Row>(statement: string, ...values: unknown[]) =>
+    queryOnce<Row>(service.database.url, statement, values);
+  const begin = async (body: object): Promise<string> => (await service.api.create(body)).body.task_id;
+  const made = async (body: object): Promise<TaskBody> => service.api.untilFinal(await begin(body));
+  /** As if the time were over for which the task waits for its provider. */
+  const skipWait = (id: string) =>
+    eventually('the task to wait', async () => {
+      const waiting = `status = 'running' and worker_id is null and lease_until > now()`;
+      return (await query(`update tasks set lease_until = now() where id = $1 and ${waiting} returning id`, id))[0];
     });
-    running.push(service);
-    return service;
-  }
-  const withOpenai = { OPENAI_API_KEY: openai.key, get OPENAI_BASE_URL() { return openai.baseUrl; } }; // prettier-ignore
-  const withArk = { ARK_API_KEY: ark.key, get ARK_BASE_URL() { return ark.baseUrl; } }; // prettier-ignore
-  const made = async (service: InProcess, body: object) => (await service.api.create(body, { prefer: 'wait=60' })).body;
 
   it('uses the provider of a model if its key is set, and the sandbox otherwise', async () => {
-    const service = await start({ ...withOpenai });
-    const before = openai.submits;
-    expect(await made(service, { ...aCat, n: 2 })).toMatchObject({ status: 'succeeded' });
-    expect(openai.submits).toBe(before + 1);
-    expect(await made(service, { model: 'nano-banana-2', prompt: 'x' })).toMatchObject({ status: 'succeeded' });
-    expect(openai.submits).toBe(before + 1);
+    const [images, films] = [openai.submits, ark.submits];
+    expect(await made({ ...aCat, n: 2 })).toMatchObject({ status: 'succeeded' });
+    expect([openai.submits, ark.submits]).toEqual([images + 1, films]);
+    expect(await made({ model: 'nano-banana-2', prompt: 'x' })).toMatchObject({ status: 'succeeded' });
+    expect([openai.submits, ark.submits]).toEqual([images + 1, films]);
   });
 
   it('fails with provider_rejected for a wrong key, without naming the upstream', async () => {
-    const service = await start({ OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: openai.baseUrl });
-    const task = await made(service, aCat);
+    openai.plan(AN_IMAGE, OPENAI_FAULTS.badKey);
+    const task = await made(limited);
     expect(task).toMatchObject({ status: 'failed', error: { code: 'provider_rejected', retryable: false } });
-    expect(JSON.stringify(task)).not.toMatch(/openai|127\.0\.0\.1|sk-wrong|\b401\b/i);
+    expect(JSON.stringify(task)).not.toMatch(/openai|127\.0\.0\.1|stub-key|\b401\b/i);
   });
 
   it('tries the next binding if the first certainly accepted nothing', async () => {
-    const service = await start(
-      { WRONG: 'sk-wrong', ...withOpenai },
-      `models:
-  gpt-image-2:
-    - { provider: openai, model: gpt-image-2, base_url: ${openai.baseUrl}, credential: WRONG }
-    - { provider: openai, model: gpt-image-2 }`,
-    );
-    const before = openai.submits;
-    expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
-    expect(openai.submits).toBe(before + 1);
+    const [submits, calls] = [openai.submits, openai.count(AN_IMAGE)];
+    openai.plan(AN_IMAGE, OPENAI_FAULTS.badKey);
+    expect(await made(aCat)).toMatchObject({ status: 'succeeded' });
+    expect([openai.submits, openai.count(AN_IMAGE)]).toEqual([submits + 1, calls + 2]);
   });
 
   it('tries no other binding once a call may have been accepted', async () => {
-    const service = await start(
-      { SECOND: openai.key, ...withOpenai },
-      `models:
-  gpt-image-2:
-    - { provider: openai, model: gpt-image-2 }
-    - { provider: openai, model: gpt-image-2, credential: SECOND }`,
-    );
-    openai.plan(/images\/generations/, { cut: 'after' });
+    openai.plan(AN_IMAGE, { cut: 'after' });
     const before = openai.submits;
-    const task = await made(service, aCat);
-    expect(task.status).toBe('failed');
+    expect((await made(aCat)).status).toBe('failed');
     expect(openai.submits).toBe(before + 1);
   });
 
   it('waits for Retry-After and retries', async () => {
-    const service = await start({ ...withOpenai });
-    openai.plan(/images\/generations/, OPENAI_FAULTS.rateLimitedMs);
-    const startedAt = Date.now();
-    expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
-    expect(Date.now() - startedAt).toBeGreaterThan(1_400);
+    openai.plan(AN_IMAGE, { reply: { ...BUSY.reply, headers: { 'retry-after': '45' } } });
+    const id = await begin(limited);
+    const waiting = `extract(epoch from lease_until - created_at)::float8 as seconds from tasks where worker_id is null and attempt > 0`;
+    const row = await eventually(
+      'the task to wait',
+      async () => (await query<{ seconds: number }>(`select ${waiting} and id = $1`, id))[0],
+    );
+    expect(row.seconds).toBeGreaterThanOrEqual(45);
+    await skipWait(id);
+    expect((await service.api.untilFinal(id)).status).toBe('succeeded');
   });
 
-  it('waits for a provider that is away, longer than five rounds of retries took', async () => {
-    const service = await start(withOpenai);
-    openai.plan(/images\/generations/, ...Array.from({ length: 5 }, () => BUSY));
-    expect(await made(service, aCat)).toMatchObject({ status: 'succeeded' });
+  it('waits for a provider that is away, however often', async () => {
+    const rounds = 4; // more than the attempts of a task, and less than what opens the circuit
+    openai.plan(AN_IMAGE, ...Array.from({ length: rounds }, () => BUSY));
+    const before = openai.count(AN_IMAGE);
+    const id = await begin(limited);
+    for (let round = 1; round <= rounds; round += 1) {
+      await eventually('the call', async () => openai.count(AN_IMAGE) >= before + round);
+      if (round < rounds) await skipWait(id);
+    }
+    expect((await service.api.untilFinal(id)).status).toBe('succeeded');
   });
 
   it('does not send refused content to the next provider', async () => {
-    const service = await start(
-      { SECOND: openai.key, ...withOpenai },
-      `models:
-  gpt-image-2:
-    - { provider: openai, model: gpt-image-2 }
-    - { provider: openai, model: gpt-image-2, credential: SECOND }`,
-    );
-    openai.plan(/images\/generations/, OPENAI_FAULTS.moderated);
-    const before = openai.count(/images\/generations/);
-    expect((await made(service, aCat)).error?.code).toBe('content_policy_violation');
-    expect(openai.count(/images\/generations/)).toBe(before + 1);
+    openai.plan(AN_IMAGE, OPENAI_FAULTS.moderated);
+    const before = openai.count(AN_IMAGE);
+    expect((await made(aCat)).error?.code).toBe('content_policy_violation');
+    expect(openai.count(AN_IMAGE)).toBe(before + 1);
   });
 
   it('polls a job to its end and stores provider, credential and job id for the operator', async () => {
-    const service = await start({ ...withArk });
-    ark.real = true;
-    const { body } = await service.api.create(aFilm);
-    expect(await service.api.untilFinal(body.task_id)).toMatchObject({ status: 'succeeded' });
-    const { DataSource } = await import('typeorm');
-    const [row] = await service.app
-      .get(DataSource)
-      .query('select provider, credential, upstream_id from tasks where id = $1', [body.task_id]);
+    const id = await begin(aFilm);
+    expect(await service.api.untilFinal(id)).toMatchObject({ status: 'succeeded' });
+    const [row] = await query('select provider, credential, upstream_id from tasks where id = $1', id);
     expect(row).toMatchObject({
       provider: 'ark',
       credential: 'ARK_API_KEY',
@@ -138,22 +140,13 @@ describe('models behind real providers', () => {
   });
 
   it('records approximated parameters', async () => {
-    const service = await start(
-      { ...withArk },
-      `models:
-  sora-2: [{ provider: ark, model: doubao-seedance-2-0-260128, duration_policy: nearest }]`,
-    );
-    ark.real = true;
-    const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
-    const task = await service.api.untilFinal(body.task_id);
-    expect(task.approximations).toEqual([{ param: 'duration', requested: '2', used: '4' }]);
+    const task = await made({ ...aFilm, model: 'seedance-2', aspect_ratio: '16:9', duration: 5 });
+    expect(task.approximations).toEqual([{ param: 'duration', requested: '5', used: '4' }]);
   });
 
   it('refuses a request that no binding can express before it sends anything', async () => {
-    const service = await start({ ...withArk });
     const before = ark.submits;
-    const { body } = await service.api.create({ model: 'sora-2', prompt: 'x', duration: 2 });
-    const task = await service.api.untilFinal(body.task_id);
+    const task = await made({ ...aFilm, duration: 2 });
     expect(task.error).toEqual({
       code: 'provider_rejected',
       message: 'No provider of this model can do what duration asks for.',
@@ -164,107 +157,78 @@ describe('models behind real providers', () => {
   });
 
   it('cancels the job at the upstream', async () => {
-    const service = await start({ ...withArk });
-    ark.steps = { queued: 1_000_000, running: 1 };
-    try {
-      const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
-      const { body } = await service.api.create(aFilm);
-      await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
-      await service.api.cancel(body.task_id);
-      await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
-    } finally {
-      ark.steps = { queued: 1, running: 1 };
-    }
+    const { id, before } = await polledJob();
+    await service.api.cancel(id);
+    await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
   });
 
   describe('cancels the job at the upstream although the cancellation was never published', () => {
     /** As if the process that accepted the cancellation died before it could publish it. */
-    const cancelUnpublished = (service: InProcess, id: string) => {
-      const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
-      return service.app.get(EndTasks).end({ id, api_key_id: 'any', attempt: null, outcome });
-    };
-    afterEach(() => {
-      ark.steps = { queued: 1, running: 1 };
-    });
+    const cancelUnpublished = (id: string) =>
+      query(
+        `update tasks set status = 'failed', error = $2, completed_at = now(), sequence = sequence + 1, lease_until = null where id = $1`,
+        id,
+        JSON.stringify({ code: 'task_cancelled', message: 'Cancelled.', retryable: false }),
+      );
 
     it('between the answer to the paid call and its commit', async () => {
-      const service = await start({ ...withArk });
       const [before, rest] = [ark.count(/^DELETE/), Promise.withResolvers<void>()];
       const halves = ark.halves;
       ark.plan(/^POST .*tasks$/, { restAfter: rest.promise });
-      const { body } = await service.api.create(aFilm);
+      const id = await begin(aFilm);
       await eventually('half of the answer', async () => ark.halves > halves);
-      await cancelUnpublished(service, body.task_id);
+      // Directly after a heartbeat, so that the next one cannot come before the rest of the answer.
+      const lease = async () => (await query<{ at: string }>('select lease_until::text as at from tasks where id = $1', id))[0]!.at; // prettier-ignore
+      const first = await lease();
+      await eventually('a heartbeat', async () => (await lease()) !== first);
+      await cancelUnpublished(id);
       rest.resolve();
       await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     });
 
     it('during polling, at the next heartbeat', async () => {
-      const service = await start({ ...withArk, TASK_HEARTBEAT_S: '0.2' });
-      ark.steps = { queued: 1_000_000, running: 1 };
-      const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
-      const { body } = await service.api.create(aFilm);
-      await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
-      await cancelUnpublished(service, body.task_id);
+      const { id, before } = await polledJob();
+      await cancelUnpublished(id);
       await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     });
 
     it('and the task was deleted after it', async () => {
-      const service = await start({ ...withArk, TASK_HEARTBEAT_S: '0.2' });
-      ark.steps = { queued: 1_000_000, running: 1 };
-      const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
-      const { body } = await service.api.create(aFilm);
-      await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
-      await cancelUnpublished(service, body.task_id);
-      await service.api.call('DELETE', `/v1/tasks/${body.task_id}`);
+      const { id, before } = await polledJob();
+      await cancelUnpublished(id);
+      expect((await service.api.call('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
       await eventually('the cancellation at the upstream', async () => ark.count(/^DELETE/) > before);
     });
   });
 
-  it('limits concurrent calls over all processes', async () => {
-    const providers = `models:
-  gpt-image-2: [{ provider: openai, model: gpt-image-2, concurrency: 2 }]`;
-    const service = await start({ ...withOpenai }, providers);
-    const { env } = await testEnv(service.database.url, {
-      ...withOpenai,
-      PROVIDERS: join(folder, 'providers.yaml'),
-      BOOTSTRAP_API_KEY: service.api.key as string,
-    });
-    const other = await startService(loadConfig(env));
-    try {
-      openai.plan(/images\/generations/, ...Array.from({ length: 8 }, () => ({ delayMs: 150 })));
-      const first = openai.requests.length;
-      const startedAt = performance.now();
-      const tasks = await Promise.all(Array.from({ length: 8 }, () => made(service, aCat)));
-      expect(tasks.map(({ status }) => status)).toEqual(Array(8).fill('succeeded'));
-      expect(performance.now() - startedAt).toBeGreaterThan(4 * 150);
-      const starts = openai.requests.slice(first).map(({ at }) => at).toSorted((a, b) => a - b); // prettier-ignore
-      for (const [at, start] of starts.entries()) {
-        expect(starts.slice(at + 1).filter((later) => later < start + 145).length).toBeLessThan(2);
-      }
-    } finally {
-      await other.stop();
-    }
-  });
+  /** A job that never ends, after its first polls. */
+  async function polledJob(): Promise<{ id: string; before: number }> {
+    ark.steps = { queued: 1_000_000, running: 1 };
+    const [tasks, before] = [ark.tasks.size, ark.count(/^DELETE/)];
+    const id = await begin(aFilm);
+    await eventually('the first polls', async () => ark.tasks.size > tasks && [...ark.tasks.values()].at(-1)?.polls);
+    return { id, before };
+  }
 
-  it.each([
-    [
-      'an unknown provider',
-      'models:\n  gpt-image-2:\n    - { provider: midjourney, model: x }',
-      /line 3: unknown provider "midjourney"/,
-    ],
-    [
-      'an unknown model',
-      'models:\n  dall-e-2:\n    - { provider: openai, model: x }',
-      /line 2: unknown model "dall-e-2"/,
-    ],
-    [
-      'an unknown field',
-      'models:\n  gpt-image-2:\n    - provider: openai\n      model: x\n      speed: 2',
-      /line 5: unknown field "speed"/,
-    ],
-    ['broken YAML', 'models: [', /line 1/],
-  ])('does not start with %s in the PROVIDERS file, and names the line', async (_, providers, message) => {
-    await expect(start({}, providers)).rejects.toThrow(message);
+  it('limits concurrent calls over all processes', async () => {
+    const rest = Promise.withResolvers<void>();
+    openai.plan(AN_IMAGE, { restAfter: rest.promise }, { restAfter: rest.promise });
+    const before = openai.count(AN_IMAGE);
+    const first = [await begin(limited), await begin(limited)];
+    await eventually('two calls', async () => openai.count(AN_IMAGE) === before + 2);
+    // The process keeps its last place for other keys, so that another process claims the next tasks.
+    const port = String(await freePort());
+    const other = await startOwnService({ ...service.env, ROLE: 'worker', PORT: port }, service.database);
+    try {
+      const later = [await begin(limited), await begin(limited)];
+      const HELD = `select id from tasks where id = any($1) and timeline::text like '%provider_limit%'`;
+      await eventually('both to be held', async () => (await query(HELD, later)).length === 2);
+      expect(openai.count(AN_IMAGE)).toBe(before + 2);
+      rest.resolve();
+      for (const id of [...first, ...later]) expect((await service.api.untilFinal(id)).status).toBe('succeeded');
+      expect(openai.count(AN_IMAGE)).toBe(before + 4);
+    } finally {
+      rest.resolve();
+      await other.close();
+    }
   });
 });

@@ -1,3 +1,4 @@
+// Own settings: files in a bucket.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// In process: it runs the purge at chosen moments, and changes rows while a judge or the storage is at work.
 import { jest } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';

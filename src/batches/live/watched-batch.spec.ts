@@ -27,4 +27,21 @@ describe('a batch that clients follow', () => {
     expect(reads).toHaveLength(2);
     queue.states.close();
   });
+
+  it('is read at most four times a second, however often its items change', async () => {
+    let reads = 0;
+    const watched = new WatchedBatch({
+      read: async () => ((reads += 1), running),
+      onEmpty: () => undefined,
+    });
+    const queue = new BatchQueue(running, true);
+    watched.add(queue);
+    for (let ms = 0; ms < 1_000; ms += 10) {
+      watched.touch();
+      await jest.advanceTimersByTimeAsync(10);
+    }
+    expect(reads).toBeGreaterThanOrEqual(4);
+    expect(reads).toBeLessThanOrEqual(5); // the first one at once
+    queue.states.close();
+  });
 });

@@ -89,6 +89,20 @@ describe('the prices of the PROVIDERS file', () => {
   });
 });
 
+describe('the models of the PROVIDERS file', () => {
+  it.each([
+    ['models:\n  gpt-image-2:\n    - { provider: midjourney, model: x }', /^line 3: unknown provider "midjourney"/],
+    ['models:\n  dall-e-2:\n    - { provider: openai, model: x }', /^line 2: unknown model "dall-e-2"/],
+    [
+      'models:\n  gpt-image-2:\n    - provider: openai\n      model: x\n      speed: 2',
+      /^line 5: unknown field "speed"/,
+    ],
+    ['models: [', /line 1/],
+  ])('name the line and the value of the fault in %j', (yaml, fault) => {
+    expect(faultsOf(yaml)[0]).toMatch(fault);
+  });
+});
+
 describe('the price of a request', () => {
   const { prices } = read(`prices:
   - { provider: openai, resolution: 2K, per_image: "0.2", on_failure: full }

@@ -9,7 +9,7 @@ afterEach(() => void jest.useRealTimers());
 
 it('pings a reader after 15 s without an event, and goes on', async () => {
   const queue = new LiveQueue({ read: async () => [] });
-  const stream = eventStream(queue, ({ id, sequence }) => ({ id: String(sequence), json: id }));
+  const stream = eventStream(queue.states, ({ id, sequence }) => ({ id: String(sequence), json: id }));
   let text = '';
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   await jest.advanceTimersByTimeAsync(14_999);
@@ -22,6 +22,6 @@ it('pings a reader after 15 s without an event, and goes on', async () => {
   expect(text).toBe(': open\n\n: ping\n\nid: 1\ndata: a\n\n');
   await jest.advanceTimersByTimeAsync(1);
   expect(text).toMatch(/: ping\n\n$/);
-  queue.close();
+  queue.states.close();
   await once(stream, 'end');
 });

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { PATIENCE_MS } from '../wait.ts';
 
 export interface RawResponse {
   /** 0: the server closed the connection without a response. */
@@ -9,7 +10,11 @@ export interface RawResponse {
 }
 
 /** Writes raw bytes and reads until the response is complete or the server closes the connection. */
-export function sendRaw(port: number, pieces: readonly (string | Buffer)[], withinMs = 20_000): Promise<RawResponse> {
+export function sendRaw(
+  port: number,
+  pieces: readonly (string | Buffer)[],
+  withinMs = PATIENCE_MS,
+): Promise<RawResponse> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     let text = '';

@@ -1,15 +1,10 @@
 import * as fc from 'fast-check';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { codeOf, HANG_MS, HostileClient, assertOrderly } from '../../support/hostile/client.ts';
-import { type HostileService, startHostileService } from '../../support/hostile/service.ts';
-import { NAUGHTY_STRINGS } from '../../support/hostile/strings.ts';
-
-const LONG = process.env.DARKROOM_TEST_LONG === '1';
-const MIB = 1024 * 1024;
-/** On a busy machine, one slow message does not prove that the service is slow. */
-const SILENT_MS = 10 * HANG_MS;
+import { codeOf, HostileClient, assertOrderly } from './client.ts';
+import type { Form } from './form.ts';
+import type { HostileService } from './service.ts';
+import { NAUGHTY_STRINGS } from './strings.ts';
 
 /** Joins `write(0)` to `write(count - 1)`. */
 const many = (count: number, write: (index: number) => string): string =>
@@ -148,122 +143,109 @@ const MESSAGES: (string | Buffer)[] = [
   'x'.repeat(65 * 1024),
 ];
 
-describe('hostile GraphQL', () => {
-  let service: HostileService;
-  let client: HostileClient;
-  beforeAll(async () => {
-    service = await startHostileService();
-    client = new HostileClient(service.port, service.api.key);
-  });
-  afterAll(async () => {
-    client.close();
-    await service.close();
-  });
-  afterEach(() => expect(service.faults()).toEqual([]));
+const attack = (body: unknown) => ({ method: 'POST', path: '/graphql', body: JSON.stringify(body) });
 
-  const attack = (body: unknown) => ({ method: 'POST', path: '/graphql', body: JSON.stringify(body) });
+/** Every document and body once. */
+export const GRAPHQL_ATTACKS = [...Object.values(REFUSED).map((query) => ({ query })), ...BODIES].map(attack);
 
-  it.each(Object.entries(REFUSED))('%s is refused over HTTP, in time', async (_name, query) => {
-    const outcome = await client.send(attack({ query }));
-    assertOrderly(outcome);
-    expect(codeOf(outcome)).toBeDefined();
-    expect(outcome.text.length).toBeLessThan(64 * 1024); // the answer must not grow with the query
-  });
+export async function openSocket({ port, api }: HostileService): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
+  socket.on('error', () => undefined);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${api.key}` } }));
+  await once(socket, 'message');
+  return socket;
+}
 
-  it('bodies of other shapes get an orderly answer', async () => {
-    await client.sendAll(BODIES.map(attack), assertOrderly);
-    const nul = encodeURIComponent('{"a":"\\u0000","f":{"metadata":{"\\u0000":"\\ud800"}}}');
-    const ask = (document: string): string => `/graphql?query=${encodeURIComponent(document)}&variables=${nul}`;
-    for (const path of [
-      ask('query ($a: String!) { task(taskId: $a) { taskId } }'),
-      ask('query ($a: String!) { model(id: $a) { id } }'),
-      ask('query ($f: TaskFilter) { tasks(filter: $f) { edges { cursor } } }'),
-      ask('query ($a: String) { tasks(filter: { model: $a }) { edges { cursor } } }'),
-      '/graphql?query={models{id}}',
-      '/graphql?query=',
-      '/graphql?variables={&query={a}',
-      '/graphql',
-    ])
-      for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'])
-        assertOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
-  });
+/** @param started the service, which its caller starts before the tests and stops after them */
+export function attackGraphql(started: () => HostileService, form: Form): void {
+  describe('hostile GraphQL', () => {
+    let client: HostileClient;
+    beforeAll(() => {
+      const { api, port } = started();
+      client = new HostileClient(port, api.key, form.hangMs);
+    });
+    afterAll(() => client.close());
 
-  it('meaningless documents get an orderly answer', async () => {
-    const randomDocument = fc.oneof(
-      fc.array(fc.constantFrom(...TOKENS), { maxLength: 40 }).map((tokens) => tokens.join(' ')),
-      fc.array(fc.constantFrom(...TOKENS), { maxLength: 20 }).map((tokens) => `{ models { id ${tokens.join(' ')} } }`),
-      fc.constantFrom(...NAUGHTY_STRINGS).map((text) => `{ model(id: ${JSON.stringify(text)}) { id } }`),
+    it.each(Object.entries(REFUSED))('%s is refused over HTTP', async (_name, query) => {
+      const outcome = await client.send(attack({ query }));
+      assertOrderly(outcome);
+      expect(codeOf(outcome)).toBeDefined();
+      expect(outcome.text.length).toBeLessThan(64 * 1024); // the answer must not grow with the query
+    });
+
+    it('bodies of other shapes get an orderly answer', async () => {
+      await client.sendAll(BODIES.map(attack), assertOrderly);
+      const nul = encodeURIComponent('{"a":"\\u0000","f":{"metadata":{"\\u0000":"\\ud800"}}}');
+      const ask = (document: string): string => `/graphql?query=${encodeURIComponent(document)}&variables=${nul}`;
+      for (const path of [
+        ask('query ($a: String!) { task(taskId: $a) { taskId } }'),
+        ask('query ($a: String!) { model(id: $a) { id } }'),
+        ask('query ($f: TaskFilter) { tasks(filter: $f) { edges { cursor } } }'),
+        ask('query ($a: String) { tasks(filter: { model: $a }) { edges { cursor } } }'),
+        '/graphql?query={models{id}}',
+        '/graphql?query=',
+        '/graphql?variables={&query={a}',
+        '/graphql',
+      ])
+        for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'])
+          assertOrderly(await client.send({ method, path, headers: { 'apollo-require-preflight': '1' } }));
+    });
+
+    it('meaningless documents get an orderly answer', async () => {
+      const randomDocument = fc.oneof(
+        fc.array(fc.constantFrom(...TOKENS), { maxLength: 40 }).map((tokens) => tokens.join(' ')),
+        fc
+          .array(fc.constantFrom(...TOKENS), { maxLength: 20 })
+          .map((tokens) => `{ models { id ${tokens.join(' ')} } }`),
+        fc.constantFrom(...NAUGHTY_STRINGS).map((text) => `{ model(id: ${JSON.stringify(text)}) { id } }`),
+      );
+      await client.sendAll(
+        fc.sample(randomDocument, form.randomDocuments).map((query) => attack({ query })),
+        assertOrderly,
+      );
+    });
+
+    it.each(Object.entries(REFUSED).filter(([name, query]) => name !== 'a subscription' && query.length < 60_000))(
+      '%s is refused over a socket',
+      async (_name, query) => {
+        const socket = await openSocket(started());
+        socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+        const { type, payload, code } = await firstMessage(socket);
+        if (query.includes('\0')) return expect(code).toBe(4400); // the transport refuses this character
+        // Resolvers check arguments, so their refusals are in the result.
+        expect(type === 'error' || (type === 'next' && 'errors' in (payload as object))).toBe(true);
+        expect(JSON.stringify(payload)).not.toMatch(/internal_error|node_modules|stacktrace/);
+        await close(socket);
+      },
     );
-    await client.sendAll(
-      fc.sample(randomDocument, LONG ? 20_000 : 1_000).map((query) => attack({ query })),
-      assertOrderly,
-    );
-  }, 240_000);
 
-  const openSocket = async (): Promise<WebSocket> => {
-    const socket = new WebSocket(`ws://127.0.0.1:${service.port}/graphql`, 'graphql-transport-ws');
-    socket.on('error', () => undefined);
-    await once(socket, 'open');
-    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${service.api.key}` } }));
-    await once(socket, 'message');
-    return socket;
-  };
+    it('messages of other shapes get an error, or close the socket with a documented code', async () => {
+      for (const message of MESSAGES) {
+        const socket = await openSocket(started());
+        const first = firstMessage(socket);
+        socket.send(message);
+        const { type, code } = await first;
+        const why = JSON.stringify(String(message).slice(0, 100));
+        if (code !== undefined) expect([why, [4400, 4409, 4429, 1003, 1009].includes(code)]).toEqual([why, true]);
+        else expect([why, ['error', 'pong', 'next', 'complete'].includes(type!)]).toEqual([why, true]);
+        await close(socket);
+      }
+    });
 
-  it.each(Object.entries(REFUSED).filter(([name, query]) => name !== 'a subscription' && query.length < 60_000))(
-    '%s is refused over a socket, in time',
-    async (_name, query) => {
-      const socket = await openSocket();
-      socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
-      const { type, payload, code } = await firstMessage(socket);
-      if (query.includes('\0')) return expect(code).toBe(4400); // the transport refuses this character
-      // Resolvers check arguments, so their refusals are in the result.
-      expect(type === 'error' || (type === 'next' && 'errors' in (payload as object))).toBe(true);
-      expect(JSON.stringify(payload)).not.toMatch(/internal_error|node_modules|stacktrace/);
+    it('a flood of messages on one socket does not disturb the service', async () => {
+      const socket = await openSocket(started());
+      const query = '{ models { id } }';
+      const over = Promise.race([once(socket, 'close'), answerTo(socket, `${form.messages - 1}`)]);
+      for (let id = 0; id < form.messages; id++)
+        socket.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query } }));
+      assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
+      await over;
+      assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
       await close(socket);
-    },
-  );
-
-  it('messages of other shapes get an error, or close the socket with a documented code', async () => {
-    for (const message of MESSAGES) {
-      const socket = await openSocket();
-      const first = firstMessage(socket);
-      socket.send(message);
-      const { type, code } = await first;
-      const why = JSON.stringify(String(message).slice(0, 100));
-      if (code !== undefined) expect([why, [4400, 4409, 4429, 1003, 1009].includes(code)]).toEqual([why, true]);
-      else expect([why, ['error', 'pong', 'next', 'complete'].includes(type!)]).toEqual([why, true]);
-      await close(socket);
-    }
+    });
   });
-
-  it('a flood of messages on one socket does not disturb the service', async () => {
-    const socket = await openSocket();
-    const query = '{ models { id } }';
-    for (let id = 0; id < 2_000; id++)
-      socket.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query } }));
-    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
-    await sleep(200);
-    assertOrderly(await client.send({ method: 'GET', path: '/v1/models' }));
-    await close(socket);
-  });
-
-  it('does not leak memory', async () => {
-    const all = [...Object.values(REFUSED).map((query) => ({ query })), ...BODIES].map(attack);
-    const sockets = async (): Promise<void> => {
-      for (let time = 0; time < 5; time++) await Promise.all(Array.from({ length: 15 }, openSocket).map(async (opening) => close(await opening))); // prettier-ignore
-    };
-    const round = async (): Promise<void> => {
-      for (let time = 0; time < (LONG ? 50 : 6); time++) await client.sendAll(all, assertOrderly);
-      await sockets();
-    };
-    await round();
-    const before = await service.heap();
-    await round();
-    const after = await service.heap();
-    process.stderr.write(`hostile GraphQL: heap ${(before / MIB).toFixed(1)} -> ${(after / MIB).toFixed(1)} MiB\n`);
-    expect(after - before).toBeLessThan(8 * MIB);
-  }, 240_000);
-});
+}
 
 interface Message {
   type?: string;
@@ -273,18 +255,21 @@ interface Message {
 }
 
 function firstMessage(socket: WebSocket): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const hang = setTimeout(() => reject(new Error('The socket sent nothing.')), SILENT_MS);
-    const settle = (message: Message): void => {
-      clearTimeout(hang);
-      resolve(message);
-    };
-    socket.once('message', (data: Buffer) => settle(JSON.parse(data.toString()) as Message));
-    socket.once('close', (code) => settle({ code }));
+  return new Promise((resolve) => {
+    socket.once('message', (data: Buffer) => resolve(JSON.parse(data.toString()) as Message));
+    socket.once('close', (code) => resolve({ code }));
   });
 }
 
-async function close(socket: WebSocket): Promise<void> {
+function answerTo(socket: WebSocket, id: string): Promise<void> {
+  return new Promise((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      if ((JSON.parse(data.toString()) as { id?: string }).id === id) resolve();
+    });
+  });
+}
+
+export async function close(socket: WebSocket): Promise<void> {
   if (socket.readyState === socket.CLOSED) return;
   const closed = once(socket, 'close');
   socket.close();

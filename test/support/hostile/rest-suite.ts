@@ -1,13 +1,12 @@
 import * as fc from 'fast-check';
-import { codeOf, type Attack, HostileClient, assertOrderly, type Outcome } from '../../support/hostile/client.ts';
-import { INVALID_JSON, REFUSED_JSON, VALID_JSON } from '../../support/hostile/json.ts';
-import { attacksOn, encode, ROUTES } from '../../support/hostile/openapi.ts';
-import { type HostileService, startHostileService } from '../../support/hostile/service.ts';
-import { fitsHeader, NAUGHTY_STRINGS } from '../../support/hostile/strings.ts';
-import { aCat } from '../../support/clients/api.ts';
+import { codeOf, type Attack, HostileClient, assertOrderly, type Outcome } from './client.ts';
+import { INVALID_JSON, REFUSED_JSON, VALID_JSON } from './json.ts';
+import { attacksOn, encode, ROUTES } from './openapi.ts';
+import type { Form } from './form.ts';
+import type { HostileService } from './service.ts';
+import { fitsHeader, NAUGHTY_STRINGS } from './strings.ts';
+import { aCat } from '../clients/api.ts';
 
-const LONG = process.env.DARKROOM_TEST_LONG === '1';
-const MIB = 1024 * 1024;
 /** Every route that reads a body. GraphQL uses the same parser. */
 const READERS = [...ROUTES.filter(({ body }) => body), { method: 'POST', path: '/graphql' }];
 /** Of a sign-in, which is read before the caller is known. */
@@ -16,105 +15,88 @@ const TOO_LONG = [413, 'payload_too_large'];
 const isTooLong = ({ attack: { path, body = '' } }: Outcome): boolean =>
   path === '/v1/session' && Buffer.byteLength(body) > SIGN_IN_BYTES;
 
-describe('hostile REST requests', () => {
-  let service: HostileService;
-  let client: HostileClient;
-  /** Existing ids: a task, an endpoint, an API key. */
-  const ids: string[] = [];
-  let sent = 0;
+/** @param started the service, which its caller starts before the tests and stops after them */
+export function attackRest(started: () => HostileService, form: Form): void {
+  describe('hostile REST requests', () => {
+    let client: HostileClient;
+    /** Existing ids: a task, an endpoint, an API key. */
+    const ids: string[] = [];
 
-  beforeAll(async () => {
-    service = await startHostileService();
-    client = new HostileClient(service.port, service.api.key);
-    const { api } = service;
-    const { body: task } = await api.create(aCat);
-    const hook = await api.call<{ id: string }>('POST', '/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/' });
-    const key = await api.call<{ id: string }>('POST', '/v1/api_keys', { name: 'spare' });
-    ids.push(task.task_id, hook.body.id, key.body.id);
-  });
-  afterAll(async () => {
-    client.close();
-    await service.close();
-  });
-  /** In addition to the answers, the log must have no internal error. */
-  afterEach(() => expect(service.faults()).toEqual([]));
-
-  const attackAll = async (attacks: Attack[], judge: (outcome: Outcome) => void = () => undefined): Promise<void> => {
-    sent += attacks.length;
-    await client.sendAll(attacks, (outcome) => {
-      assertOrderly(outcome);
-      judge(outcome);
+    beforeAll(async () => {
+      const { api, port } = started();
+      client = new HostileClient(port, api.key, form.hangMs);
+      const { body: task } = await api.create(aCat);
+      const hook = await api.call<{ id: string }>('POST', '/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/' });
+      const key = await api.call<{ id: string }>('POST', '/v1/api_keys', { name: 'spare' });
+      ids.push(task.task_id, hook.body.id, key.body.id);
     });
-  };
-  const toReaders = (body: string | Buffer, index: number): Attack[] =>
-    (LONG ? READERS : [READERS[index % READERS.length]!]).map(({ method, path }) => ({
+    afterAll(() => client.close());
+
+    const attackAll = (attacks: Attack[], judge: (outcome: Outcome) => void = () => undefined): Promise<void> =>
+      client.sendAll(attacks, (outcome) => {
+        assertOrderly(outcome);
+        judge(outcome);
+      });
+    const to = ({ method, path }: { method: string; path: string }, body: string | Buffer): Attack => ({
       method,
       path: path.replace(/\{\w+\}/, 'we_00000000000000000000000000'),
       body,
-    }));
+    });
+    const toReaders = (body: string | Buffer, index: number): Attack[] =>
+      (form.everyReader ? READERS : [READERS[index % READERS.length]!]).map((reader) => to(reader, body));
 
-  it('with valid JSON are parsed, whatever the content', async () => {
-    await attackAll(VALID_JSON.flatMap(toReaders), (outcome) => expect(codeOf(outcome)).not.toBe('invalid_json'));
-  }, 240_000);
+    it('with valid JSON are parsed, whatever the content', async () => {
+      await attackAll(VALID_JSON.flatMap(toReaders), (outcome) => expect(codeOf(outcome)).not.toBe('invalid_json'));
+    });
 
-  it('with invalid JSON get 400 invalid_json', async () => {
-    await attackAll(INVALID_JSON.flatMap(toReaders), (outcome) =>
-      expect([outcome.attack.body, outcome.status, codeOf(outcome)]).toEqual([
-        outcome.attack.body,
-        400,
-        'invalid_json',
-      ]),
-    );
-  }, 240_000);
-
-  it('with JSON that cannot be stored get 400 with the reason', async () => {
-    for (const [body, code] of REFUSED_JSON) {
-      await attackAll(
-        READERS.map(({ method, path }) => ({ method, path: path.replace(/\{\w+\}/, 'we_x'), body })),
-        (outcome) => expect([outcome.status, codeOf(outcome)]).toEqual(isTooLong(outcome) ? TOO_LONG : [400, code]),
+    it('with invalid JSON get 400 invalid_json', async () => {
+      await attackAll(INVALID_JSON.flatMap(toReaders), (outcome) =>
+        expect([outcome.attack.body, outcome.status, codeOf(outcome)]).toEqual([
+          outcome.attack.body,
+          400,
+          'invalid_json',
+        ]),
       );
-    }
+    });
+
+    it('with JSON that cannot be stored get 400 with the reason', async () => {
+      for (const [nth, [body, code]] of REFUSED_JSON.entries()) {
+        const readers = form.everyReader ? READERS : READERS.filter((_, at) => at % REFUSED_JSON.length === nth);
+        await attackAll(
+          readers.map((reader) => to(reader, body)),
+          (outcome) => expect([outcome.status, codeOf(outcome)]).toEqual(isTooLong(outcome) ? TOO_LONG : [400, code]),
+        );
+      }
+    });
+
+    it('with a strange text in any field, path, query or header get an orderly answer', async () => {
+      const places = [...inFields, ...inPaths, ...inQueries, ...inHeaders];
+      const attacks = places.flatMap((place, at) => textsOf(at * form.textsPerPlace, form.textsPerPlace).map(place));
+      await attackAll(attacks.filter((attack) => attack !== null));
+    });
+
+    it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
+      'made from the schema of %s, and mutated, get an orderly answer',
+      async (_name, route) => {
+        const attacks = fc.sample(attacksOn(route, ids), { numRuns: form.samplesPerOperation });
+        await attackAll(attacks.filter(isHarmless));
+      },
+    );
+
+    /** An attack must not delete the resources that other tests use. */
+    const isHarmless = ({ method, path }: Attack): boolean =>
+      method !== 'DELETE' || !ids.some((id) => path.includes(id));
   });
+}
 
-  it('with a strange text in any field, path, query or header get an orderly answer', async () => {
-    const places = [...inFields, ...inPaths, ...inQueries, ...inHeaders];
-    // In the short form each place gets every n-th text, from a different start.
-    const step = LONG ? 1 : 12;
-    const attacks = places.flatMap((place, start) =>
-      NAUGHTY_STRINGS.filter((_, index) => (index + start) % step === 0).map(place),
-    );
-    await attackAll(attacks.filter((attack) => attack !== null));
-  }, 300_000);
-
-  it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'made from the schema of %s, and mutated, get an orderly answer',
-    async (_name, route) => {
-      const attacks = fc.sample(attacksOn(route, ids), { numRuns: LONG ? 2_000 : 60 });
-      await attackAll(attacks.filter(isHarmless));
-    },
-  );
-
-  it('do not leak memory', async () => {
-    const round = (): Promise<void> => attackAll(VARIED);
-    await round();
-    const [heapBefore, rssBefore] = [await service.heap(), await service.rss()];
-    for (let time = 0; time < (LONG ? 10 : 2); time++) await round();
-    const [heapAfter, rssAfter] = [await service.heap(), await service.rss()];
-    process.stderr.write(
-      `hostile REST: ${sent} requests; heap ${mib(heapBefore)} -> ${mib(heapAfter)}, RSS ${mib(rssBefore)} -> ${mib(rssAfter)}\n`,
-    );
-    expect(heapAfter - heapBefore).toBeLessThan(8 * MIB);
-    expect(rssAfter - rssBefore).toBeLessThan(128 * MIB); // V8 keeps some memory for bodies of half a MiB
-  }, 300_000);
-
-  /** An attack must not delete the resources that other tests use. */
-  const isHarmless = ({ method, path }: Attack): boolean => method !== 'DELETE' || !ids.some((id) => path.includes(id));
-});
-
-const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
+/** So many texts of the list, from a place on; after the last comes the first. */
+function textsOf(from: number, amount: number): readonly string[] {
+  if (amount >= NAUGHTY_STRINGS.length) return NAUGHTY_STRINGS;
+  return Array.from({ length: amount }, (_, nth) => NAUGHTY_STRINGS[(from + nth) % NAUGHTY_STRINGS.length]!);
+}
 
 /** 1,500 requests of every kind. */
-const VARIED: Attack[] = Array.from({ length: 1_500 }, (_, index) => {
+export const VARIED: Attack[] = Array.from({ length: 1_500 }, (_, index) => {
   const text = NAUGHTY_STRINGS[index % NAUGHTY_STRINGS.length]!;
   const body = INVALID_JSON[index % INVALID_JSON.length]!;
   switch (index % 5) {
