@@ -15,6 +15,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'test/outside/deploy/prometheus': ['deploy/prometheus/', 'deploy/grafana/', 'src/platform/measuring/'],
   'test/outside/deploy/redis': ['src/platform/events/'],
   'test/outside/deploy/s3': ['src/platform/storage/'],
+  'test/outside/deploy/unsupported-servers': ['src/platform/database/', 'src/platform/events/'],
   'test/outside/deploy/upgrade': ['src/platform/database/migrations/'],
   'test/outside/hostile': ['src/platform/http/', 'src/platform/schema/', 'src/platform/graphql/', 'test/support/hostile/'],
   'test/outside/mcp-clients': ['src/mcp/'],

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
 import { buildWordIndex } from '../../src/tasks/sql/build-word-indexes.ts';
 import { readWordIndexes } from '../../src/tasks/sql/word-indexes.ts';
 import { stretchIndexOf } from '../../src/tasks/sql/word-stretches.ts';
+import { darkroom } from '../support/darkroom-command.ts';
 import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -16,7 +16,6 @@ interface Finding {
   note: string;
 }
 
-const COMMAND = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
 const KEY = 'sk-a-key-of-the-operator-7730';
 
 describe('darkroom doctor', () => {
@@ -34,12 +33,8 @@ describe('darkroom doctor', () => {
   async function examine(providers: string, settings: Record<string, string> = {}) {
     const file = join(env.DATA_DIR as string, 'providers.yaml');
     writeFileSync(file, providers);
-    const all = { PATH: process.env.PATH, ...env, PROVIDERS: file, ...settings };
-    const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
-      execFile(process.execPath, [COMMAND, 'doctor', '--json'], { env: all, cwd: env.DATA_DIR }, (error, stdout) =>
-        resolve({ code: error?.code ?? 0, output: stdout }),
-      );
-    });
+    const all = { ...env, PROVIDERS: file, ...settings };
+    const { code, out: output } = await darkroom(['doctor', '--json'], all);
     expect(output).not.toContain(KEY);
     return { code, findings: JSON.parse(output) as Finding[] };
   }
@@ -63,70 +58,53 @@ describe('darkroom doctor', () => {
     expect(code).toBe(1); // no provider can serve seedance-2
     const note = expect.stringMatching(/^none for gpt-image-2 at openai, gpt-image-2 at fal,.* seedance-2 at ark$/);
     expect(findings).toContainEqual({ check: 'prices', ok: true, note });
-  }, 60_000);
-
-  it('warns when no standby is synchronous, without failing', async () => {
-    const { code, findings } = await examine('models: {}');
-    const note = expect.stringMatching(/^WARNING no standby is synchronous/);
-    expect(findings).toContainEqual({ check: 'standbys', ok: true, note });
-    expect(code).toBe(0);
   });
 
-  it('shows the partitions of tasks and webhooks', async () => {
-    const { findings } = await examine('models: {}');
-    const notes = findings.filter(({ check }) => check === 'partitions').map(({ note }) => note);
+  it('examines the database and DATA_DIR', async () => {
     const day = String.raw`\d{4}-\d\d-\d\d`;
     const one = `1 partitions, the oldest until ${day}, the newest until ${day}; none has rows outside of them`;
-    expect(notes).toEqual([
+    const notesOf = (findings: Finding[], name: string) =>
+      findings.filter(({ check }) => check === name).map(({ note }) => note);
+    chmodSync(env.DATA_DIR as string, 0o755);
+    const { findings: open } = await examine('models: {}');
+    expect(open).toContainEqual({ check: 'DATA_DIR', ok: false, note: expect.stringContaining('has mode 0755') });
+    chmodSync(env.DATA_DIR as string, 0o711);
+
+    const { code, findings: before } = await examine('prices: [{ per_task: "0.5" }]');
+    expect(before).toContainEqual({ check: 'DATA_DIR', ok: true, note: 'mode 0711' });
+    expect(before).toContainEqual({ check: 'prices', ok: true, note: 'every bound model has one' });
+    const alone = expect.stringMatching(/^WARNING no standby is synchronous/);
+    expect(before).toContainEqual({ check: 'standbys', ok: true, note: alone });
+    expect(code).toBe(0); // a warning is no failure
+    expect(notesOf(before, 'partitions')).toEqual([
       expect.stringMatching(new RegExp(`^tasks: ${one}$`)),
       expect.stringMatching(new RegExp(`^webhook_events, webhook_dispatches, webhook_deliveries: ${one}$`)),
     ]);
+    const missing = 'the extensions pg_trgm and btree_gin are missing; a worker makes them where its role may';
+    expect(before).toContainEqual({ check: 'words', ok: true, note: `not indexed yet: ${missing}` });
+
     const client = new Client({ connectionString: database.url });
     await client.connect();
     await client.query(`insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
       values ('evt_7zzzzzzzzz', 'key_1', 'task.completed', '', now(), now())`);
-    await client.end();
-    const after = (await examine('models: {}')).findings.filter(({ check }) => check === 'partitions');
-    expect(after[1]!.note).toMatch(/; 1 rows in webhook_events_rest$/);
-  }, 60_000);
-
-  it('says whether the words of prompts are indexed', async () => {
-    const wordsNote = async () => (await examine('models: {}')).findings.find(({ check }) => check === 'words');
-    const missing = 'the extensions pg_trgm and btree_gin are missing; a worker makes them where its role may';
-    expect(await wordsNote()).toEqual({ check: 'words', ok: true, note: `not indexed yet: ${missing}` });
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
     await client.query('create extension pg_trgm; create extension btree_gin');
     const [partition] = await readWordIndexes(client);
     const { name, from, to } = partition!;
     const stretch = { from, to: idBoundAt(timeOfId(to) / 2) };
     await client.query(buildWordIndex({ partition: name, name: stretchIndexOf(name, stretch), stretch }));
     await client.end();
-    const note = 'indexed in 0 of 0 partitions that get no new tasks, and in 1 stretches of others';
-    expect(await wordsNote()).toEqual({ check: 'words', ok: true, note });
-  }, 60_000);
-
-  it('lists the bound models without a price', async () => {
     const prices = [
       'per_task: 0, provider: sandbox, model: gpt-image-2, resolution: 2K',
       'per_second: 1, model: sora-2',
     ];
-    const { code, findings } = await examine(`prices:\n${prices.map((price) => `  - { ${price} }`).join('\n')}`);
-    const note =
+    const after = await examine(`prices:\n${prices.map((price) => `  - { ${price} }`).join('\n')}`);
+    const unpriced =
       'none for gpt-image-2 at sandbox (in some sizes or qualities), nano-banana-2 at sandbox, nano-banana-pro at sandbox, seedance-2 at sandbox';
-    expect(findings).toContainEqual({ check: 'prices', ok: true, note });
-    expect(code).toBe(0);
-    const all = await examine('prices: [{ per_task: "0.5" }]');
-    expect(all.findings).toContainEqual({ check: 'prices', ok: true, note: 'every bound model has one' });
-  }, 60_000);
-
-  it('names a DATA_DIR that other users can read', async () => {
-    chmodSync(env.DATA_DIR as string, 0o755);
-    const { findings } = await examine('models: {}');
-    const note = expect.stringContaining('has mode 0755');
-    expect(findings).toContainEqual({ check: 'DATA_DIR', ok: false, note });
-    chmodSync(env.DATA_DIR as string, 0o711);
-    expect((await examine('models: {}')).findings).toContainEqual({ check: 'DATA_DIR', ok: true, note: 'mode 0711' });
+    expect(after.findings).toContainEqual({ check: 'prices', ok: true, note: unpriced });
+    expect(after.code).toBe(0);
+    expect(notesOf(after.findings, 'partitions')[1]).toMatch(/; 1 rows in webhook_events_rest$/);
+    const indexed = 'indexed in 0 of 0 partitions that get no new tasks, and in 1 stretches of others';
+    expect(after.findings).toContainEqual({ check: 'words', ok: true, note: indexed });
   });
 
   it.each([

@@ -1,14 +1,16 @@
 import { rm } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { channelsOf } from '../../src/platform/events/channel.ts';
+import { Secrets } from '../../src/platform/secrets.ts';
 import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
-import { testEnv } from '../support/test-env.ts';
+import { SECRET_KEY, testEnv } from '../support/test-env.ts';
 import { CutLine } from '../support/faults/cut-line.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
-import { hasRedis, startRedis } from '../support/servers/redis-server.ts';
+import { startRedis } from '../support/servers/redis-server.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
 const ONE = 'subscription One($id: String!) { taskUpdated(taskId: $id) { status progress } }';
@@ -29,7 +31,10 @@ async function longPollUntilFinal(api: Api, taskId: string): Promise<TaskBody> {
   }
 }
 
-describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes and a worker, over %s', (driver) => {
+/** test/outside/deploy/redis runs this file over Redis. */
+const DRIVER = process.env.DARKROOM_TEST_BUS ?? 'PostgreSQL';
+
+describe(`two API processes and a worker, over ${DRIVER}`, () => {
   let database: TestDatabase;
   let redis: Awaited<ReturnType<typeof startRedis>> | undefined;
   const processes: ServiceProcess[] = [];
@@ -40,14 +45,14 @@ describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes
 
   beforeAll(async () => {
     database = await cloneDatabase();
-    redis = driver === 'Redis' ? await startRedis() : undefined;
+    redis = DRIVER === 'Redis' ? await startRedis() : undefined;
     const target = new URL(redis?.url ?? database.url);
     line = await CutLine.to(
       target.hostname,
       Number(target.port),
       (first) => redis !== undefined || first.includes('darkroom:bus'),
     );
-    const shared = await testEnv(database.url);
+    const shared = await testEnv(database.url, { LOG_LEVEL: 'warn' });
     folders.push(shared.dataDir);
     const start = async (role: string, settings: Record<string, string> = {}) => {
       const { PORT: _port, PUBLIC_URL: _url, ...common } = shared.env;
@@ -63,9 +68,11 @@ describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes
     };
     const broken = new URL(target);
     broken.host = `127.0.0.1:${line.port}`;
-    const first = await start('api');
-    const second = await start('api', redis ? { EVENTS_URL: broken.href } : { DATABASE_URL: broken.href });
-    await start('worker');
+    const [first, second] = await Promise.all([
+      start('api'),
+      start('api', redis ? { EVENTS_URL: broken.href } : { DATABASE_URL: broken.href }),
+      start('worker'),
+    ]);
     [apiHere, apiThere] = [first.api, second.api];
     [here, there] = [first, second].map(({ api }) => new GraphqlClient(api.baseUrl, api.key));
   }, 180_000);
@@ -79,13 +86,14 @@ describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 
+  const busAt = async (api: Api) => (await api.get<{ checks: { events: string } }>('/readyz')).body.checks.events;
+
   it('each shows every state of a task made at the other', async () => {
     // The key's only place to run is taken, so that the task under test stays queued until all clients follow it.
     const { key } = await anotherKey(apiHere!, { limits: { max_running: 1 } });
     const clients = [apiHere!, apiThere!].map(({ baseUrl }) => new GraphqlClient(baseUrl, key));
     const apis = [apiHere!, apiThere!].map(({ baseUrl }) => new Api(baseUrl, key));
     const all = clients.map((client) => client.follow<All>(ALL));
-    await sleep(300);
     for (const [making, following] of [
       [0, 1],
       [1, 0],
@@ -137,22 +145,28 @@ describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes
     expect(await leastOf(8, 250, latency)).toBeLessThan(250);
   });
 
-  it('closes the open streams of a revoked key in the other process within 5 s', async () => {
-    const closing = async () => {
-      const { id, key } = await anotherKey(apiHere!);
-      const followed = new GraphqlClient(apiThere!.baseUrl, key).follow(ALL);
-      const reader = await EventReader.open(apiThere!.baseUrl, '/v1/events', key);
-      await sleep(300);
-      await apiHere!.call('DELETE', `/v1/api_keys/${id}`);
-      const revokedAt = Date.now();
-      await expect(followed.ended).rejects.toMatchObject({ code: 4403 });
-      await reader.ended;
-      return Date.now() - revokedAt;
-    };
-    expect(await leastOf(3, 5_000, closing)).toBeLessThan(5_000);
-  });
+  // The payloads of Redis are read by the same lines.
+  (DRIVER === 'PostgreSQL' ? it : it.skip)(
+    'survives malformed messages, and logs only a few lines of many',
+    async () => {
+      const [channel] = channelsOf(new Secrets([Buffer.from(SECRET_KEY, 'hex')]));
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      const foreign = '["zzzzzzzz",[["task",7]],0]'; // of another version
+      for (const payload of [foreign, '7', '{"from":"x"}', 'null', ...Array.from({ length: 500 }, () => 'not json')])
+        await client.query('select pg_notify($1, $2)', [channel, payload]);
+      await client.end();
+      await eventually('a log line', async () =>
+        processes.some(({ output }) => output().includes('bus.message_failed')),
+      );
+      const { body } = await apiHere!.create(aFailure, { prefer: 'wait=20' });
+      expect(body.status).toBe('failed');
+      expect(processes.map(({ child }) => child.exitCode)).toEqual([null, null, null]);
+      for (const { output } of processes) expect(output().split('bus.message_failed').length).toBeLessThan(11);
+    },
+  );
 
-  it('misses no end when the bus was away for 10 s: delivers it soon after the bus is back', async () => {
+  it('misses no end when the bus was away: delivers it soon after the bus is back', async () => {
     const tasks = await Promise.all(Array.from({ length: 8 }, () => apiHere!.create(aHang)));
     const ids = tasks.map(({ body }) => body.task_id);
     const singles = ids.map((id) => there!.follow<One>(ONE, { id }));
@@ -164,11 +178,10 @@ describe.each(['PostgreSQL', ...(hasRedis ? ['Redis'] : [])])('two API processes
         singles.every(({ events }) => events.length > 0) && all.events.length >= 8 && reader.events.length >= 8,
     );
     line.cut();
-    await sleep(1_000);
+    await eventually('the loss to be noticed', async () => (await busAt(apiThere!)) === 'failed');
     for (const id of ids) await apiHere!.cancel(id);
     // Made and ended while the bus is away.
     const unseen = (await apiHere!.create(aFailure, { prefer: 'wait=20' })).body.task_id;
-    await sleep(8_500);
     line.mend();
     const ended = [...ids, unseen];
     const endsSeenBy = {

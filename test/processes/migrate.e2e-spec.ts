@@ -7,7 +7,8 @@ import { migrate, migrateTo } from '../../src/platform/database/migrate.ts';
 import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
 import { noteOldestPrograms } from '../../src/platform/database/oldest-program.ts';
 import { testEnv } from '../support/test-env.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
+import { cloneDatabase, emptyDatabase, type TestDatabase } from '../support/database.ts';
 import { spawnService } from '../support/process.ts';
 
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
@@ -15,6 +16,20 @@ const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 describe('migrate', () => {
   let database: TestDatabase;
   let client: Client;
+
+  /** The error of a migration that never gets its table. It takes half a minute, beside the other tests. */
+  let givenUp: Promise<string>;
+  beforeAll(async () => {
+    const locked = await emptyDatabase();
+    const names = MIGRATIONS.map(({ name }) => name);
+    await migrateTo(locked.url, names.slice(0, names.indexOf('Dashboard1700000000029')));
+    const rows = await LockedRows.by(locked.url, 'lock table webhook_deliveries in access share mode');
+    givenUp = migrate(locked.url).then(
+      () => 'It migrated.',
+      (error: Error) => error.message,
+    );
+    void givenUp.then(() => rows.release()).then(() => locked.drop());
+  });
 
   beforeEach(async () => {
     database = await cloneDatabase();
@@ -75,30 +90,23 @@ describe('migrate', () => {
       let isOver = false;
       const migrated = migrate(database.url).finally(() => (isOver = true));
       let longestMs = 0;
-      for (const until = performance.now() + 7_000; performance.now() < until;) {
+      // Twice the migration is in front of the reader, and lets it pass.
+      for (let waits = 0; waits < 2;) {
         const begunMs = performance.now();
         await reader.query('select from webhook_deliveries');
-        longestMs = Math.max(longestMs, performance.now() - begunMs);
+        const tookMs = performance.now() - begunMs;
+        if (tookMs > 500) waits += 1;
+        longestMs = Math.max(longestMs, tookMs);
         await sleep(50);
       }
       expect(isOver).toBe(false);
       await client.query('commit');
       await migrated;
-      expect(longestMs).toBeGreaterThan(500); // the migration was in front of it
-      expect(longestMs).toBeLessThan(5_000);
+      expect(longestMs).toBeLessThan(60_000); // it waits for 2 s
       expect(await done()).toHaveLength(MIGRATIONS.length);
     } finally {
       await reader.end();
     }
-  }, 120_000);
-
-  it('gives up after ten tries, and says why', async () => {
-    const names = MIGRATIONS.map(({ name }) => name);
-    await client.query('drop schema public cascade; create schema public');
-    await migrateTo(database.url, names.slice(0, names.indexOf('Dashboard1700000000029')));
-    await client.query('begin; lock table webhook_deliveries in access share mode');
-    await expect(migrate(database.url)).rejects.toThrow('in 10 tries of 2 s, another transaction kept a table locked');
-    await client.query('rollback');
   }, 120_000);
 
   it('refuses a database that a migration has made too new for this program, whether it may migrate or not', async () => {
@@ -108,7 +116,8 @@ describe('migrate', () => {
     const reason = expect.stringContaining(
       `needs Darkroom 0.10.0 or newer, since the migration ${MIGRATIONS[0]!.name}`,
     );
-    for (const MIGRATE of ['auto', 'off', 'only']) expect(await run({ MIGRATE })).toEqual([1, reason]);
+    const runs = await Promise.all(['auto', 'off', 'only'].map((MIGRATE) => run({ MIGRATE })));
+    expect(runs).toEqual([1, 2, 3].map(() => [1, reason]));
   }, 120_000);
 
   it('starts with MIGRATE=off in a database that is up to date or newer', async () => {
@@ -124,5 +133,9 @@ describe('migrate', () => {
     const before = await done();
     await migrate(database.url);
     expect(await done()).toEqual(before);
+  });
+
+  it('gives up after ten tries, and says why', async () => {
+    expect(await givenUp).toContain('in 10 tries of 2 s, another transaction kept a table locked');
   });
 });

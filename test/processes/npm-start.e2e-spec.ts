@@ -9,8 +9,8 @@ import { eventually } from '../support/wait.ts';
 
 describe('npm start', () => {
   let folder: string;
-  beforeEach(() => (folder = makeTestFolder()));
-  afterEach(() => removeTestFolder(folder));
+  beforeAll(() => (folder = makeTestFolder()));
+  afterAll(() => removeTestFolder(folder));
 
   const signals: [string, (npm: ChildProcess) => void][] = [
     ['SIGTERM to npm', (npm) => npm.kill('SIGTERM')],

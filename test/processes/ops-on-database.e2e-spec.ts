@@ -1,35 +1,53 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { testEnv } from '../support/test-env.ts';
 import { aCat, aHang } from '../support/clients/api.ts';
+import { darkroom } from '../support/darkroom-command.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 
-const DARKROOM = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
-
 interface Task {
   task_id: string;
   status: string;
-  worker_id: string;
   attempt: number;
   error_code: string | null;
-  waiting_for: string | null;
 }
 
-describe('darkroom ops --database', () => {
+describe('darkroom ops --database, while no process serves the API', () => {
   let database: TestDatabase;
   let receiver: Receiver;
   let env: Record<string, string>;
   let worker: ServiceProcess;
+  let pause: { id: string; created_by: null };
+  /** What was made before the API was killed. */
+  let first: string;
+  let second: string;
+  let film: string;
+  let held: string;
 
   beforeAll(async () => {
     database = await cloneDatabase();
     receiver = await Receiver.start();
     ({ env } = await testEnv(database.url, { ROLE: 'api' }));
-    worker = await spawnService({ ...env, ROLE: 'worker', PORT: String(await freePort()) });
+    const [front, back] = await Promise.all([
+      spawnService(env),
+      freePort().then((port) => spawnService({ ...env, ROLE: 'worker', PORT: String(port) })),
+    ]);
+    worker = back;
+    const { api } = front;
+    await api.call('POST', '/v1/webhook_endpoints', { url: receiver.url });
+    const make = async (body: object) => (await api.create(body)).body.task_id;
+    [first, second, film] = [
+      await make(aHang),
+      await make(aHang),
+      await make({ model: 'seedance-2', prompt: '#hang' }),
+    ];
+    for (const id of [first, second, film]) await api.until(id, 'running');
+    pause = await json('pause', '--model', 'gpt-image-2', '--reason', 'x');
+    held = await make(aCat);
+    await front.kill('SIGKILL');
   });
   afterAll(async () => {
     await worker?.kill('SIGKILL');
@@ -39,74 +57,69 @@ describe('darkroom ops --database', () => {
 
   /** With the configuration of the service and without a key. */
   const run = async (...args: string[]): Promise<string> => {
-    const own = { PATH: process.env.PATH, HOME: process.env.HOME, ...env, BOOTSTRAP_API_KEY: '' };
-    const options = { env: own, cwd: env.DATA_DIR!, timeout: 60_000 };
-    return (await promisify(execFile)(process.execPath, [DARKROOM, 'ops', ...args, '--database'], options)).stdout;
+    const { code, out, err } = await darkroom(['ops', ...args, '--database'], { ...env, BOOTSTRAP_API_KEY: '' });
+    if (code !== 0) throw new Error(err);
+    return out;
   };
   const json = async <Answer>(...args: string[]) => JSON.parse(await run(...args, '--json')) as Answer;
+  const statusOf = async (id: string) =>
+    (await queryOnce<{ status: string }>(database.url, 'select status from tasks where id = $1', [id]))[0]!.status;
 
-  it('sees and acts while no process serves the API', async () => {
-    const api = await spawnService(env);
-    await api.api.call('POST', '/v1/webhook_endpoints', { url: receiver.url });
-    const { body: first } = await api.api.create(aHang);
-    const { body: second } = await api.api.create(aHang);
-    for (const { task_id } of [first, second]) await api.api.until(task_id, 'running');
-    await api.kill('SIGKILL');
-
-    const running = await json<Task[]>('tasks', '--state', 'running');
-    expect(running.map(({ task_id }) => task_id)).toEqual([first.task_id, second.task_id]);
-    const { worker_id: workerId, attempt } = running[0]!;
-    expect(await run('status')).toMatch(/gpt-image-2/);
-    expect(await run('task', first.task_id)).toMatch(/worker_id +\S+[\s\S]*queued[\s\S]*started/);
-
-    expect(await run('cancel', first.task_id)).toMatch(/task_cancelled/);
-    const failed = await json<Task>('fail', second.task_id, 'provider_unavailable');
-    expect(failed).toMatchObject({ status: 'failed', error_code: 'provider_unavailable' });
-    expect(attempt).toBe(1);
-    await eventually('the webhooks, which the worker sends', async () => receiver.received.length === 2);
-    expect(receiver.received.map(({ event }) => event.data.task_id).toSorted()).toEqual([
-      first.task_id,
-      second.task_id,
+  it('sees tasks, processes and pauses', async () => {
+    const [running, paused, status, task, pauses, processes] = await Promise.all([
+      json<Task[]>('tasks', '--state', 'running'),
+      json<Task[]>('tasks', '--state', 'paused'),
+      json<{ pauses: number }>('status'),
+      run('task', first),
+      json<{ id: string }[]>('pauses'),
+      json<{ role: string }[]>('processes'),
     ]);
-
-    expect(await run('drain', workerId)).toContain(workerId);
-    await eventually('the worker to be drained', async () => /drained/.test(await run('processes')), 30_000);
-    expect(await run('resume', workerId)).toContain(workerId);
-    await expect(run('drain', 'nobody')).rejects.toThrow('No process of the service has this id.');
-    await expect(run('fail', second.task_id, 'no_such_code')).rejects.toThrow('code must be one of');
-    expect((await json<{ role: string }[]>('processes')).map(({ role }) => role)).not.toContain('all');
+    expect(running.map(({ task_id, attempt }) => [task_id, attempt])).toEqual(
+      [first, second, film].map((id) => [id, 1]),
+    );
+    expect(paused.map(({ task_id }) => task_id)).toEqual([held]);
+    expect(status.pauses).toBe(1);
+    expect(task).toMatch(/worker_id +\S+[\s\S]*queued[\s\S]*started/);
+    expect([pause.created_by, pauses.map(({ id }) => id)]).toEqual([null, [pause.id]]);
+    expect(processes.map(({ role }) => role)).not.toContain('all');
   });
 
-  it('pauses and ends a pause, releases, and leaves its name in the audit', async () => {
-    const pause = await json<{ id: string; created_by: null }>('pause', '--model', 'gpt-image-2', '--reason', 'x');
-    expect(pause.created_by).toBeNull();
-    expect((await json<{ id: string }[]>('pauses')).map(({ id }) => id)).toEqual([pause.id]);
-    expect((await json<{ pauses: number }>('status')).pauses).toBe(1);
+  it('cancels, fails and releases tasks, and the worker sends the webhooks', async () => {
+    const [cancelled, failed, released] = await Promise.all([
+      run('cancel', first),
+      json<Task>('fail', second, 'provider_unavailable'),
+      json<Task>('release', film),
+    ]);
+    expect(cancelled).toMatch(/task_cancelled/);
+    expect(failed).toMatchObject({ status: 'failed', error_code: 'provider_unavailable' });
+    expect([released.status, released.attempt]).toEqual(['running', 2]);
+    const told = () => receiver.received.map(({ event }) => event.data.task_id).toSorted();
+    await eventually('the webhooks', async () => told().length === 2);
+    expect(told()).toEqual([first, second].toSorted());
+  });
 
-    const api = await spawnService(env);
-    const { body: held } = await api.api.create(aCat);
-    const { body: film } = await api.api.create({ model: 'seedance-2', prompt: 'A river #hang' });
-    await api.api.until(film.task_id, 'running');
-    await api.kill('SIGKILL');
-    await eventually(
-      'the task to be held',
-      async () => (await json<Task[]>('tasks', '--state', 'paused')).length === 1,
-    );
+  it('ends a pause, and lets a worker drain and resume', async () => {
     expect(await run('unpause', pause.id)).toContain('The pause has ended.');
-    await eventually('the task', async () => (await json<Task>('task', held.task_id)).status === 'succeeded', 30_000);
+    await eventually('the task to be made', async () => (await statusOf(held)) === 'succeeded');
+    await run('cancel', film);
+    const [{ id }] = (await queryOnce<{ id: string }>(
+      database.url,
+      `select id from processes where role = 'worker'`,
+    )) as [{ id: string }];
+    expect(await run('drain', id)).toContain(id);
+    const isDraining = 'select 1 from processes where id = $1 and draining and busy = 0';
+    await eventually('the worker to drain', async () => (await queryOnce(database.url, isDraining, [id])).length === 1);
+    expect(await run('processes')).toMatch(/drained/);
+    expect(await run('resume', id)).toContain(id);
+  });
 
-    const { attempt } = await json<Task>('task', film.task_id); // a worker may have taken it over since the process was killed
-    const released = await json<Task>('release', film.task_id);
-    expect(released.status).toBe('running');
-    expect(released.attempt).toBeGreaterThan(attempt);
-    await run('cancel', film.task_id);
-
-    const own = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
-    const { stdout } = await promisify(execFile)(process.execPath, [DARKROOM, 'audit', '--json', '--limit', '50'], {
-      env: own,
-      cwd: env.DATA_DIR!,
-    });
-    const events = JSON.parse(stdout) as { action: string; actor_type: string }[];
+  it('refuses what is not there, and leaves its name in the audit', async () => {
+    await Promise.all([
+      expect(run('drain', 'nobody')).rejects.toThrow('No process of the service has this id.'),
+      expect(run('fail', second, 'no_such_code')).rejects.toThrow('code must be one of'),
+    ]);
+    const { out } = await darkroom(['audit', '--json', '--limit', '50'], env);
+    const events = JSON.parse(out) as { action: string; actor_type: string }[];
     for (const action of ['pause.created', 'pause.ended', 'tasks.released', 'process.drain_requested']) {
       expect(events.find((event) => event.action === action)).toMatchObject({ actor_type: 'command_line' });
     }

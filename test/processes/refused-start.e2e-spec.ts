@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { MAIN } from '../support/process.ts';
@@ -57,6 +58,27 @@ describe('a start that is refused', () => {
       expect(output).toContain(`\n  - ${fault}`);
     }
     expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  it('names an EVENTS_URL that leads to a sentinel, and starts no database', async () => {
+    const info = '# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\n';
+    const stub = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .on('data', (data) => {
+          for (const [command] of data
+            .toString()
+            .toLowerCase()
+            .matchAll(/\b(info|ping|client)\r\n/g)) {
+            socket.write(command.startsWith('info') ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n');
+          }
+        });
+    }).listen(0, '127.0.0.1');
+    await once(stub, 'listening');
+    const { port } = stub.address() as AddressInfo;
+    const output = await refusalOf({ EVENTS_URL: `redis://127.0.0.1:${port}` }).finally(() => stub.close());
+    expect(output).toContain('EVENTS_URL leads to a Redis Sentinel');
+    expect(existsSync(join(folder, 'data/postgres'))).toBe(false);
   });
 
   it('leaves no embedded PostgreSQL behind when the address cannot be listened on', async () => {

@@ -1,14 +1,15 @@
+// Workers of each test in this process: a test stops them at a point of its own, and each has other bindings.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promptId } from '../../src/providers/comfyui/prompt-id.ts';
 import { seedOf } from '../../src/providers/families/seedance.ts';
 import { loadConfig } from '../../src/platform/config.ts';
-import { startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service.ts';
 import { type TaskBody } from '../support/clients/api.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
-import { testEnv } from '../support/test-env.ts';
 import { queryOnce } from '../support/faults/watch.ts';
+import { Scrape } from '../support/metrics.ts';
 import { freePort } from '../support/free-port.ts';
 import { PictureServer } from '../support/servers/picture-server.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
@@ -33,50 +34,44 @@ describe('a worker that takes a task over', () => {
   const replicate = new ReplicateStub();
   const stubs = [ark, fal, replicate];
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-takeover-'));
-  const running: { close(): Promise<unknown> }[] = [];
+  /** An API process without a worker, so that its tasks stay queued. */
+  let service: OwnService;
+  const workers: Service[] = [];
   beforeAll(async () => {
     await Promise.all(stubs.map((stub) => stub.start()));
     for (const stub of stubs) stub.real = true;
-  });
-  afterEach(async () => {
-    for (const one of running.splice(0).toReversed()) await one.close();
-  });
-  afterAll(async () => {
-    await Promise.all(stubs.map((stub) => stub.stop()));
-    rmSync(folder, { recursive: true });
-  });
-
-  /** An API process without a worker, so that its tasks stay queued. */
-  async function front(bindings: string): Promise<OwnService> {
-    const file = join(folder, 'providers.yaml');
-    writeFileSync(file, `models:\n${bindings}`);
-    const service = await startOwnService({
+    service = await startOwnService({
       ROLE: 'api',
-      PROVIDERS: file,
       PROVIDER_POLL_INTERVAL_MS: '20',
       ARK_API_KEY: ark.key,
       FAL_KEY: fal.key,
       REPLICATE_API_TOKEN: replicate.key,
     });
-    running.push(service);
-    return service;
-  }
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    await queryOnce(service.database.url, 'truncate tasks, key_load'); // the next worker takes over nothing of this test
+  });
+  afterAll(async () => {
+    await service?.close();
+    await Promise.all(stubs.map((stub) => stub.stop()));
+    rmSync(folder, { recursive: true });
+  });
 
-  async function created(service: OwnService, body: object): Promise<TaskBody> {
+  async function created(body: object): Promise<TaskBody> {
     const { status, body: task } = await service.api.create(body);
     expect(status).toBe(201);
     return task;
   }
 
   /** Writes the task as a dead worker leaves it, and runs another worker to its end. */
-  async function takenOver(service: OwnService, task: TaskBody, deadRun: DeadRun): Promise<TaskBody> {
-    await leftBehind(service, task, deadRun);
-    const worker = await startWorker(service);
-    running.push({ close: () => worker.stop() });
+  async function takenOver(bindings: string, task: TaskBody, deadRun: DeadRun): Promise<TaskBody> {
+    await leftBehind(task, deadRun);
+    await startWorker(bindings);
     return service.api.untilFinal(task.task_id);
   }
 
-  async function leftBehind(service: OwnService, { task_id: id }: TaskBody, deadRun: DeadRun): Promise<void> {
+  async function leftBehind({ task_id: id }: TaskBody, deadRun: DeadRun): Promise<void> {
     const { provider, url, credential, model, upstreamId } = deadRun;
     await queryOnce(
       service.database.url,
@@ -89,9 +84,15 @@ describe('a worker that takes a task over', () => {
     );
   }
 
-  async function startWorker({ database, env }: OwnService) {
-    const own = await testEnv(database.url, { ...env, ROLE: 'worker', PORT: String(await freePort()) });
-    return startService(loadConfig(own.env));
+  async function startWorker(bindings: string): Promise<Service> {
+    const file = join(folder, 'providers.yaml');
+    writeFileSync(file, `models:\n${bindings}`);
+    const { env } = service;
+    const worker = await startService(
+      loadConfig({ ...env, ROLE: 'worker', PROVIDERS: file, PORT: String(await freePort()) }),
+    );
+    workers.push(worker);
+    return worker;
   }
 
   /** The paid call of the dead worker. */
@@ -106,13 +107,11 @@ describe('a worker that takes a task over', () => {
   const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 
   it('waits for the lease while the paid call of its predecessor is in flight, and starts at once otherwise', async () => {
-    const bindings = `  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}" }]`;
-    const service = await front(bindings);
     const left = async (pattern: RegExp) => {
-      const worker = await startWorker(service);
+      const worker = await startWorker(atArk());
       const asked = ark.count(pattern);
       ark.plan(pattern, 'hang');
-      const { task_id: id } = await created(service, aFilm);
+      const { task_id: id } = await created(aFilm);
       await eventually('the request at the upstream', async () => ark.count(pattern) > asked);
       await worker.stop();
       const rows = `select status, losses, lease_until > now() as is_held from tasks where id = $1`;
@@ -124,10 +123,9 @@ describe('a worker that takes a task over', () => {
   });
 
   it('finishes a video although its first frame is no longer available', async () => {
-    const service = await front(`  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}" }]`);
     const before = ark.submits;
     const gone = `http://127.0.0.1:${await freePort()}/first.png`;
-    const task = await created(service, { ...aFilm, first_frame_image_url: gone });
+    const task = await created({ ...aFilm, first_frame_image_url: gone });
     const { id } = await submit(`${ark.baseUrl}/contents/generations/tasks`, `Bearer ${ark.key}`, {
       model: 'seedance',
       content: [{ type: 'text', text: 'A slow river' }],
@@ -143,30 +141,30 @@ describe('a worker that takes a task over', () => {
       model: 'seedance',
       upstreamId: id!,
     };
-    expect(await takenOver(service, task, deadRun)).toMatchObject({ status: 'succeeded' });
+    expect(await takenOver(atArk(), task, deadRun)).toMatchObject({ status: 'succeeded' });
     expect(ark.submits).toBe(before + 1);
   });
 
   it('continues with the submitted model when one account serves several', async () => {
     const at = (model: string) => `{ provider: fal, model: ${model}, base_url: "${fal.origin}" }`;
-    const service = await front(`  nano-banana-pro: [${at('fal-ai/nano-banana-2')}, ${at('fal-ai/nano-banana-pro')}]`);
-    const task = await created(service, { model: 'nano-banana-pro', prompt: 'A heron' });
+    const bindings = `  nano-banana-pro: [${at('fal-ai/nano-banana-2')}, ${at('fal-ai/nano-banana-pro')}]`;
+    const task = await created({ model: 'nano-banana-pro', prompt: 'A heron' });
     const model = 'fal-ai/nano-banana-pro';
     const { request_id: id } = await submit(`${fal.origin}/${model}`, `Key ${fal.key}`, { prompt: 'A heron' });
     const deadRun = { provider: 'fal', url: fal.origin, credential: 'FAL_KEY', model, upstreamId: id! };
-    expect(await takenOver(service, task, deadRun)).toMatchObject({ status: 'succeeded' });
+    expect(await takenOver(bindings, task, deadRun)).toMatchObject({ status: 'succeeded' });
     expect(fal.submits).toBe(1);
   });
 
   it('finds the job of the submitted model, and submits no second one', async () => {
     const at = (model: string) => `{ provider: replicate, model: ${model}, base_url: "${replicate.baseUrl}" }`;
-    const service = await front(`  seedance-2: [${at(`${SEEDANCE}-fast`)}, ${at(SEEDANCE)}]`);
-    const task = await created(service, aFilm);
+    const bindings = `  seedance-2: [${at(`${SEEDANCE}-fast`)}, ${at(SEEDANCE)}]`;
+    const task = await created(aFilm);
     const before = replicate.submits;
     await submit(`${replicate.baseUrl}/models/${SEEDANCE}/predictions`, `Bearer ${replicate.key}`, {
       input: { prompt: 'A slow river', duration: 4, resolution: '720p', seed: seedOf(task.task_id) },
     });
-    expect(await takenOver(service, task, atReplicate(SEEDANCE))).toMatchObject({ status: 'succeeded' });
+    expect(await takenOver(bindings, task, atReplicate(SEEDANCE))).toMatchObject({ status: 'succeeded' });
     expect(replicate.submits).toBe(before + 1);
   });
 
@@ -175,20 +173,17 @@ describe('a worker that takes a task over', () => {
     ['submits again if the operator allows it', ', on_unknown_outcome: resubmit', 'succeeded', 1],
   ])('%s', async (_, more, status, submits) => {
     const model = 'openai/gpt-image-2';
-    const service = await front(
-      `  gpt-image-2: [{ provider: replicate, model: ${model}, base_url: "${replicate.baseUrl}"${more} }]`,
-    );
-    const task = await created(service, { model: 'gpt-image-2', prompt: 'A heron' });
+    const bindings = `  gpt-image-2: [{ provider: replicate, model: ${model}, base_url: "${replicate.baseUrl}"${more} }]`;
+    const task = await created({ model: 'gpt-image-2', prompt: 'A heron' });
     const before = replicate.submits;
-    const ended = await takenOver(service, task, atReplicate(model));
+    const ended = await takenOver(bindings, task, atReplicate(model));
     expect([ended.status, replicate.submits - before]).toEqual([status, submits]);
     if (status === 'failed') expect(ended.error?.code).toBe('provider_outcome_unknown');
   });
 
   it('polls an accepted job while its provider is away, however often other calls to it fail', async () => {
-    const service = await front(`  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}" }]`);
     const before = ark.submits;
-    const task = await created(service, aFilm);
+    const task = await created(aFilm);
     const { id } = await submit(`${ark.baseUrl}/contents/generations/tasks`, `Bearer ${ark.key}`, {
       model: 'seedance',
       content: [{ type: 'text', text: 'A slow river' }],
@@ -198,16 +193,19 @@ describe('a worker that takes a task over', () => {
       seed: seedOf(task.task_id),
     });
     const deadRun = { provider: 'ark', url: ark.baseUrl, credential: 'ARK_API_KEY', model: 'seedance' };
-    await leftBehind(service, task, { ...deadRun, upstreamId: id! });
-    // The circuit of the provider is open when this lease expires.
-    const later = `update tasks set lease_until = now() + interval '20 s' where id = $1`;
-    await queryOnce(service.database.url, later, [task.task_id]);
-    const others = await Promise.all(Array.from({ length: 8 }, () => created(service, aFilm)));
+    await leftBehind(task, { ...deadRun, upstreamId: id! });
+    const leaseEnds = (at: string) =>
+      queryOnce(service.database.url, `update tasks set lease_until = ${at} where id = $1`, [task.task_id]);
+    await leaseEnds(`now() + interval '1 hour'`);
+    const others = await Promise.all(Array.from({ length: 8 }, () => created(aFilm)));
     await ark.stop();
     try {
-      const worker = await startWorker(service);
-      running.push({ close: () => worker.stop() });
-      await eventually('the takeover', async () => (await attemptOf(service, task)) === 2);
+      const { app } = await startWorker(atArk());
+      const metrics = await app.getUrl();
+      const isOpen = async () => (await Scrape.of(metrics)).value('darkroom_provider_circuit_open') === 1;
+      await eventually('the circuit of the provider to open', isOpen);
+      await leaseEnds('now()');
+      await eventually('the takeover', async () => (await attemptOf(task)) === 2);
       await new Promise((resolve) => setTimeout(resolve, 2_000));
     } finally {
       await ark.start();
@@ -217,8 +215,9 @@ describe('a worker that takes a task over', () => {
     expect(ark.submits).toBe(before + 9);
   }, 180_000);
 
-  const attemptOf = async ({ database }: OwnService, { task_id: id }: TaskBody) =>
-    (await queryOnce<{ attempt: number }>(database.url, 'select attempt from tasks where id = $1', [id]))[0]?.attempt;
+  const attemptOf = async ({ task_id: id }: TaskBody) =>
+    (await queryOnce<{ attempt: number }>(service.database.url, 'select attempt from tasks where id = $1', [id]))[0]
+      ?.attempt;
 
   describe('of a ComfyUI that has lost its runs', () => {
     const comfy = new ComfyuiStub();
@@ -238,37 +237,34 @@ describe('a worker that takes a task over', () => {
 
     it('submits the film again with its first frame', async () => {
       writeFileSync(template, JSON.stringify({ workflows: [workflow], size_step: 2 }));
-      const service = await front(
-        `  seedance-2: [{ provider: comfyui, model: ${template}, base_url: "${comfy.url}" }]`,
-      );
-      const task = await created(service, {
+      const bindings = `  seedance-2: [{ provider: comfyui, model: ${template}, base_url: "${comfy.url}" }]`;
+      const task = await created({
         ...aFilm,
         reference_mode: 'first_frame',
         first_frame_image_url: pictures.url,
       });
       const id = promptId(task.task_id, 0);
       const deadRun = { provider: 'comfyui', url: comfy.url, credential: null, model: template, upstreamId: id };
-      expect(await takenOver(service, task, deadRun)).toMatchObject({ status: 'succeeded' });
+      expect(await takenOver(bindings, task, deadRun)).toMatchObject({ status: 'succeeded' });
       expect(comfy.submits).toEqual([id]);
       expect(comfy.uploads.size).toBe(1);
     });
 
     it('fails the task with provider_unavailable at its last attempt', async () => {
       const bindings = `  nano-banana-2: [{ provider: comfyui, model: default, base_url: "${comfy.url}" }]`;
-      const service = await front(bindings);
-      const task = await created(service, { model: 'nano-banana-2', prompt: 'A heron' });
+      const task = await created({ model: 'nano-banana-2', prompt: 'A heron' });
       const id = promptId(task.task_id, 0);
       const deadRun = { provider: 'comfyui', url: comfy.url, credential: null, model: 'default', upstreamId: id };
-      await leftBehind(service, task, deadRun);
+      await leftBehind(task, deadRun);
       await queryOnce(service.database.url, 'update tasks set losses = 1 where id = $1', [task.task_id]);
-      const worker = await startWorker(service);
-      running.push({ close: () => worker.stop() });
+      await startWorker(bindings);
       const ended = await service.api.untilFinal(task.task_id);
       expect(ended.error).toMatchObject({ code: 'provider_unavailable', retryable: true });
       expect(comfy.submits).not.toContain(id);
     });
   });
 
+  const atArk = () => `  seedance-2: [{ provider: ark, model: seedance, base_url: "${ark.baseUrl}" }]`;
   const atReplicate = (model: string): DeadRun => ({
     provider: 'replicate',
     url: replicate.baseUrl,

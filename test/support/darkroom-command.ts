@@ -5,7 +5,7 @@ import { eventually } from './wait.ts';
 const COMMAND = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
 
 /** The command loads the service, which takes long on a busy machine. */
-const START_MS = 60_000;
+const START_MS = 240_000;
 
 export interface CommandRun {
   code: number;

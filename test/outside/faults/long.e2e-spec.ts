@@ -1,0 +1,16 @@
+// The long forms of tests in test/processes: more faults, longer outages. They take most of an hour.
+process.env.DARKROOM_TEST_LONG = '1';
+
+await import('../../processes/submit-once.e2e-spec.ts');
+for (const name of [
+  'batch-commit',
+  'crashes',
+  'database-away',
+  'limits',
+  'rolling',
+  'upstreams-away',
+  'usage-ledger',
+  'written-together',
+]) {
+  await import(`../../processes/faults/${name}.e2e-spec.ts`);
+}
