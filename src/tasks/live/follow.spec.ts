@@ -42,7 +42,11 @@ describe('a task that ends while it begins to be followed', () => {
     const { follow } = following((publish) => publish(task(2, 'failed')));
     const queue = await follow.followAll('key');
     expect(await queue.next()).toEqual({ done: false, value: task(2, 'failed') });
-    expect(queue.size).toBe(0);
+    let more = false;
+    void queue.next().then(({ done }) => (more = !done));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(more).toBe(false);
+    queue.close();
   });
 
   it('is watched no longer when the read fails', async () => {
