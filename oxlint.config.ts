@@ -145,11 +145,7 @@ const app = Object.keys(APP_FOLDERS).map((folder) => ({
 }));
 
 /** Tests that move or set the time. They never wait, and never measure how long something takes. */
-const TIMELESS = [
-  'src/**/*.spec.{ts,tsx}',
-  'test/contract/**',
-  // 'test/api/**',
-];
+const TIMELESS = ['src/**/*.spec.{ts,tsx}', 'test/contract/**', 'test/api/**'];
 const NO_CLOCK =
   'A test neither waits nor measures: move the clock (test/support/clock.ts, a date in the database), hold the other side ' +
   'back until the test says so, or wait for what must come with `eventually` (test/support/wait.ts).';

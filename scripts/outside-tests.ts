@@ -17,9 +17,15 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'test/outside/deploy/s3': ['src/platform/storage/'],
   'test/outside/deploy/unsupported-servers': ['src/platform/database/', 'src/platform/events/'],
   'test/outside/deploy/upgrade': ['src/platform/database/migrations/'],
-  'test/outside/hostile': ['src/platform/http/', 'src/platform/schema/', 'src/platform/graphql/', 'test/support/hostile/'],
+  'test/outside/hostile': [
+    'src/platform/http/',
+    'src/platform/schema/',
+    'src/platform/graphql/',
+    'test/support/hostile/',
+  ],
   'test/outside/mcp-clients': ['src/mcp/'],
   'test/outside/thumbnails': ['src/generation/run/thumbnails.ts'],
+  'test/outside/webhook-latency': ['src/webhooks/'],
 };
 
 const { CI_ALL, CI_BASE = 'HEAD~' } = process.env;

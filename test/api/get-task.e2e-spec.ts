@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorBody, aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 
@@ -98,7 +97,6 @@ describe('GET /v1/tasks/{task_id}', () => {
     });
     const seen: number[] = [];
     for (let task = body; task.status === 'queued' || task.status === 'running';) {
-      await sleep(20);
       ({ body: task } = await service.api.get(`/v1/tasks/${body.task_id}`));
       seen.push(task.progress);
     }

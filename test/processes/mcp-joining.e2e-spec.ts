@@ -1,13 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type OwnService, startOwnService } from '../../support/service.ts';
-import type { TaskBody } from '../../support/clients/api.ts';
-import { mcpClient, taskOf } from '../../support/clients/mcp.ts';
-import { queryOnce } from '../../support/faults/watch.ts';
-import { eventually } from '../../support/wait.ts';
-
-/** Longer than a task that nobody waits for is left alone. */
-const PAST_GRACE_MS = 12_000;
+import { type OwnService, startOwnService } from '../support/service.ts';
+import type { TaskBody } from '../support/clients/api.ts';
+import { mcpClient, taskOf } from '../support/clients/mcp.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { eventually } from '../support/wait.ts';
 
 /** Two API processes; the first also runs tasks, one at a time. */
 let services: OwnService[];
@@ -49,7 +45,7 @@ const tasksOf = (prompt: string) =>
     [prompt],
   );
 
-/** Starts a call, waits until its task is stored, and cuts the connection. */
+/** Starts a call, waits until its task is stored, and cuts the connection. The service has noticed that when it returns. */
 async function cut(given: { prompt: string }): Promise<string> {
   const controller = new AbortController();
   const broken = call(services[0]!, 'generate_image', given, controller.signal).then((response) => response.text());
@@ -59,6 +55,10 @@ async function cut(given: { prompt: string }): Promise<string> {
   });
   controller.abort();
   await expect(broken).rejects.toThrow();
+  await eventually('the hang-up', async () => {
+    const sql = 'select 1 from calls where task_id = $1 and hung_up_at is not null';
+    return (await queryOnce(services[0]!.database.url, sql, [task!.id])).length === 1;
+  });
   return task!.id;
 }
 
@@ -80,9 +80,8 @@ it('two processes answer turn by turn', async () => {
 });
 
 it('a call that was cut gets its task when it is repeated, also by another process', async () => {
-  const given = { prompt: 'Cut and repeated #delay:2', aspect_ratio: '1:1' };
+  const given = { prompt: 'Cut and repeated #delay:5', aspect_ratio: '1:1' };
   const first = await cut(given);
-  await sleep(300); // until the first process has noticed
   const again = await resultOf(await call(services[1]!, 'generate_image', given));
   expect(taskOf(again)).toMatchObject({ task_id: first, status: 'succeeded' });
   expect(await tasksOf(given.prompt)).toHaveLength(1);
@@ -99,25 +98,21 @@ it('two equal calls at the same time are two tasks', async () => {
   expect(new Set(both.map((result) => taskOf(result).task_id)).size).toBe(2);
 });
 
-it('a cut call whose task still waits is cancelled, and one whose task runs is finished', async () => {
-  const running = await cut({ prompt: 'Already paid for #delay:14' });
-  await services[0]!.api.until(running, 'running');
-  const waiting = await cut({ prompt: 'Still in the line' }); // the key runs one task at a time
-  await sleep(PAST_GRACE_MS);
-  const { body } = await services[0]!.api.get(`/v1/tasks/${waiting}`);
-  expect(body).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
+it('a cut call whose task runs is finished', async () => {
+  const running = await cut({ prompt: 'Already paid for #delay:12' }); // longer than a task that nobody waits for is left alone
   expect(await services[0]!.api.untilFinal(running)).toMatchObject({ status: 'succeeded' });
 });
 
-it('a call that is repeated in time keeps its waiting task', async () => {
-  const blocker = await services[0]!.api.create({ model: 'gpt-image-2', prompt: '#hang' });
-  await services[0]!.api.until(blocker.body.task_id, 'running');
+it('a cut call whose task waits is cancelled, unless it is repeated in time', async () => {
+  const [{ api }] = services as [OwnService, OwnService];
+  const blocker = await api.create({ model: 'gpt-image-2', prompt: '#hang' }); // the key runs one task at a time
+  await api.until(blocker.body.task_id, 'running');
   const given = { prompt: 'Kept in the line', wait_s: 60 };
-  const first = await cut(given);
-  await sleep(300);
+  const kept = await cut(given);
   const again = call(services[0]!, 'generate_image', given).then(resultOf);
-  await sleep(PAST_GRACE_MS);
-  expect((await services[0]!.api.get(`/v1/tasks/${first}`)).body.status).toBe('queued');
-  await services[0]!.api.cancel(blocker.body.task_id);
-  expect(taskOf(await again)).toMatchObject({ task_id: first, status: 'succeeded' });
+  const left = await cut({ prompt: 'Still in the line' }); // later, so its time ends later
+  expect(await api.untilFinal(left)).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
+  expect((await api.get(`/v1/tasks/${kept}`)).body.status).toBe('queued');
+  await api.cancel(blocker.body.task_id);
+  expect(taskOf(await again)).toMatchObject({ task_id: kept, status: 'succeeded' });
 });

@@ -1,18 +1,18 @@
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dropExpired, type SweptTables } from '../../../src/platform/database/partitions/partition-rows.ts';
-import { PartitionSweep } from '../../../src/platform/database/partitions/partition-sweep.ts';
-import { readPartitions } from '../../../src/platform/database/partitions/read-partitions.ts';
-import { Sql } from '../../../src/platform/database/sql.ts';
-import { idBoundAt, timeOfId } from '../../../src/platform/schema/id-time.ts';
-import { DAY_MS } from '../../../src/platform/time.ts';
-import { EVENT_TABLES } from '../../../src/webhooks/partitioned-tables.ts';
-import { PurgeEvents } from '../../../src/webhooks/sql/purge-events.ts';
-import { startInProcess, type InProcess } from '../../support/in-process.ts';
-import { aFailure } from '../../support/clients/api.ts';
-import { type EndpointBody, WebhookClient } from '../../support/clients/webhook-client.ts';
-import { Receiver } from '../../support/servers/receiver.ts';
-import { eventually } from '../../support/wait.ts';
+import { dropExpired, type SweptTables } from '../../src/platform/database/partitions/partition-rows.ts';
+import { PartitionSweep } from '../../src/platform/database/partitions/partition-sweep.ts';
+import { readPartitions } from '../../src/platform/database/partitions/read-partitions.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
+import { DAY_MS } from '../../src/platform/time.ts';
+import { EVENT_TABLES } from '../../src/webhooks/partitioned-tables.ts';
+import { PurgeEvents } from '../../src/webhooks/sql/purge-events.ts';
+import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { aFailure } from '../support/clients/api.ts';
+import { type EndpointBody, WebhookClient } from '../support/clients/webhook-client.ts';
+import { Receiver } from '../support/servers/receiver.ts';
+import { eventually } from '../support/wait.ts';
 
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 /** Days after which an event of these tests has expired. */

@@ -1,18 +1,18 @@
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dropExpired, type SweptTables } from '../../../src/platform/database/partitions/partition-rows.ts';
-import { PartitionSweep } from '../../../src/platform/database/partitions/partition-sweep.ts';
-import { readPartitions } from '../../../src/platform/database/partitions/read-partitions.ts';
-import { Sql } from '../../../src/platform/database/sql.ts';
-import { idBoundAt, timeOfId } from '../../../src/platform/schema/id-time.ts';
-import { Storage } from '../../../src/platform/storage/storage.ts';
-import { DAY_MS } from '../../../src/platform/time.ts';
-import { Purge } from '../../../src/tasks/queue/purge.ts';
-import { PurgeRows } from '../../../src/tasks/sql/purge-rows.ts';
-import { newTaskId } from '../../../src/tasks/task-id.ts';
-import { aCat, type TaskBody } from '../../support/clients/api.ts';
-import { startInProcess, type InProcess } from '../../support/in-process.ts';
-import { eventually } from '../../support/wait.ts';
+import { dropExpired, type SweptTables } from '../../src/platform/database/partitions/partition-rows.ts';
+import { PartitionSweep } from '../../src/platform/database/partitions/partition-sweep.ts';
+import { readPartitions } from '../../src/platform/database/partitions/read-partitions.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
+import { Storage } from '../../src/platform/storage/storage.ts';
+import { DAY_MS } from '../../src/platform/time.ts';
+import { Purge } from '../../src/tasks/queue/purge.ts';
+import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
+import { newTaskId } from '../../src/tasks/task-id.ts';
+import { aCat, type TaskBody } from '../support/clients/api.ts';
+import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { eventually } from '../support/wait.ts';
 
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 /** Days that are not past their retention. */
