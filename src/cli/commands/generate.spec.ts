@@ -36,6 +36,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'generate-'));
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
 });
 afterEach(async () => {
   jest.restoreAllMocks();

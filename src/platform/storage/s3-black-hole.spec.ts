@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,6 +21,7 @@ let port: number;
 let folder: string;
 const fillers: Socket[] = [];
 
+beforeAll(() => Logger.overrideLogger(false)); // warnings of the SDK are logged
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
   folder = await mkdtemp(join(tmpdir(), 'darkroom-s3-hole-'));

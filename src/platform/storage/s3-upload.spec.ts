@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,6 +16,7 @@ const PARTS = [300_000, 300_000, 300_000, 100_001];
 let folder: string;
 const film = randomBytes(BYTES);
 
+beforeAll(() => Logger.overrideLogger(false)); // warnings of the SDK are logged
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
   folder = await mkdtemp(join(tmpdir(), 'darkroom-s3-parts-'));

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,6 +16,7 @@ let server: S3rver;
 let endpoint: string;
 let storage: S3Storage;
 
+beforeAll(() => Logger.overrideLogger(false)); // warnings of the SDK are logged
 beforeAll(async () => {
   // The only credentials that the test server accepts.
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' });
