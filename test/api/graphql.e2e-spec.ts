@@ -171,6 +171,20 @@ describe('GraphQL', () => {
       ]);
     });
 
+    it('refuses a Host header that names no host', async () => {
+      for (const [host, status] of [
+        ['a b', 400],
+        ['[::1', 400],
+        ['%zz', 400],
+        ['[::1]:80', 200],
+        ['darkroom.test', 200],
+      ]) {
+        const answer = await service.api.call<object>('POST', '/graphql', { query: '{ __typename }' }, { host });
+        expect([host, answer.status]).toEqual([host, status]);
+        if (status === 400) expect(answer.body).toMatchObject({ errors: [{ extensions: { code: 'bad_request' } }] });
+      }
+    });
+
     it('refuses batches', async () => {
       const [status] = await firstCode(
         await post(JSON.stringify([{ query: '{ __typename }' }, { query: '{ __typename }' }])),
