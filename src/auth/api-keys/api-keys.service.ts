@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, LessThan, Repository } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { Config } from '../../platform/config.ts';
 import { Secrets } from '../../platform/secrets.ts';
@@ -13,16 +13,24 @@ import { applyLimits, changesBudget } from './apply-limits.ts';
 import { hintOf, newApiKey } from './api-key-format.ts';
 import { type ApiKeyChanges, DEFAULT_SCOPES, type IssuedApiKey, type NewApiKey } from './api-key-acts.ts';
 import type { ApiKeyHook } from './api-key-hook.ts';
-import { changedLimits, concerned, limitsInForce } from './api-key-limits.ts';
+import { type ApiKeyLimits, changedLimits, concerned, limitsInForce } from './api-key-limits.ts';
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
-import { assertNotExpired } from './api-key-expiry.ts';
-import { assertRetention } from './assert-retention.ts';
 import { ApiKey } from './api-key.entity.ts';
-import { snapshotOf } from './api-key-snapshot.ts';
 import { Session } from '../sessions/session.entity.ts';
 import { assertMayGrant, boundsOf } from './grants.ts';
 import { hashOf } from './key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { unixSeconds } from '../../platform/time.ts';
+
+/** What an audit event keeps of a key. Its limits are its own ones, without the configured ones. */
+const snapshotOf = ({ name, hint, scopes, limits, expires_at }: ApiKey) => ({
+  name,
+  hint,
+  scopes,
+  limits,
+  expires_at: expires_at && unixSeconds(expires_at),
+});
 
 /**
  * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no
@@ -208,3 +216,35 @@ export class ApiKeysService {
 }
 
 const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => scopes.includes(scope));
+
+/** By the database's clock. @throws ApiError value_out_of_range */
+async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
+  if (!(await tx.existsBy(ApiKey, { id, expires_at: Raw((column) => `${column} <= now()`) }))) return;
+  throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
+}
+
+/**
+ * A key keeps its tasks and files no longer than the configuration says, and its files no longer than its tasks.
+ * @param own the limits of the key afterwards
+ * @param changes the requested ones. Other limits of the key are not checked: a configuration that has become stricter
+ *   bounds them.
+ * @throws ApiError value_out_of_range
+ */
+function assertRetention(own: ApiKeyLimits, changes: object | null | undefined, config: Config): void {
+  if (!changes) return;
+  const { task_retention_days: tasks, file_retention_days: files } = own;
+  if ('task_retention_days' in changes && tasks !== undefined && tasks > config.taskRetentionDays) {
+    tooLong('task_retention_days', config.taskRetentionDays, 'TASK_RETENTION_DAYS of the service');
+  }
+  if ('file_retention_days' in changes && files !== undefined && files > config.fileRetentionDays) {
+    tooLong('file_retention_days', config.fileRetentionDays, 'FILE_RETENTION_DAYS of the service');
+  }
+  if (tasks !== undefined && files !== undefined && files > tasks) {
+    tooLong('file_retention_days', tasks, 'task_retention_days of the key');
+  }
+}
+
+function tooLong(name: string, bound: number, what: string): never {
+  const param = `limits.${name}`;
+  throw new ApiError('value_out_of_range', { param, message: `${param} must be at most ${bound}, the ${what}.` });
+}

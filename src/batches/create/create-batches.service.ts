@@ -3,27 +3,100 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Caller } from '../../auth/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BatchFiles } from '../../files/batch-files.ts';
-import { RequestImagesService } from '../../files/images/request-images.service.ts';
-import { PrepareGenerations } from '../../generation/accept/prepare-generations.service.ts';
+import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
+import { type PreparedGeneration, PrepareGenerations } from '../../generation/accept/prepare-generations.service.ts';
 import { MEDIA_KINDS } from '../../models/media-kind.ts';
 import { Config } from '../../platform/config.ts';
 import { Turns } from '../../platform/turns.ts';
 import { currentRequestId } from '../../platform/logging/request-context.ts';
 import { DAY_MS } from '../../platform/time.ts';
 import { readIdempotencyKey, requestHash } from '../../tasks/idempotency.ts';
-import { TaskBatches } from '../../tasks/task-batches.service.ts';
+import { type BatchItem, TaskBatches } from '../../tasks/task-batches.service.ts';
 import { newBatchId } from '../../tasks/task-id.ts';
 import type { TaskPriority } from '../../tasks/task-priority.ts';
-import { MAX_SHOWN_FAULTS } from '../batch-fault.ts';
+import { type BatchFault, MAX_SHOWN_FAULTS } from '../batch-fault.ts';
 import type { ShownBatch } from '../batch.entity.ts';
 import { BatchViews } from '../batch-views.ts';
 import type { BatchView } from '../batch.view.ts';
 import { BatchEnds } from '../end/batch-ends.worker.ts';
 import { BatchRows, type NewBatchRow } from '../sql/batch-rows.ts';
 import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } from './batch-endpoints.ts';
-import { batchInvalid, faultOf, imagesOf, type JudgedItem, toBatchItem } from './judged-item.ts';
-import { type BatchSettings, readBatch } from './read-batch.ts';
 import { type GivenItem, readLines, readRequests } from './read-items.ts';
+import { FROM_API } from '../../tasks/task-origin.ts';
+import { hasAtMost } from '../../platform/schema/code-points.ts';
+import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
+import { CreateBatchInput } from '../batch.inputs.ts';
+
+/** An item with its verdict. */
+type JudgedItem = GivenItem & { index: number; verdict: PreparedGeneration | ApiError };
+
+/** null for an invalid item */
+const imagesOf = ({ verdict }: JudgedItem): RequestImages | null =>
+  verdict instanceof ApiError ? null : verdict.images;
+
+/** null for an invalid item */
+function toBatchItem({ index, customId, verdict }: JudgedItem): BatchItem | null {
+  if (verdict instanceof ApiError) return null;
+  const { request, origin } = verdict;
+  return { index, customId, request, origin: { ...FROM_API, ...origin, source: 'batch' } };
+}
+
+/** null for a valid item */
+function faultOf({ index, line, customId, verdict }: JudgedItem): BatchFault | null {
+  if (!(verdict instanceof ApiError)) return null;
+  const { code, param, message } = verdict;
+  return { index, line, custom_id: customId, code, param, message };
+}
+
+function batchInvalid(faults: BatchFault[], total: number): ApiError {
+  const [first] = faults;
+  const message = `${faults.length} of ${total} items are invalid, so nothing was created. Item ${first?.index}: ${first?.message}`;
+  return new ApiError('batch_invalid', { message, errors: faults.slice(0, MAX_SHOWN_FAULTS) });
+}
+
+/** What holds for a batch as a whole. `requests` is not yet checked. */
+type BatchSettings = Omit<CreateBatchInput, 'requests'> & { requests?: unknown };
+
+const MAX_PAIRS = 16;
+const MAX_KEY = 64;
+const MAX_VALUE = 512;
+
+const pipe = new ValidationPipe();
+
+/**
+ * Validates everything but the items, which have faults of their own.
+ * @throws ApiError for the first fault
+ */
+function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSettings {
+  const settings = pipe.transform(rest, { type: 'body', metatype: CreateBatchInput }) as BatchSettings;
+  assertMetadata(settings.metadata ?? {});
+  if (requests !== undefined && settings.input_file_id !== undefined) {
+    const message = 'Send requests or input_file_id, not both.';
+    throw new ApiError('invalid_value', { param: 'input_file_id', message });
+  }
+  if (requests === undefined && settings.input_file_id === undefined) {
+    const message = 'requests or input_file_id is required.';
+    throw new ApiError('missing_required_parameter', { param: 'requests', message });
+  }
+  return { ...settings, requests };
+}
+
+/** The bounds of the metadata of a task. */
+function assertMetadata(metadata: Record<string, string>): void {
+  const pairs = Object.entries(metadata);
+  if (pairs.length > MAX_PAIRS) {
+    const message = `metadata must have at most ${MAX_PAIRS} entries.`;
+    throw new ApiError('too_many_items', { param: 'metadata', message });
+  }
+  for (const [key, value] of pairs) {
+    const isBadText = [key, value].some((text) => text.includes('\0') || !text.isWellFormed());
+    if (isBadText) throw new ApiError('invalid_unicode', { param: 'metadata' });
+    if (key === '') throw new ApiError('invalid_value', { param: 'metadata', message: 'A key must not be empty.' });
+    if (hasAtMost(key, MAX_KEY) && hasAtMost(value, MAX_VALUE)) continue;
+    const message = `Keys of metadata have at most ${MAX_KEY} characters, values at most ${MAX_VALUE}.`;
+    throw new ApiError('string_too_long', { param: 'metadata', message });
+  }
+}
 
 /** Files of 20 MB in memory at a time, with what was parsed of them. */
 const FILES_AT_ONCE = 2;

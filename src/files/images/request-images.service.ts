@@ -9,8 +9,51 @@ import { FilesService } from '../files.service.ts';
 import { type ReservedUpload, ReserveUploads } from '../sql/reserve-uploads.ts';
 import { FileJudge } from '../uploads/file-judge.ts';
 import { DirectUploads } from '../uploads/direct-uploads.service.ts';
-import { decodeDataUrl, isDataUrl } from './data-url.ts';
-import { atField, fault } from './image-faults.ts';
+import type { ErrorCode } from '../../errors/catalog.ts';
+
+const HEAD = /^data:image\/[\w.+-]{1,50}(?:;[\w.+-]{1,50}=[\w.+-]{0,50}){0,3};base64,/i;
+
+const isDataUrl = (text: string): boolean => text.startsWith('data:');
+
+/**
+ * Decodes the bytes of a `data:image/…;base64,…` URL. Its type is ignored: the bytes decide.
+ * @throws ApiError invalid_url
+ */
+function decodeDataUrl(url: string, param: string): Buffer {
+  const head = HEAD.exec(url.slice(0, 500))?.[0];
+  const text = head === undefined ? '' : url.slice(head.length);
+  const bytes = Buffer.from(text, 'base64');
+  // The decoder skips what is not base64, so only the length shows it.
+  const isBase64 = bytes.length > 0 && bytes.length === Math.floor((withoutPadding(text).length * 3) / 4);
+  if (isBase64) return bytes;
+  throw new ApiError('invalid_url', {
+    param,
+    message: `${param} must be a data:image/…;base64 URL with valid base64.`,
+  });
+}
+
+const withoutPadding = (text: string): string => text.replace(/={1,2}$/, '');
+
+/** Names the field in what is wrong with its image. */
+async function atField<Result>(param: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400 || error.param === param) throw error;
+    throw new ApiError(error.code, { param, message: `${param}: ${error.message}`, cause: error });
+  }
+}
+
+const MESSAGES = {
+  file_not_found: 'names no file of yours',
+  file_expired: 'names a file that has expired',
+  invalid_image: 'names a file that is no still image',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+/** What is wrong with a file that a field names. */
+function fault(code: keyof typeof MESSAGES, param: string): ApiError {
+  return new ApiError(code, { status: 400, param, message: `${param} ${MESSAGES[code]}.` });
+}
 
 /** The images of a creation that are files of ours. */
 export interface RequestImages {

@@ -12,11 +12,11 @@ import { etagOf } from '../../tasks/task-etag.ts';
 import { TaskView } from '../../tasks/task.view.ts';
 import { CREATION_FAULTS } from './creation-faults.ts';
 import { GenerationsService } from './generations.service.ts';
-import { readPreferredWait } from './prefer.ts';
 import { sendAcceptance } from './send-acceptance.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { CREATION_SCHEMA } from './creation-schema.ts';
 import { CREATED_HEADERS, headerRefs, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
+import { MAX_WAIT_S } from '../../tasks/live/until-final.ts';
 
 /** As Fastify passes it, with repeated headers joined into one. */
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
@@ -71,4 +71,14 @@ export class GenerationsController {
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
     sendAcceptance(reply, accepted);
   }
+}
+
+/**
+ * Reads the `wait` preference (RFC 7240). A preference may be ignored but never fails a request, so an invalid one
+ * counts as 0 and a longer one as the maximum.
+ * @returns seconds, 0 to 60
+ */
+function readPreferredWait(prefer: string | undefined): number {
+  const [, seconds] = /(?:^|[,;\s])wait\s*=\s*"?([0-9]{1,6})"?(?=$|[,;\s])/i.exec(prefer ?? '') ?? [];
+  return seconds === undefined ? 0 : Math.min(Number(seconds), MAX_WAIT_S);
 }

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { ClaimRests } from './claim-rests.ts';
+import { ClaimRests } from './task-claimer.ts';
 
 describe('the rests of claims', () => {
   beforeEach(() => jest.useFakeTimers());

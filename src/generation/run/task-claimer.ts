@@ -13,11 +13,71 @@ import { currentRequestId, outsideOfRequests } from '../../platform/logging/requ
 import { Readiness } from '../../platform/readiness.ts';
 import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { ClaimRests } from './claim-rests.ts';
-import { inClaimSpan } from './claim-span.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { removeAbandonedScratch } from '../../platform/scratch.ts';
 import { type Place, Places, RESERVED_PART } from './places.ts';
+import { createHash } from 'node:crypto';
+import { parseTraceparent, toTraceparent } from '../../platform/traces/traceparent.ts';
+import { traces } from '../../platform/traces/traces.ts';
+
+/** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
+const REST_MS = 5;
+/** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
+const RESERVED_CLAIM_MS = 100;
+
+/** How long the claims of a process rest between each other. One that comes alone does not wait. */
+export class ClaimRests {
+  /** Both on the monotonic clock. */
+  private nextMs = 0;
+  private nextReservedMs = 0;
+
+  /** Milliseconds until the next claim; 0 or less: it may be made. */
+  get leftMs(): number {
+    return this.nextMs - performance.now();
+  }
+
+  /** Call after each claim. */
+  begin(): void {
+    this.nextMs = performance.now() + REST_MS;
+  }
+
+  /** @returns milliseconds until the next claim of reserved places; 0: it is made now, and begins the rest */
+  beginReserved(): number {
+    const nowMs = performance.now();
+    if (nowMs < this.nextReservedMs) return this.nextReservedMs - nowMs;
+    this.nextReservedMs = nowMs + RESERVED_CLAIM_MS;
+    return 0;
+  }
+}
+
+/**
+ * Runs a claim in a span of the trace that created the task. The id of the span follows from the claim, so that the
+ * next claim links it although another process, which may be dead, has made it.
+ */
+function inClaimSpan(task: ClaimedTask, work: () => Promise<void>): Promise<void> {
+  const created = traces.isOn ? parseTraceparent(task.trace_parent) : null;
+  if (!created) return traces.span('generate', { parent: null }, work);
+  const { id, attempt, model } = task;
+  const { traceId } = created;
+  const before = { traceId, spanId: spanIdOf(id, attempt - 1) };
+  const options = {
+    kind: 'consumer' as const,
+    parent: task.trace_parent,
+    spanId: spanIdOf(id, attempt),
+    links: attempt > 1 ? [toTraceparent(before)] : [],
+    attributes: { 'darkroom.task.id': id, 'darkroom.attempt': attempt, 'gen_ai.request.model': model },
+  };
+  return traces.span(`generate ${model}`, options, async (span) => {
+    try {
+      await work();
+    } finally {
+      span?.set({ 'darkroom.provider': task.provider });
+    }
+  });
+}
+
+const spanIdOf = (taskId: string, attempt: number): string =>
+  createHash('sha256').update(`${taskId} ${attempt}`).digest('hex').slice(0, 16);
 
 /** Poll even without a wake-up: no event announces an expired lease, and a wake-up may be lost. */
 const POLL_MS = 500;

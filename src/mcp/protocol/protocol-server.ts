@@ -1,16 +1,44 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { CallToolResult, Result, Server, ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult, ProtocolError, Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { logServerError, toApiError } from '../../errors/error.filter.ts';
+import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { VERSION } from '../../platform/version.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../tools/tool.ts';
 import { ToolsService } from '../tools/tools.service.ts';
-import { INSTRUCTIONS } from './instructions.ts';
-import { progressReports } from './progress.ts';
-import { toProtocolError } from './protocol-error.ts';
 import { ProtocolTasks } from './protocol-tasks.ts';
 import { RESOURCE_TEMPLATES, ResourcesService } from './resources.service.ts';
-import { TASKS_EXTENSION } from './task-handle.ts';
+import { progressText, TASKS_EXTENSION } from './task-handle.ts';
+import type { ShownTask } from '../../tasks/task.entity.ts';
+import type { ApiError } from '../../errors/api-error.ts';
+
+/** What a client tells its model of this server. At most 1,000 characters. */
+const INSTRUCTIONS = [
+  'Darkroom makes images and videos from prompts. Each creation is a task that goes on until it ends, also when you stop waiting.',
+  'Call generate_image or generate_video; the answer is the finished task with links, or the unfinished task with its id.',
+  'For an unfinished task call get_task with its id; never create it again, because each creation costs.',
+  'An error names the argument and what is allowed: correct it and call again.',
+  'To edit an image, give the id of a file of an earlier task (file_…) or an https link in reference_images.',
+  'To vary a finished task, call retry_task with another prompt. Links expire after a while; get_task gives new ones.',
+  'list_models says what each model takes. Show the user the links, because previews are small.',
+].join(' ');
+
+const LEAST_MS_BETWEEN = 1_000;
+
+/** Reports the progress of a task to a client that has sent a token for it: rising, and at most once a second. */
+function progressReports({ mcpReq }: ServerContext): (task: ShownTask) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => undefined;
+  let last = -1;
+  let lastAtMs = -Infinity;
+  return (task) => {
+    if (task.progress <= last || performance.now() - lastAtMs < LEAST_MS_BETWEEN) return;
+    last = task.progress;
+    lastAtMs = performance.now();
+    const params = { progressToken, progress: last, total: 100, message: progressText(task) };
+    // The client may have gone.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+}
 
 const HOUR_MS = 3_600_000;
 /** The same for every key, until the next release. */
@@ -81,4 +109,11 @@ export class ProtocolServer {
       throw await toProtocolError(error, request.id);
     }
   }
+}
+
+/** An error of ours as one of JSON-RPC, with our code in its data. For methods that have no result to carry it. */
+async function toProtocolError(error: ApiError, requestId: string): Promise<ProtocolError> {
+  const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
+  const code = error.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+  return new ProtocolError(code, error.message, toErrorBody(error, requestId).error);
 }

@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import { documentStore } from './document-store.ts';
+import { documentStore } from './graphql-options.ts';
 
 describe('the store of documents', () => {
   it('has what it was given, until it is deleted', async () => {

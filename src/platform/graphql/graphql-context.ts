@@ -11,7 +11,7 @@ export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie'
 export interface GraphqlContext {
   request: FastifyRequest | { headers: SocketHeaders; overSocket: true; id: string };
   reply?: FastifyReply;
-  /** What the root fields of a query resolved to, by response key (resolve-roots-once.ts). Missing over a socket. */
+  /** What the root fields of a query resolved to, by response key. Missing over a socket. */
   resolved?: Map<string | number, unknown>;
 }
 

@@ -3,18 +3,107 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
 } from '@apollo/server/plugin/disabled';
-import type { GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type OperationTypeNode,
+} from 'graphql';
 import type { Config } from '../config.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { currentRequestId } from '../logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
-import { documentStore } from './document-store.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
-import { httpContext } from './graphql-context.ts';
-import { operationsPlugin } from './operations-plugin.ts';
-import { resolveRootsOnce } from './resolve-roots-once.ts';
+import { type GraphqlContext, httpContext } from './graphql-context.ts';
+import {
+  type ApolloServerOptions,
+  type ApolloServerPlugin,
+  type BaseContext,
+  type GraphQLResponse,
+  HeaderMap,
+} from '@apollo/server';
+import { LRUCache } from 'lru-cache';
+import { ApiError } from '../../errors/api-error.ts';
+import { activeSpan } from '../traces/span.ts';
+import { operationEnded } from './graphql-metrics.ts';
+import { planOf } from './query-plan.ts';
+
+type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
+
+/** The largest that is allowed takes 530 kB (measured). */
+const MAX_DOCUMENTS = 200;
+const MAX_CHARACTERS = 2_000_000;
+
+/**
+ * Documents that Apollo has parsed and validated. Apollo's own store counts neither the text of a document nor its tokens, which it
+ * keeps, so clients without a key could fill the memory. `limitDocument` bounds the tokens.
+ */
+export function documentStore(): DocumentStore {
+  const documents = new LRUCache<string, DocumentNode>({
+    max: MAX_DOCUMENTS,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: ({ loc }) => 1 + (loc?.source.body.length ?? 0),
+  });
+  return {
+    get: async (key) => documents.get(key),
+    set: async (key, document) => void documents.set(key, document),
+    delete: async (key) => documents.delete(key),
+  };
+}
+
+/** Everything that is done to each operation over HTTP. One plugin, because Apollo awaits each hook of each plugin. */
+const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
+  requestDidStart: async () => {
+    const begunMs = performance.now();
+    return {
+      didResolveOperation: async ({ operation }) => {
+        if (!operation) return;
+        refuseSubscription(operation);
+        nameSpan(operation.operation);
+      },
+      responseForOperation: async ({ schema, document, operation, request, contextValue }) => {
+        const plan = operation && planOf(schema, document, operation);
+        const data = await plan?.(request.variables, contextValue);
+        return data ? responseWith(data) : null;
+      },
+      willSendResponse: async ({ response, operation, errors }) => {
+        const { http, body } = response;
+        // Apollo's own plugin for this header is disabled: it watches each field of each answer, a sixth of a query's processor time.
+        http.headers.set('cache-control', 'no-store');
+        // Nest has a plugin for this, which is disabled too: clients take another status for a failure of the transport.
+        if (body.kind === 'single' && 'data' in body.singleResult) http.status = 200;
+        operationEnded(operation?.operation, errors, begunMs);
+      },
+    };
+  },
+};
+
+const NO_HEAD = { status: undefined, headers: new HeaderMap() };
+
+const responseWith = (data: Record<string, unknown>): GraphQLResponse => ({
+  http: NO_HEAD,
+  body: { kind: 'single', singleResult: { data } },
+});
+
+/** Apollo would execute a subscription as if it were a query. */
+function refuseSubscription({ operation }: OperationDefinitionNode): void {
+  if (operation !== 'subscription') return;
+  const message = 'Subscriptions run over a WebSocket (graphql-transport-ws) at this address, not over HTTP.';
+  throw new GraphQLError(message, {
+    originalError: new ApiError('bad_request', { message }),
+    extensions: { http: { status: 400 } },
+  });
+}
+
+/** The route of every operation is the same. Its name is left out, because the client chooses it. */
+function nameSpan(operation: OperationTypeNode): void {
+  const span = activeSpan();
+  span?.rename(`graphql ${operation}`);
+  span?.set({ 'graphql.operation.type': operation });
+}
 
 /**
  * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key is one: clients
@@ -60,5 +149,25 @@ export function describeRoots(schema: GraphQLSchema): GraphQLSchema {
     [schema.getSubscriptionType(), 'Everything that can be watched live, over graphql-ws.'],
   ] as const;
   for (const [type, note] of notes) if (type) type.description = note;
+  return schema;
+}
+
+/**
+ * Calls the resolver of each root field of a query once a request, although the query may be executed twice: by its plan, and
+ * then by graphql-js when the plan gave up (query-plan.ts). Root resolvers count against rate limits.
+ */
+function resolveRootsOnce(schema: GraphQLSchema): GraphQLSchema {
+  for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) {
+    const { resolve } = field;
+    if (!resolve) continue;
+    field.resolve = (source, args, context: GraphqlContext, info) => {
+      const { resolved } = context;
+      const { key } = info.path;
+      if (resolved?.has(key)) return resolved.get(key);
+      const value = resolve(source, args, context, info);
+      resolved?.set(key, value);
+      return value;
+    };
+  }
   return schema;
 }

@@ -1,14 +1,21 @@
-import type { ApolloDriverConfig } from '@nestjs/apollo';
+import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Global, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { GraphQLModule } from '@nestjs/graphql';
 import type { FastifyInstance } from 'fastify';
 import { Config } from '../config.ts';
-import { LeaveServerApolloDriver } from './apollo.driver.ts';
 import { graphqlOptions } from './graphql-options.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';
 import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
+
+/**
+ * Nest's driver, except that `stop` does not close the HTTP server. Apollo would close it in the first of Nest's shutdown hooks,
+ * long before open sockets and event streams are closed. `platform/http/edge.ts` drains the server instead.
+ */
+class LeaveServerApolloDriver extends ApolloDriver {
+  override async stop(): Promise<void> {}
+}
 
 /** GraphQL over HTTP and WebSockets. Nest finds a resolver when its own module lists it as a provider. */
 @Global()

@@ -1,16 +1,126 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { VERSION } from '../version.ts';
-import { closeInputs } from './close-inputs.ts';
-import { type Json, refTo } from './component.ts';
+import { COMPONENT, type Json, mapObjects, nameIn, refTo } from './component.ts';
 import { addErrorResponses, errorExamples, errorSchemas, exampleRefs, NOT_OF_A_ROUTE } from './error-responses.ts';
 import { SCOPE_KEY } from './faults.ts';
-import { addExamples } from './examples.ts';
-import { HEADERS, headerRefs } from './headers.ts';
-import { nameComponents } from './name-components.ts';
-import { TAGS } from './tags.ts';
+import { headerRefs, HEADERS } from './headers.ts';
 import { splitVariants } from './variants.ts';
 import { addWebhooks } from './webhooks.ts';
+import { EXAMPLES } from './examples.gen.ts';
+import { isDeepStrictEqual } from 'node:util';
+
+/** Requests refuse fields that they do not know, so their schemas say so. Answers stay open: fields may be added. */
+function closeInputs(document: Json): void {
+  const { schemas } = document.components;
+  const pending = operationsOf(document).flatMap(({ requestBody }) => componentsIn(requestBody));
+  const seen = new Set<string>();
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const schema = schemas[name] as Json;
+    if (schema.type === 'object') schema.additionalProperties ??= false;
+    for (const property of Object.values<Json>(schema.properties ?? {})) removeStyle(property);
+    pending.push(...componentsIn(schema));
+  }
+}
+
+/** How a query string writes a parameter. The same class may also be part of a body. */
+function removeStyle(property: Json): void {
+  delete property.style;
+  delete property.explode;
+}
+
+function componentsIn(node: unknown): string[] {
+  const found: string[] = [];
+  mapObjects(node, (object) => {
+    if (typeof object.$ref === 'string') found.push(nameIn(object.$ref));
+    return object;
+  });
+  return found;
+}
+
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'];
+
+const operationsOf = ({ paths }: Json): Json[] =>
+  Object.values<Json>(paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
+
+const IS_TEXT = /^(?:application\/json|application\/jsonl|text\/event-stream)$/;
+
+/** Adds what a running service was asked and has answered to the operation: path parameters, body, success. */
+function addExamples(operation: Json, method: string, path: string): void {
+  const example = EXAMPLES[`${method.toUpperCase()} ${path}`];
+  if (!example) return;
+  const { parameters = {}, request, response } = example as Json;
+  for (const parameter of operation.parameters ?? []) {
+    if (parameter.in === 'path' && parameter.name in parameters) parameter.example = parameters[parameter.name];
+  }
+  const sent = operation.requestBody?.content?.['application/json'];
+  if (sent && request !== undefined) sent.example = request;
+  for (const [status, { content = {} }] of Object.entries<Json>(operation.responses)) {
+    // Of several types the example has the first.
+    const [type] = Object.keys(content);
+    if (status.startsWith('2') && type && IS_TEXT.test(type) && response) content[type].example = response;
+  }
+}
+
+/** Keys that describe a use of a schema and stay where it is used. */
+const OF_THE_USE = ['description', 'default', 'example'];
+
+/**
+ * Generators name types after components, and invent names for what stands inline. So every schema that has a name becomes a
+ * component, and views lose the suffix that only the source needs: `TaskView` is `Task`, as in GraphQL.
+ */
+export function nameComponents(document: Json): Json {
+  const named: Json = {};
+  const add = (name: string, schema: Json) => {
+    if (name in named && !isDeepStrictEqual(named[name], schema)) throw new Error(`Two schemas are named ${name}.`);
+    named[name] = schema;
+  };
+  const result = mapObjects(document, (object) => {
+    if (typeof object.$ref === 'string') return { ...object, $ref: shortened(object.$ref) };
+    const { [COMPONENT]: name, ...rest } = object;
+    return name === undefined ? object : hoist(name, rest, add);
+  });
+  const { schemas, ...others } = result.components;
+  for (const [name, schema] of Object.entries<Json>(schemas)) add(name.replace(/View$/, ''), schema);
+  return { ...result, components: { ...others, schemas: sorted(named) } };
+}
+
+const shortened = (ref: string): string => (ref.startsWith('#/components/schemas/') ? ref.replace(/View$/, '') : ref);
+
+/** Adds the component. @returns what stands in its place */
+function hoist(name: string, object: Json, add: (name: string, schema: Json) => void): Json {
+  if ('in' in object) return { ...object, schema: hoist(name, object.schema, add) };
+  if (object.type === 'array') return { ...object, items: hoist(name, object.items, add) };
+  const used = Object.entries(object).filter(([key]) => OF_THE_USE.includes(key));
+  const schema = Object.fromEntries(Object.entries(object).filter(([key]) => !OF_THE_USE.includes(key)));
+  if (!schema.enum?.includes(null)) {
+    add(name, schema);
+    return used.length === 0 ? refTo(name) : { allOf: [refTo(name)], ...Object.fromEntries(used) };
+  }
+  add(name, { ...schema, type: 'string', enum: schema.enum.filter((value: unknown) => value !== null) });
+  return { anyOf: [refTo(name), { type: 'null' }], ...Object.fromEntries(used) };
+}
+
+const sorted = (schemas: Json): Json =>
+  Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The chapters of the reference, in the order of use. A test finds routes that are in none of them. */
+export const TAGS: readonly (readonly [name: string, description: string])[] = [
+  ['Generations', 'Turn a prompt into images or a video. The answer is a task.'],
+  ['Tasks', 'Read, follow, cancel, retry and delete tasks.'],
+  ['Models', 'What can be made, and with which parameters.'],
+  ['Files', 'Upload images to start from; read the bytes of uploads and of outputs.'],
+  ['Batches', 'Create many generations at once, and read their results.'],
+  ['Usage', 'What tasks used and cost.'],
+  ['Webhooks', 'Receive signed events when tasks end.'],
+  ['API keys', 'Create, limit, rotate and revoke keys.'],
+  ['Sessions', 'Sign a browser in with a key, and out.'],
+  ['OpenAI-compatible', 'The image and video routes of OpenAI, for clients that are built for them.'],
+  ['Operations', 'See and steer the whole service: processes, providers, pauses, tasks of all keys.'],
+  ['Health', 'For load balancers, orchestrators and Prometheus.'],
+];
 
 const DESCRIPTION = `Turns prompts into images and videos: create a generation, poll its task (or wait for the signed webhook), \
 download the files. Every error has the shape of \`ErrorResponse\`. Every response has the header \`x-request-id\`.`;

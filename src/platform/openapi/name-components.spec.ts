@@ -1,5 +1,5 @@
 import { COMPONENT } from './component.ts';
-import { nameComponents } from './name-components.ts';
+import { nameComponents } from './build-openapi.ts';
 
 const mood = { type: 'string', enum: ['good', 'bad'], [COMPONENT]: 'Mood' };
 

@@ -4,8 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { connectTo } from './connect.ts';
 import { checkedAddresses } from './checked-addresses.ts';
 import { Connection, connectionKey } from './connection.ts';
-import { exchange, type Answer, type Exchange } from './exchange.ts';
-import { IdleConnections } from './idle-connections.ts';
+import { type Answer, exchange, type Exchange } from './exchange.ts';
 import { NameResolver } from './name-resolver.ts';
 import { OutboundError } from './outbound-error.ts';
 import { isExcepted } from './public-address.ts';
@@ -13,6 +12,44 @@ import { redirectOf } from './redirect.ts';
 import { checkOutboundUrl } from './url-rules.ts';
 import { userAgent, WEBHOOK_AGENT } from './user-agent.ts';
 import { withTimeout } from './with-timeout.ts';
+
+/** Idle connections over all keys. */
+const MAX_IDLE = 200;
+/** Older connections are closed even if they are in use: the server behind the address may have been replaced. */
+const MAX_AGE_MS = 60_000;
+
+/** Connections whose answer was read completely, kept for the next request with the same key within a second. */
+class IdleConnections {
+  private readonly idle = new Map<string, Set<Connection>>();
+  private count = 0;
+
+  take(key: string): Connection | undefined {
+    const [connection] = this.idle.get(key) ?? [];
+    if (connection) this.remove(connection);
+    return connection;
+  }
+
+  keep(connection: Connection): void {
+    const isOld = performance.now() - connection.openedAt > MAX_AGE_MS;
+    if (!connection.isOpen || isOld || this.count >= MAX_IDLE) return connection.close();
+    const sameKey = this.idle.get(connection.key) ?? new Set();
+    this.idle.set(connection.key, sameKey.add(connection));
+    this.count += 1;
+    connection.isReused = true;
+    connection.onClose = () => this.remove(connection);
+  }
+
+  close(): void {
+    for (const connections of this.idle.values()) for (const connection of connections) connection.close();
+  }
+
+  private remove(connection: Connection): void {
+    const sameKey = this.idle.get(connection.key);
+    if (!sameKey?.delete(connection)) return;
+    this.count -= 1;
+    if (sameKey.size === 0) this.idle.delete(connection.key);
+  }
+}
 
 /** DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5000;

@@ -1,10 +1,55 @@
 import type { Readable } from 'node:stream';
 import { connectBucket, type S3Bucket, type S3Limits } from './s3-bucket.ts';
-import { S3Deletes } from './s3-delete.ts';
-import { linkOrigin, signGet, signPut } from './s3-links.ts';
 import { PART_SIZES, type PartSizes, upload } from './s3-upload.ts';
-import { checkKey, checkPrefix, isKey, StoredFileMissing } from './storage.ts';
-import type { ByteRange, GetTerms, PutTerms, SignedPut, Storage, StorageBody } from './storage.ts';
+import {
+  type ByteRange,
+  checkKey,
+  checkPrefix,
+  type GetTerms,
+  isKey,
+  type PutTerms,
+  type SignedPut,
+  type Storage,
+  type StorageBody,
+  StoredFileMissing,
+} from './storage.ts';
+
+/** Of servers that lack DeleteObjects, or want another checksum than the SDK sends. Their answers differ. */
+const REFUSALS = [400, 405, 411, 501];
+
+/** Deletes objects, many in one call where the server can. */
+export class S3Deletes {
+  private isOneByOne = false;
+
+  constructor(private readonly bucket: S3Bucket) {}
+
+  /** @param names at most 1,000, with the prefix of the bucket. A missing object is not an error. */
+  async delete(names: string[]): Promise<void> {
+    if (names.length < 2 || this.isOneByOne) return this.deleteOneByOne(names);
+    try {
+      await this.deleteTogether(names);
+    } catch (error) {
+      const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
+      if (!REFUSALS.includes($metadata?.httpStatusCode ?? 0)) throw error;
+      await this.deleteOneByOne(names);
+      this.isOneByOne = true; // not if these fail as well: then the call was at fault, and not its kind
+    }
+  }
+
+  private async deleteTogether(names: string[]): Promise<void> {
+    const { sdk, client, name: Bucket } = this.bucket;
+    const Delete = { Quiet: true, Objects: names.map((Key) => ({ Key })) };
+    const { Errors = [] } = await client.send(new sdk.DeleteObjectsCommand({ Bucket, Delete }));
+    const [first] = Errors;
+    if (first)
+      throw new Error(`${Errors.length} objects were not deleted; ${first.Key}: ${first.Code} ${first.Message}`);
+  }
+
+  private async deleteOneByOne(names: string[]): Promise<void> {
+    const { sdk, client, name: Bucket } = this.bucket;
+    for (const Key of names) await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+  }
+}
 
 /** Requests are paid for. A failure counts for as long as a success: each probe of a silent server takes 90 s. */
 const PROBE_TTL_MS = 30_000;
@@ -103,4 +148,36 @@ export class S3Storage implements Storage {
 function missing(key: string, error: { name: string; $metadata?: { httpStatusCode?: number } }): never {
   const absent = error.$metadata?.httpStatusCode === 404 && error.name !== 'NoSuchBucket';
   throw absent ? new StoredFileMissing(key, error) : error;
+}
+
+/** Signs length and type: a link that binds neither accepts any upload. */
+async function signPut(
+  { sdk, client, name: Bucket }: S3Bucket,
+  Key: string,
+  { contentType, bytes, lifetimeS }: PutTerms,
+): Promise<SignedPut> {
+  const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+  const target = { Bucket, Key, ContentType: contentType, ContentLength: bytes };
+  const url = await getSignedUrl(client, new sdk.PutObjectCommand(target), {
+    expiresIn: lifetimeS,
+    signableHeaders: new Set(['host', 'content-type', 'content-length']), // by default it leaves out the type
+  });
+  return { url, headers: { 'content-type': contentType, 'content-length': String(bytes) } };
+}
+
+/** Lets the server say the type and the name that the record knows, whatever the object was stored with. */
+async function signGet(
+  { sdk, client, name: Bucket }: S3Bucket,
+  Key: string,
+  { contentType, disposition, signedAt, lifetimeS }: GetTerms,
+): Promise<string> {
+  const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+  const target = { Bucket, Key, ResponseContentType: contentType, ResponseContentDisposition: disposition };
+  return getSignedUrl(client, new sdk.GetObjectCommand(target), { expiresIn: lifetimeS, signingDate: signedAt });
+}
+
+/** From a link, because the host depends on endpoint, region and even the name of the bucket. */
+async function linkOrigin(bucket: S3Bucket): Promise<string> {
+  const terms = { contentType: '', disposition: '', signedAt: new Date(), lifetimeS: 1 };
+  return new URL(await signGet(bucket, 'origin', terms)).origin;
 }

@@ -8,13 +8,30 @@ import { type RunKind, runKindOf } from '../pace/run-kind.ts';
 import { UsualTimes } from '../pace/usual-times.ts';
 import { KNOWN_POSITIONS, type LaneRead, ReadLine } from '../sql/read-line.ts';
 import { ReadNextPlace } from '../sql/read-next-place.ts';
-import { ReadPace } from '../sql/read-pace.ts';
+import { ReadPace, type StartsOf } from '../sql/read-pace.ts';
 import { ReadPlaces, type TaskPlace } from '../sql/read-places.ts';
 import { isTaskId } from '../task-id.ts';
 import type { Task } from '../task.entity.ts';
 import type { TaskEstimateView, WaitingFor } from './estimate.view.ts';
-import { RATE_WINDOW_S, startRate } from './start-rate.ts';
 import { Lane, WaitingLine } from './waiting-line.ts';
+import { SAMPLE_S } from '../sql/record-pace.ts';
+
+/** How far back starts are counted. */
+export const RATE_WINDOW_S = 300;
+
+/**
+ * Tasks that start per second. Only the time for which a line has existed says how fast it moves: before, starts were
+ * as rare as creations.
+ * @param lineAgeS for how long the oldest waiting task has waited
+ * @param nowS unix seconds, by the clock of the samples
+ * @returns null without a start
+ */
+export function startRate(samples: readonly StartsOf[], lineAgeS: number, nowS: number): number | null {
+  const windowS = Math.min(Math.max(lineAgeS, SAMPLE_S), RATE_WINDOW_S);
+  const fromS = Math.floor((nowS - windowS) / SAMPLE_S) * SAMPLE_S;
+  const started = samples.reduce((sum, sample) => sum + (sample.from_s >= fromS ? sample.started : 0), 0);
+  return started === 0 ? null : started / (nowS - fromS);
+}
 
 const LINE_MS = 2_000;
 

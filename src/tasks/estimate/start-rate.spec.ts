@@ -1,4 +1,4 @@
-import { startRate } from './start-rate.ts';
+import { startRate } from './estimates.service.ts';
 
 const NOW_S = 1_000_000;
 /** A start a second for the last minute, none before. */

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { once } from 'node:events';
-import { eventStream } from './event-stream.ts';
+import { eventStream } from './send-stream.ts';
 import { LiveQueue } from './live-queue.ts';
 import type { ShownTask } from '../task.entity.ts';
 

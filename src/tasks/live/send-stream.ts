@@ -1,7 +1,60 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { becomesStream } from '../../platform/http/http-metrics.ts';
-import { eventStream, type StateQueue, type StreamEvent } from './event-stream.ts';
 import { hangUpWhenUnread } from './unread.ts';
+import { Readable } from 'node:stream';
+
+/** Keeps idle connections open through proxies. */
+const PING_MS = 15_000;
+
+/** One server-sent event: its `id:` and its JSON. */
+export interface StreamEvent {
+  id: string;
+  json: string;
+}
+
+/** What a subscriber still has to be sent. */
+export interface StateQueue<State> {
+  next(): Promise<IteratorResult<State, undefined>>;
+  close(): void;
+}
+
+/**
+ * Turns a queue into the bytes of a text/event-stream. The queue is read at the client's pace, one event ahead, so that
+ * further changes are merged in the queue.
+ */
+export function eventStream<State>(queue: StateQueue<State>, toEvent: (state: State) => StreamEvent): Readable {
+  const stream = Readable.from(events(queue, toEvent), { objectMode: false, highWaterMark: 1 });
+  stream.once('close', () => queue.close());
+  return stream;
+}
+
+async function* events<State>(
+  queue: StateQueue<State>,
+  toEvent: (state: State) => StreamEvent,
+): AsyncGenerator<string> {
+  yield ': open\n\n'; // sends the headers at once
+  let next = queue.next();
+  for (;;) {
+    const result = await resultOrPing(next);
+    if (result === 'ping') yield ': ping\n\n';
+    else if (result.done) return;
+    else {
+      const { id, json } = toEvent(result.value);
+      yield `id: ${id}\ndata: ${json}\n\n`;
+      next = queue.next();
+    }
+  }
+}
+
+async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
+  const ping = Promise.withResolvers<'ping'>();
+  const timer = setTimeout(() => ping.resolve('ping'), PING_MS);
+  try {
+    return await Promise.race([next, ping.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',

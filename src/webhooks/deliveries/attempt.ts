@@ -7,11 +7,52 @@ import { Secrets } from '../../platform/secrets.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
 import { unseal } from '../endpoints/endpoint-secret.ts';
-import { retryDelayS } from './retry-delay.ts';
 import { signedHeaders } from './signature.ts';
-import { snippetOf } from './snippet.ts';
 import { DELIVERY_ERRORS, type DeliveryError } from './webhook-delivery.entity.ts';
 import { newDeliveryId } from '../webhook-id.ts';
+import { parseRetryAfter } from '../../platform/http/retry-after.ts';
+
+/**
+ * Random addition to the scheduled delay, at most this share, so that events that failed together are not retried
+ * together.
+ */
+const JITTER = 0.2;
+
+/** A receiver can extend the scheduled delay to at most twice its length. */
+const MAX_STRETCH = 2;
+
+/**
+ * Seconds until the next attempt.
+ * @param failures failed attempts of the schedule, including the one that just ended; 1 or more
+ * @param retryAfter the raw header
+ * @returns null when the schedule is exhausted
+ */
+export function retryDelayS(
+  schedule: readonly number[],
+  failures: number,
+  retryAfter: unknown,
+  { random = Math.random, nowMs = Date.now() }: { random?: () => number; nowMs?: number } = {},
+): number | null {
+  const gap = schedule[failures - 1];
+  if (gap === undefined) return null;
+  const requestedMs = parseRetryAfter(retryAfter, nowMs);
+  if (requestedMs !== null) return Math.min(Math.max(requestedMs / 1000, gap), gap * MAX_STRETCH);
+  return gap * (1 + JITTER * random());
+}
+
+const MAX_SNIPPET_BYTES = 4096;
+
+/** The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it). */
+export function snippetOf(body: Buffer): string | null {
+  if (body.length === 0) return null;
+  // Truncated twice, because decoding makes bytes that are not UTF-8 longer.
+  return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));
+}
+
+/** `stream` drops a character that is cut in two. */
+function truncate(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes.subarray(0, MAX_SNIPPET_BYTES), { stream: true });
+}
 
 /** Bytes read of a response. Its status is the result; the rest only serves the log. */
 const MAX_RESPONSE_BYTES = 20_000;

@@ -1,4 +1,4 @@
-import { retryDelayS } from './retry-delay.ts';
+import { retryDelayS } from './attempt.ts';
 
 const SCHEDULE = [5, 30, 120];
 const nowMs = Date.parse('2026-11-20T12:00:00Z');

@@ -1,4 +1,4 @@
-import { snippetOf } from './snippet.ts';
+import { snippetOf } from './attempt.ts';
 
 const bytes = (text: string | null) => Buffer.byteLength(text ?? '');
 

@@ -5,7 +5,24 @@ import { EndpointsService } from '../endpoints/endpoints.service.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import { WatchedKey } from './watched-key.ts';
+
+/** The subscribers of one API key, and the attempts that they have been sent. */
+class WatchedKey {
+  readonly queues = new Set<DeliveryQueue>();
+  /** Ids of the last attempts. null until the first poll, which says what is old. */
+  private seen: Set<string> | null = null;
+
+  /** @param ids of the attempts of the last seconds; @returns those that are new */
+  news(ids: ReadonlySet<string>): string[] {
+    const { seen } = this;
+    this.seen = new Set(ids);
+    return seen === null ? [] : [...ids].filter((id) => !seen.has(id));
+  }
+
+  push(delivery: ListedDelivery): void {
+    for (const queue of this.queues) queue.push(delivery);
+  }
+}
 
 /** The pause between polls while somebody watches. */
 const POLL_MS = 500;

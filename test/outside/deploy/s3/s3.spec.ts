@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { StoredFileMissing } from '../../../../src/platform/storage/storage.ts';
 import { connectBucket } from '../../../../src/platform/storage/s3-bucket.ts';
-import { S3Deletes } from '../../../../src/platform/storage/s3-delete.ts';
+import { S3Deletes } from '../../../../src/platform/storage/s3.storage.ts';
 import { writeLifecycle } from '../../../../src/platform/storage/s3-lifecycle.ts';
 import { S3Storage } from '../../../../src/platform/storage/s3.storage.ts';
 import { startOwnService } from '../../../support/service.ts';
