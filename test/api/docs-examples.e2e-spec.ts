@@ -1,3 +1,4 @@
+// Own settings: the limits that the pages show, which are the defaults.
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { aCat } from '../support/clients/api.ts';
 import { openApiFaults } from '../support/openapi-answers.ts';
@@ -17,7 +18,6 @@ let service: OwnService;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  // The limits that the pages show are the defaults.
   service = await startOwnService({ RATE_CREATE_PER_MIN: '600', RATE_READ_PER_MIN: '6000' });
   const { body } = await service.api.create(aCat);
   await service.api.untilFinal(body.task_id);

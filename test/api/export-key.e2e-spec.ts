@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   existsSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { keysCommand } from '../../src/cli/commands/keys.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { aCat, Api, type TaskBody } from '../support/clients/api.ts';
 import { BatchClient } from '../support/clients/batches.ts';
@@ -38,6 +40,7 @@ describe('darkroom keys export', () => {
   let other: Awaited<ReturnType<typeof fullKey>>;
   beforeAll(async () => {
     service = await joinService();
+    Object.assign(process.env, service.env); // of this test file alone
     receiver = await Receiver.start();
     database = new Client({ connectionString: service.database.url });
     await database.connect();
@@ -50,6 +53,20 @@ describe('darkroom keys export', () => {
     await receiver?.stop();
     await service?.close();
   });
+
+  /** Runs the command in this process, which is cheaper than to load it for each run. @returns what it prints */
+  async function exported(id: string, out: string, ...more: string[]): Promise<string> {
+    const printed = [];
+    for (const stream of ['log', 'error'] as const) {
+      printed.push(jest.spyOn(console, stream).mockImplementation(() => undefined));
+    }
+    try {
+      await keysCommand().parseAsync(['export', id, '--out', out, ...more], { from: 'user' });
+      return printed.flatMap(({ mock }) => mock.calls.flat()).join('\n');
+    } finally {
+      jest.restoreAllMocks();
+    }
+  }
 
   const linesOf = (out: string, kind: string): Line[] =>
     readFileSync(join(out, `${kind}.ndjson`), 'utf8')
@@ -138,15 +155,14 @@ describe('darkroom keys export', () => {
     const { body: edited } = await api.create({ ...aCat, reference_images });
     await api.untilFinal(edited.task_id);
     expect((await service.api.call('DELETE', `/v1/api_keys/${id}`)).status).toBe(204);
-    const plain = await darkroom(['keys', 'export', id, '--out', join(folder, 'plain'), '--json'], service.env);
-    expect(plain).toMatchObject({ code: 0 });
-    expect(JSON.parse(plain.out)).toMatchObject({ files: null, kinds: { tasks: { lines: 3 }, files: { lines: 2 } } });
+    const plain = await exported(id, join(folder, 'plain'), '--json');
+    expect(JSON.parse(plain)).toMatchObject({ files: null, kinds: { tasks: { lines: 3 }, files: { lines: 2 } } });
 
     rmSync(join(service.env.DATA_DIR!, 'files', task.task_id), { recursive: true });
     const { rows } = await database.query<{ id: string }>('select id from tasks where batch_id = $1', [batch.id]);
     writeFileSync(join(service.env.DATA_DIR!, 'files', rows[0]!.id, '1-0.png'), 'something else');
     const out = join(folder, 'lost');
-    expect(await darkroom(['keys', 'export', id, '--out', out, '--files'], service.env)).toMatchObject({ code: 0 });
+    await exported(id, out, '--files');
     expect(manifestOf(out).files).toMatchObject({
       count: 3,
       missing: [task.result!.outputs[0]!.id],
@@ -176,7 +192,7 @@ describe('darkroom keys export', () => {
     expect(written()).toContain(join('unfinished-export', 'tasks.ndjson'));
 
     const again = async () => {
-      expect(await darkroom(command, service.env)).toMatchObject({ code: 0 });
+      await exported(id, out, '--files');
       expect(manifestOf(out)).toMatchObject({ kinds: { tasks: { lines: 2 } }, files: { count: 3, missing: [] } });
       const names = Object.values(manifestOf(out).kinds).map(({ file }) => file);
       expect(readdirSync(out).toSorted()).toEqual([...names, 'files', 'manifest.json'].toSorted());
@@ -195,13 +211,9 @@ describe('darkroom keys export', () => {
     const full = join(folder, 'full');
     mkdirSync(join(full, 'unfinished-export'), { recursive: true });
     writeFileSync(join(full, 'mine.txt'), 'mine');
-    const refused = await darkroom(['keys', 'export', id, '--out', full], service.env);
-    expect(refused.code).not.toBe(0);
-    expect(refused.err).toContain('is not empty');
+    await expect(exported(id, full)).rejects.toThrow('is not empty');
     expect(readdirSync(full)).toEqual(['mine.txt', 'unfinished-export']);
     const missing = join(folder, 'missing');
-    const unknown = await darkroom(['keys', 'export', 'key_01jd8e5t9kf3qs7m2v4xw6yzab', '--out', missing], service.env);
-    expect(unknown.code).not.toBe(0);
-    expect(unknown.err).toContain('There is no API key');
+    await expect(exported('key_01jd8e5t9kf3qs7m2v4xw6yzab', missing)).rejects.toThrow('There is no API key');
   });
 });

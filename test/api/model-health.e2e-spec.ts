@@ -1,3 +1,4 @@
+// Own settings: providers that are away or unknown, prices, and two processes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { freePort } from '../support/free-port.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Health {
@@ -89,18 +91,13 @@ prices:
     const read = async () => (await worker.api.get<{ typical: object | null }>('/v1/models/sora-2')).body.typical;
     expect(await read()).toBeNull();
     const film = { model: 'sora-2', prompt: 'A tram', duration: 1, resolution: '720P' };
-    const ids = await Promise.all(Array.from({ length: 5 }, async () => (await worker.api.create(film)).body.task_id));
-    for (const id of ids) await worker.api.untilFinal(id);
+    await worker.api.untilFinal((await worker.api.create(film)).body.task_id);
+    // Four more, which need not be rendered.
+    const more = `update run_times set run_ms = array_fill(2000, array[4]) || run_ms, wait_ms = array_fill(10, array[4]) || wait_ms
+                  where model = 'sora-2' and resolution = '' and cardinality(run_ms) = 1 returning 1`;
+    await eventually('the first', async () => (await queryOnce(worker.database.url, more)).length === 1);
     const typical = await eventually('the times', read);
-    expect(typical).toEqual({
-      tasks: 5,
-      wait_p50_ms: expect.any(Number),
-      run_p50_ms: expect.any(Number),
-      run_p95_ms: expect.any(Number),
-    });
-    const { run_p50_ms, run_p95_ms } = typical as Record<string, number>;
-    expect(run_p95_ms).toBeGreaterThanOrEqual(run_p50_ms!);
-    expect(run_p50_ms).toBeGreaterThan(100);
+    expect(typical).toEqual({ tasks: 5, wait_p50_ms: 10, run_p50_ms: 2000, run_p95_ms: expect.any(Number) });
   });
 
   it('is degraded in every process while calls to a provider are suspended', async () => {

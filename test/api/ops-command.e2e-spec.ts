@@ -1,3 +1,4 @@
+// Own service: it is drained, and nothing else may be stuck or paused.
 import { jest } from '@jest/globals';
 import { opsCommand } from '../../src/cli/commands/ops.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';

@@ -302,19 +302,3 @@ describe('the trace of a task', () => {
     expect(failed!.attributes).toMatchObject({ 'darkroom.error.code': 'task_not_found' });
   });
 });
-
-it('loads no package of OpenTelemetry but its API while traces are off', async () => {
-  const database = await cloneDatabase();
-  const hook = new URL('../support/faults/without-otel.mjs', import.meta.url).href;
-  const { env } = await testEnv(database.url, { NODE_OPTIONS: `--import=${hook}` });
-  const service = await spawnService(env);
-  try {
-    const { body } = await service.api.create({ model: 'gpt-image-2', prompt: 'A cat' });
-    expect((await service.api.untilFinal(body.task_id)).status).toBe('succeeded');
-  } finally {
-    await service.kill('SIGTERM');
-  }
-  const on = spawnService({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
-  await expect(on).rejects.toThrow('must not be loaded'); // so the hook does see what is loaded
-  await database.drop();
-});

@@ -1,3 +1,4 @@
+// Own settings: pages of other origins may call.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { type OwnService, startOwnService } from '../../support/service.ts';
@@ -154,13 +155,6 @@ describe('the edge', () => {
     const { body } = await modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
     expect(body.error).toBeDefined();
   });
-});
-
-it('is not there with MCP=off', async () => {
-  const without = await startOwnService({ MCP: 'off' });
-  const { status, body } = await without.api.call<ErrorBody>('POST', '/mcp', LIST, ACCEPT);
-  await without.close();
-  expect([status, body.error.code]).toEqual([404, 'route_not_found']);
 });
 
 describe('the tasks extension', () => {

@@ -1,16 +1,26 @@
-import type { CallToolResult, Client } from '@modelcontextprotocol/client';
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import sharp from 'sharp';
+import { blocksOf } from '../../../scripts/docs-check/blocks.ts';
 import { type SharedService, joinService } from '../../support/service.ts';
 import { byName, ERAS, type Era, faultOf, mcpClient, MODERN, taskOf } from '../../support/clients/mcp.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually } from '../../support/wait.ts';
 
 const DARKROOM = new URL('../../../dist/cli/darkroom.js', import.meta.url).pathname;
+
+const root = new URL('../../../', import.meta.url).pathname;
+const configurations = blocksOf(root, 'docs/guides/mcp.md').filter(({ language }) => language === 'json');
+
+type Server = { url: string; headers: Record<string, string> } | { command: string; args: string[]; env: object };
+interface File {
+  servers?: Record<string, Server>;
+  mcpServers?: Record<string, Server>;
+}
 
 let service: SharedService;
 let folder: string;
@@ -132,4 +142,38 @@ it('is started by npm with nothing but the protocol on stdout', async () => {
   expect(client.getNegotiatedProtocolVersion()).toBe(MODERN);
   expect(broken).toEqual([]);
   await client.close();
+});
+
+/** The address, the key and the paths of this machine; a client asks for `${input:…}` and reads `${env:…}`. */
+function filledIn(text: string): File {
+  const typed = text
+    .replaceAll('http://127.0.0.1:3000', service.baseUrl)
+    .replaceAll(/dr_…|\$\{(?:input|env):\w+\}/g, service.api.key!)
+    .replaceAll('/path/to/darkroom', root.replace(/\/$/, ''))
+    .replaceAll('/path/to/pictures', join(folder, 'guide'));
+  return JSON.parse(typed) as File;
+}
+
+const transportOf = (server: Server) =>
+  'url' in server
+    ? new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: server.headers } })
+    : new StdioClientTransport({ ...server, env: { PATH: process.env['PATH']!, ...server.env } });
+
+/** Connects as the clients do that read these files: VS Code, Cursor and Claude Desktop. */
+describe('the configurations of docs/guides/mcp.md', () => {
+  it('are for three clients', () => expect(configurations).toHaveLength(3));
+
+  it.each(configurations)('line $line connects and makes a picture', async ({ text }) => {
+    const { servers, mcpServers } = filledIn(text);
+    const [server] = Object.values((servers ?? mcpServers)!);
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(transportOf(server!));
+    try {
+      const { structuredContent } = await client.callTool({ name: 'generate_image', arguments: { prompt: 'A hut' } });
+      expect(structuredContent).toMatchObject({ status: 'succeeded' });
+      if (!('url' in server!)) expect(readdirSync(join(folder, 'guide'))).toHaveLength(1);
+    } finally {
+      await client.close();
+    }
+  });
 });

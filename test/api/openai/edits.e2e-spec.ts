@@ -39,7 +39,10 @@ describe('edits of the openai client', () => {
     const answers = await Promise.all(ids.map((id) => service.api.get<{ sha256: string }>(`/v1/files/${id}`)));
     return answers.map(({ body: found }) => found.sha256);
   }
-  const uploads = () => queryOnce(service.database.url, 'select id from uploads where deleted_at is null');
+  const uploads = () =>
+    queryOnce(service.database.url, 'select id from uploads where deleted_at is null and api_key_id = $1', [
+      service.keyId,
+    ]);
   const send = (form: FormData | string, headers: object = {}) =>
     fetch(new URL(EDITS, service.baseUrl), {
       method: 'POST',

@@ -1,3 +1,4 @@
+// Own settings: a stub is OpenAI.
 import OpenAI, { toFile } from 'openai';
 import { type OwnService, startOwnService } from '../../support/service.ts';
 import { OpenaiStub } from '../../support/stubs/openai.stub.ts';
