@@ -79,7 +79,7 @@ describe('the ledger under kill -9', () => {
       OPENAI_BASE_URL: openai.baseUrl,
     });
     await Promise.all((['api', 'api', 'worker', 'worker'] as const).map((role) => fleet.add(role)));
-  }, 180_000);
+  });
   afterAll(async () => {
     await fleet?.end();
     await Promise.all([ark.stop(), openai.stop()]);
