@@ -85,7 +85,7 @@ describe('a SIGHUP', () => {
     asOperator(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'darkroom%'`);
   const canWrite = async () => (await service.api.create(aFailure)).status === 201;
   const expectConnected = async () => {
-    await eventually('a new connection', canWrite, 20_000);
+    await eventually('a new connection', canWrite);
     await eventually('the bus', async () => {
       const { body } = await service.api.get<{ checks: Record<string, string> }>('/readyz');
       return body.checks.events === 'ok' && body.checks.database === 'ok';
