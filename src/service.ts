@@ -6,7 +6,7 @@ import { Bootstrap } from './auth/api-keys/bootstrap.ts';
 import { OneTimeCodes } from './auth/sessions/one-time-codes.ts';
 import { TaskClaimer } from './generation/run/task-claimer.ts';
 import type { Config } from './platform/config.ts';
-import { connectDataSource } from './platform/database/connect.ts';
+import { connectDataSource, whileStarting } from './platform/database/connect.ts';
 import { poolOf } from './platform/database/data-source.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open-database.ts';
@@ -108,10 +108,12 @@ export async function startService(config: Config): Promise<Service> {
     const ops = config.opsPort === null ? null : new OpsServer(app.getHttpAdapter().getInstance());
     if (config.role === 'worker') serveHealthOnly(app.getHttpAdapter().getInstance());
     try {
-      await app.init();
-      serveApiDocs(app);
-      serveClientPackage(app);
-      const firstKey = await makeFirstKey(app, config);
+      const firstKey = await whileStarting(dataSource, async () => {
+        await app.init();
+        serveApiDocs(app);
+        serveClientPackage(app);
+        return makeFirstKey(app, config);
+      });
       await app.listen(config.port, config.host);
       await ops?.listen(config.opsPort!, config.host);
       const stopAll = async (): Promise<void> => {

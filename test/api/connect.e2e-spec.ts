@@ -1,6 +1,8 @@
+import type { Pool } from 'pg';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { createServer, type AddressInfo, connect as dial, type Server, type Socket } from 'node:net';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { connectDataSource } from '../../src/platform/database/connect.ts';
+import { connectDataSource, whileStarting } from '../../src/platform/database/connect.ts';
 
 describe('connecting at a start', () => {
   let database: TestDatabase;
@@ -37,5 +39,17 @@ describe('connecting at a start', () => {
 
   it('reports at once that nothing listens', async () => {
     await expect(connectDataSource('postgres://darkroom@127.0.0.1:1/darkroom')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('waits longer for a connection of the pool until all modules have started', async () => {
+    const dataSource = await connectDataSource(database.url, { max: 1 });
+    const pool = (dataSource.driver as PostgresDriver).master as Pool;
+    pool.options.connectionTimeoutMillis = 1;
+    const only = await pool.connect();
+    const { asked } = await whileStarting(dataSource, async () => ({ asked: pool.query('select 1 as answer') }));
+    await expect(pool.query('select 1')).rejects.toThrow('timeout exceeded'); // it asked later, and gives up first
+    only.release();
+    expect((await asked).rows).toEqual([{ answer: 1 }]);
+    await dataSource.destroy();
   });
 });

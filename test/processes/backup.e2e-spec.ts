@@ -77,7 +77,7 @@ describe('a backup of a running service with an external database', () => {
     await load;
     expect(run).toMatchObject({ code: 0, err: '' });
     manifest = JSON.parse(run.out) as Manifest;
-  }, 300_000);
+  });
   afterAll(async () => {
     await service.close();
     for (const database of restored) await database.drop();
@@ -137,7 +137,7 @@ describe('a backup of a running service with an external database', () => {
     } finally {
       await copy.close();
     }
-  }, 300_000);
+  });
 
   it('is refused where it would do harm, with the reason, and nothing is written', async () => {
     const { env } = await target();
@@ -186,7 +186,7 @@ describe('a backup of a running service with an external database', () => {
     writeFileSync(join(marker, 'id'), 'of another installation');
     expect(await refused({})).toContain('The storage belongs to another database');
     expect((await darkroom(['backup', backup], service.env)).err).toContain('is not empty');
-  }, 300_000);
+  });
 
   it('can be restored again after an interruption, and without files where these have a backup of their own', async () => {
     const path = join(folder, 'rows');
@@ -196,7 +196,7 @@ describe('a backup of a running service with an external database', () => {
     await migrateTo(env.DATABASE_URL as string, manifest.migrations); // as far as a killed restore came
     expect((await darkroom(['restore', path], env)).code).toBe(0);
     expect((await darkroom(['restore', path], env)).err).toContain('The database is not empty');
-  }, 300_000);
+  });
 });
 
 it('a backup of an earlier version gets the migrations that it lacks, and keeps its rows', async () => {
@@ -220,7 +220,7 @@ it('a backup of an earlier version gets the migrations that it lacks, and keeps 
     await old.drop();
     await fresh.drop();
   }
-}, 300_000);
+});
 
 describe('a backup of an installation without settings', () => {
   const services: ServiceProcess[] = [];
@@ -261,7 +261,7 @@ describe('a backup of an installation without settings', () => {
     expect(await darkroom(['restore', running], elsewhere)).toMatchObject({ code: 0 });
     const copy = await start(elsewhere);
     await fileOf(new Api(copy.api.baseUrl, source.api.key), body.task_id);
-  }, 300_000);
+  });
 });
 
 it('a backup of a bucket is restored into another one', async () => {
@@ -297,4 +297,4 @@ it('a backup of a bucket is restored into another one', async () => {
     await database.drop();
     await server.close();
   }
-}, 300_000);
+});

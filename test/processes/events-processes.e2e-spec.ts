@@ -9,7 +9,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
-import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { startRedis } from '../support/servers/redis-server.ts';
 import { eventually, leastOf } from '../support/wait.ts';
 
@@ -68,14 +68,14 @@ describe(`two API processes and a worker, over ${DRIVER}`, () => {
     };
     const broken = new URL(target);
     broken.host = `127.0.0.1:${line.port}`;
-    const [first, second] = await Promise.all([
+    const [first, second] = await allReady([
       start('api'),
       start('api', redis ? { EVENTS_URL: broken.href } : { DATABASE_URL: broken.href }),
       start('worker'),
     ]);
     [apiHere, apiThere] = [first.api, second.api];
     [here, there] = [first, second].map(({ api }) => new GraphqlClient(api.baseUrl, api.key));
-  }, 180_000);
+  });
   afterAll(async () => {
     await here?.close();
     await there?.close();
@@ -130,7 +130,7 @@ describe(`two API processes and a worker, over ${DRIVER}`, () => {
       }
     }
     await Promise.all(clients.map((client) => client.close()));
-  }, 180_000);
+  });
 
   it('publishes a change to the other process within 250 ms', async () => {
     const latency = async () => {
@@ -205,5 +205,5 @@ describe(`two API processes and a worker, over ${DRIVER}`, () => {
     const followed = here!.follow<One>(ONE, { id: body.task_id });
     await followed.ended;
     expect(followed.data.at(-1)!.taskUpdated.status).toBe('SUCCEEDED');
-  }, 180_000);
+  });
 });

@@ -107,7 +107,7 @@ describe('migrate', () => {
     } finally {
       await reader.end();
     }
-  }, 120_000);
+  });
 
   it('refuses a database that a migration has made too new for this program, whether it may migrate or not', async () => {
     await noteOldestPrograms(client, [{ name: MIGRATIONS[0]!.name, oldest: '0.1.0' }]);
@@ -118,7 +118,7 @@ describe('migrate', () => {
     );
     const runs = await Promise.all(['auto', 'off', 'only'].map((MIGRATE) => run({ MIGRATE })));
     expect(runs).toEqual([1, 2, 3].map(() => [1, reason]));
-  }, 120_000);
+  });
 
   it('starts with MIGRATE=off in a database that is up to date or newer', async () => {
     await client.query("insert into schema_migrations (timestamp, name) values (1799999999999, 'FromTheFuture')");

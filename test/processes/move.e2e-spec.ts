@@ -72,7 +72,7 @@ describe('darkroom move', () => {
     expect((await fetch(url)).status).toBe(200);
     // Nothing is deleted.
     expect((await darkroom(['keys', 'list', '--json'], env)).code).toBe(0);
-  }, 300_000);
+  });
 
   it('refuses a database with rows and one that was migrated further, and waits no longer than it is told', async () => {
     expect((await darkroom(['move', '--to', database.url], env)).err).toContain('The database is not empty');
@@ -95,5 +95,5 @@ describe('darkroom move', () => {
     } finally {
       await other.drop();
     }
-  }, 300_000);
+  });
 });

@@ -4,7 +4,7 @@ import { darkroom } from '../support/darkroom-command.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
-import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -31,7 +31,7 @@ describe('darkroom ops --database, while no process serves the API', () => {
     database = await cloneDatabase();
     receiver = await Receiver.start();
     ({ env } = await testEnv(database.url, { ROLE: 'api' }));
-    const [front, back] = await Promise.all([
+    const [front, back] = await allReady([
       spawnService(env),
       freePort().then((port) => spawnService({ ...env, ROLE: 'worker', PORT: String(port) })),
     ]);

@@ -48,7 +48,7 @@ describe('a SIGHUP', () => {
     }));
     delete env.DATABASE_URL;
     service = await spawnService(env);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service?.kill('SIGTERM');
     await openai.stop();
@@ -85,7 +85,7 @@ describe('a SIGHUP', () => {
     asOperator(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'darkroom%'`);
   const canWrite = async () => (await service.api.create(aFailure)).status === 201;
   const expectConnected = async () => {
-    await eventually('a new connection', canWrite, 20_000);
+    await eventually('a new connection', canWrite);
     await eventually('the bus', async () => {
       const { body } = await service.api.get<{ checks: Record<string, string> }>('/readyz');
       return body.checks.events === 'ok' && body.checks.database === 'ok';
@@ -100,7 +100,7 @@ describe('a SIGHUP', () => {
     expect((await waiting).body.status).toBe('succeeded');
     await cutConnections();
     await expectConnected();
-  }, 120_000);
+  });
 
   it('leaves the password in force when the file is broken, or names another database', async () => {
     for (const [content, fault] of [
@@ -115,7 +115,7 @@ describe('a SIGHUP', () => {
     await cutConnections();
     await expectConnected();
     put('url', url);
-  }, 120_000);
+  });
 
   it('puts a new credential of a provider in force, and keeps the old one if its file is missing', async () => {
     const before = logged('setting.reloaded');
@@ -133,7 +133,7 @@ describe('a SIGHUP', () => {
     expect(logged('setting.reloaded')).toBe(before + 2);
     expect(service.output()).not.toContain('sk-revoked');
     put('openai', openai.key);
-  }, 120_000);
+  });
 
   it('lets a film that is being polled go on with the new credential', async () => {
     openai.pollsToComplete = 1_000_000;
@@ -151,7 +151,7 @@ describe('a SIGHUP', () => {
     openai.key = 'sk-another'; // the first one is revoked
     openai.pollsToComplete = 0;
     expect((await service.api.untilFinal(body.task_id)).status).toBe('succeeded');
-  }, 120_000);
+  });
 
   it('that comes while the process starts is kept until it has started', async () => {
     const path = join(folder, 'openai-late');
@@ -175,7 +175,7 @@ describe('a SIGHUP', () => {
     } finally {
       await late.kill('SIGKILL');
     }
-  }, 120_000);
+  });
 
   it('changes nothing when the file .env cannot be read', async () => {
     const file = join(env.DATA_DIR!, '.env');
@@ -183,5 +183,5 @@ describe('a SIGHUP', () => {
     expect(await reload('log_levels.refused', 'EISDIR')).toContain('"level":"warn"');
     expect((await service.api.create(aCat, { prefer: 'wait=60' })).body.status).toBe('succeeded');
     await rm(file, { recursive: true });
-  }, 120_000);
+  });
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { testEnv } from '../support/test-env.ts';
@@ -90,7 +89,7 @@ describe('a service on an old backup, with RESTORED_FROM', () => {
     submits = ark.submits + openai.submits;
     told = receiver.received.length;
     database = await emptyDatabase();
-  }, 300_000);
+  });
   afterAll(async () => {
     await database?.drop();
     await Promise.all([ark.stop(), openai.stop(), receiver.stop()]);
@@ -112,19 +111,20 @@ describe('a service on an old backup, with RESTORED_FROM', () => {
         'provider_outcome_unknown',
         'provider_outcome_unknown',
       ]);
-      await sleep(2_500); // longer than a retry of a webhook is late
       expect(ark.submits + openai.submits).toBe(submits);
-      expect(receiver.received.slice(told)).toEqual([]);
 
-      // New work goes on as ever.
-      const { body } = await api.create(aCat);
-      expect((await api.untilFinal(body.task_id)).status).toBe('succeeded');
-      const sent = await receiver.until(told + 1);
-      expect(sent.slice(told).map(({ event }) => event.data.task_id)).toEqual([body.task_id]);
+      // New work goes on as ever. Its event would come after those that the backup holds, which are due already.
+      for (const nth of [1, 2]) {
+        const { body } = await api.create(aCat);
+        expect((await api.untilFinal(body.task_id)).status).toBe('succeeded');
+        const sent = await receiver.until(told + nth);
+        expect(sent.slice(told + nth - 1).map(({ event }) => event.data.task_id)).toEqual([body.task_id]);
+      }
+      expect(ark.submits + openai.submits).toBe(submits + 2);
     } finally {
       await service.close();
     }
-  }, 300_000);
+  });
 
   it('sends what waits when an operator replays it, also after a second start', async () => {
     const { env } = await testEnv(database.url, { ...settings, RESTORED_FROM: takenAt });
@@ -141,7 +141,7 @@ describe('a service on an old backup, with RESTORED_FROM', () => {
     } finally {
       await service.close();
     }
-  }, 300_000);
+  });
 
   it.each(['yesterday', '2999-01-01T00:00:00Z'])('refuses the time %s', (value) => {
     expect(() => loadConfig({ RESTORED_FROM: value })).toThrow(ConfigError);

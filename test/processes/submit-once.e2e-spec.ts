@@ -6,7 +6,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { queryOnce, type TaskRow } from '../support/faults/watch.ts';
 import { LockedRows } from '../support/faults/locked-rows.ts';
 import { PictureServer } from '../support/servers/picture-server.ts';
-import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
@@ -62,7 +62,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
       env.PROVIDERS,
       `models: { sora-2: [{ provider: fal, model: bytedance/seedance-2.0, base_url: "${fal.origin}" }] }`,
     );
-    [front, survivor] = await Promise.all([spawnService({ ...env, ROLE: 'api' }), worker()]);
+    [front, survivor] = await allReady([spawnService({ ...env, ROLE: 'api' }), worker()]);
     ({ api } = front);
     await new WebhookClient(api).endpoint(receiver.url);
   });

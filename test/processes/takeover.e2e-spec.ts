@@ -213,7 +213,7 @@ describe('a worker that takes a task over', () => {
     for (const { task_id: id } of [task, ...others])
       expect(await service.api.untilFinal(id)).toMatchObject({ status: 'succeeded' });
     expect(ark.submits).toBe(before + 9);
-  }, 180_000);
+  });
 
   const attemptOf = async ({ task_id: id }: TaskBody) =>
     (await queryOnce<{ attempt: number }>(service.database.url, 'select attempt from tasks where id = $1', [id]))[0]

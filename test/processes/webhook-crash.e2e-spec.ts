@@ -1,7 +1,7 @@
 import { Api, aFailure } from '../support/clients/api.ts';
 import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { freePort } from '../support/free-port.ts';
 import { queryOnce } from '../support/faults/watch.ts';
@@ -23,7 +23,7 @@ let workers: ServiceProcess[] = [];
 beforeAll(async () => {
   database = await cloneDatabase();
   ({ env } = await testEnv(database.url, { ...QUICK, ROLE: 'api' }));
-  const [first, ...others] = await Promise.all([spawnService(env), startWorker(), startWorker()]);
+  const [first, ...others] = await allReady([spawnService(env), startWorker(), startWorker()]);
   front = first;
   workers = others;
   ({ api } = front);
@@ -75,7 +75,7 @@ it('two workers never make two attempts of one event at once, nor more than ten 
   await eventually('every task to be delivered', async () => timesDelivered().size === 60);
   expect(twice).toBe(0);
   expect(receiver.mostOpen).toBeLessThanOrEqual(10);
-}, 180_000);
+});
 
 it('SIGTERM releases attempts in flight, without using up the schedule', async () => {
   const { id } = await hooks.endpoint(receiver.url);
@@ -89,7 +89,7 @@ it('SIGTERM releases attempts in flight, without using up the schedule', async (
   await hooks.ended(id, 16);
   expect(timesDelivered().size).toBe(8);
   expect([...timesDelivered().values()].every((times) => times === 2)).toBe(true);
-}, 180_000);
+});
 
 it('kill -9 between the 200 and our commit: at most one repetition with the same id, and no loss', async () => {
   const { id: endpointId } = await hooks.endpoint(receiver.url);
@@ -111,7 +111,7 @@ it('kill -9 between the 200 and our commit: at most one repetition with the same
   const idOf = new Map(receiver.received.map(({ event, headers }) => [event.data.task_id, headers['webhook-id']]));
   for (const { event, headers } of receiver.received) expect(headers['webhook-id']).toBe(idOf.get(event.data.task_id));
   expect(new Set(receiver.ids).size).toBe(made.length);
-}, 180_000);
+});
 
 it('kill -9 before the receiver answers: the attempt is logged as failed and repeated', async () => {
   const { id } = await hooks.endpoint(receiver.url);
@@ -127,4 +127,4 @@ it('kill -9 before the receiver answers: the attempt is logged as failed and rep
     { attempt: 2, error: null, status_code: 200 },
   ]);
   expect(receiver.received[1].body).toBe(receiver.received[0].body);
-}, 180_000);
+});

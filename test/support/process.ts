@@ -34,6 +34,17 @@ export async function spawnService(env: Record<string, string>, main = MAIN): Pr
   return service;
 }
 
+/** Waits until all of them are ready. If one fails, it kills the others, to which the caller has no handle. */
+export async function allReady<Processes extends readonly ServiceProcess[]>(
+  starts: readonly [...{ [Nth in keyof Processes]: Promise<Processes[Nth]> }],
+): Promise<Processes> {
+  const ends = await Promise.allSettled(starts);
+  const failure = ends.find(({ status }) => status === 'rejected');
+  if (!failure) return Promise.all(starts) as unknown as Promise<Processes>;
+  await Promise.all(ends.map(async (end) => end.status === 'fulfilled' && end.value.kill('SIGKILL')));
+  throw (failure as PromiseRejectedResult).reason;
+}
+
 /** Starts the built program. */
 export function launchService(env: Record<string, string>, main = MAIN): StartingProcess {
   const child = spawn(process.execPath, [main], {

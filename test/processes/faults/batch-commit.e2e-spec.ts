@@ -61,7 +61,7 @@ describe('a batch of 1,000 whose process is killed within the commit', () => {
       `create constraint trigger wait_for_test after insert on batches deferrable initially deferred
        for each row execute function wait_for_test()`,
     );
-  }, 120_000);
+  });
   afterAll(async () => {
     await fleet?.end();
     await database?.drop();
@@ -110,7 +110,7 @@ describe('a batch of 1,000 whose process is killed within the commit', () => {
     expect([status, headers.get('idempotent-replayed')]).toEqual([201, 'true']);
     expect(await client.read(body.id)).toMatchObject({ counts: { queued: ITEMS }, request_counts: { total: ITEMS } });
     expect(await stored(database.url)).toEqual(oneMoreThan(before));
-  }, 120_000);
+  });
 });
 
 interface Stored {

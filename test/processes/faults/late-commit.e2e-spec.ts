@@ -17,12 +17,12 @@ const END = `
 describe('an end whose commit lands seconds after its time', () => {
   let service: OwnService;
   let other: pg.Client;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startOwnService({ ROLE: 'api' });
     other = new pg.Client({ connectionString: service.database.url });
     await other.connect();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await other.end();
     await service.close();
   });
@@ -51,7 +51,7 @@ describe('an end whose commit lands seconds after its time', () => {
     const { late, prompt, key, lastEventId } = await positionPast();
     await other.query('commit');
     const resumed = await EventReader.open(service.baseUrl, '/v1/events', key, { lastEventId });
-    await resumed.until('the late end', () => resumed.of(late).some(({ status }) => status === 'failed'), 5_000);
+    await resumed.until('the late end', () => resumed.of(late).some(({ status }) => status === 'failed'));
     expect(resumed.of(prompt)).toEqual([]);
     resumed.close();
   });
@@ -59,10 +59,10 @@ describe('an end whose commit lands seconds after its time', () => {
   it('is sent to a client that resumes before the commit, although the process that ended the task published nothing', async () => {
     const { late, prompt, key, lastEventId } = await positionPast();
     const resumed = await EventReader.open(service.baseUrl, '/v1/events', key, { lastEventId });
-    await resumed.until('the current state', () => resumed.of(late).length > 0, 5_000);
+    await resumed.until('the current state', () => resumed.of(late).length > 0);
     await sleep(2_000);
     await other.query('commit');
-    await resumed.until('the late end', () => resumed.of(late).some(({ status }) => status === 'failed'), 25_000);
+    await resumed.until('the late end', () => resumed.of(late).some(({ status }) => status === 'failed'));
     expect(resumed.of(prompt).filter(({ status }) => status === 'failed')).toEqual([]);
     resumed.close();
   });

@@ -30,7 +30,7 @@ describe('processes start and stop in order, under load', () => {
       ARK_BASE_URL: ark.baseUrl,
     });
     await Promise.all([fleet.add('api'), fleet.add('api'), fleet.add('worker'), fleet.add('worker')]);
-  }, 180_000);
+  });
   afterAll(async () => {
     await fleet?.end();
     await ark.stop();
@@ -114,7 +114,7 @@ describe('processes start and stop in order, under load', () => {
     });
     expect(counts(attempts.map(({ status }) => status))).toEqual({ 201: attempts.length });
     expect(counts(reads)).toEqual({ 200: reads.length });
-  }, 180_000);
+  });
 
   it('a newer version adds a column and an index beside the old one: no request and no task fails', async () => {
     const { attempts, reads, rows } = await underLoad('newer', async () => {
@@ -135,5 +135,5 @@ describe('processes start and stop in order, under load', () => {
     expect(counts(reads)).toEqual({ 200: reads.length });
     expect(films(rows).filter(({ status }) => status !== 'succeeded')).toEqual([]);
     expect(fleet.output()).not.toContain('internal_error');
-  }, 180_000);
+  });
 });

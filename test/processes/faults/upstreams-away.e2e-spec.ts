@@ -12,7 +12,9 @@ import { eventually } from '../../support/wait.ts';
 
 /** How long each of them is away. */
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
-const AWAY_MS = LONG ? 60_000 : 6_000;
+const AWAY_MS = LONG ? 60_000 : 3_000;
+/** Long enough that the service notices, and stops buying. */
+const BUCKET_AWAY_MS = LONG ? AWAY_MS : 6_000;
 /** Between two creations of a film and a picture. */
 const EVERY_MS = LONG ? 1_000 : 500;
 
@@ -49,6 +51,11 @@ describe('under load', () => {
   const createBoth = async () => {
     films.push((await service.api.create(aFilm)).body.task_id);
     pictures.push((await service.api.create(aPicture)).body.task_id);
+  };
+
+  const oneMore = async () => {
+    const before = films.length;
+    await eventually('one more film', async () => films.length > before);
   };
 
   /** @returns seconds until every task has ended */
@@ -92,7 +99,7 @@ describe('under load', () => {
       const creation = createBoth().finally(() => creations.delete(creation));
       creations.add(creation);
     }, EVERY_MS);
-    await sleep(3_000);
+    await eventually('films under way', async () => ark.submits >= 3);
   });
   afterEach(() => clearInterval(timer));
   afterAll(async () => {
@@ -120,30 +127,30 @@ describe('under load', () => {
     await ark.stop();
     await sleep(AWAY_MS);
     await ark.start();
-    await sleep(1_000);
+    await oneMore();
     assertBoughtOnce('provider', await allSucceed());
   }, 600_000);
 
   it('no task fails, and nothing is bought twice, while the bucket is away', async () => {
     await closeBucket();
     const before = ark.submits;
-    await sleep(AWAY_MS);
+    await sleep(BUCKET_AWAY_MS);
     const bought = ark.submits - before;
     await openBucket();
-    await sleep(1_000);
+    await oneMore();
     assertBoughtOnce('bucket', await allSucceed());
-    expect(bought).toBeLessThan((0.8 * AWAY_MS) / EVERY_MS); // only until the first result could not be stored
+    expect(bought).toBeLessThan((0.8 * BUCKET_AWAY_MS) / EVERY_MS); // only until the first result could not be stored
   }, 600_000);
 
   it('no task fails while ComfyUI is away and has lost its running and waiting runs', async () => {
     comfy.engine.held = true;
-    await eventually('runs', async () => comfy.engine.running && comfy.engine.pending.length >= 2, 20_000);
+    await eventually('runs', async () => comfy.engine.running && comfy.engine.pending.length >= 2);
     const lost = 1 + comfy.engine.pending.length;
     await comfy.kill();
     comfy.engine.held = false;
     await sleep(AWAY_MS);
     await comfy.listen();
-    await sleep(1_000);
+    await oneMore();
     assertBoughtOnce(`ComfyUI (${lost} runs lost)`, await allSucceed());
   }, 600_000);
 });

@@ -1,11 +1,11 @@
 import { testEnv } from '../test-env.ts';
 import { Api } from '../clients/api.ts';
 import { freePort } from '../free-port.ts';
-import { type ServiceProcess, spawnService } from '../process.ts';
+import { launchService, type StartingProcess } from '../process.ts';
 
 export interface Member {
   role: 'api' | 'worker';
-  service: ServiceProcess;
+  service: StartingProcess;
   env: Record<string, string>;
   isStopped: boolean;
 }
@@ -50,8 +50,9 @@ export class FaultFleet {
   async add(role: Member['role'], settings: Record<string, string> = {}): Promise<Member> {
     const port = String(await freePort());
     const env = { ...this.env, ROLE: role, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings };
-    const member: Member = { role, env, service: await spawnService(env), isStopped: false };
-    this.members.push(member);
+    const member: Member = { role, env, service: launchService(env), isStopped: false };
+    this.members.push(member); // before it is ready, so that `end` ends it also when another one fails to start
+    await member.service.untilReady();
     return member;
   }
 
@@ -59,7 +60,8 @@ export class FaultFleet {
   async restart(member: Member, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await member.service.kill(signal);
     this.outputOfEnded.push(member.service.output());
-    member.service = await spawnService(member.env);
+    member.service = launchService(member.env);
+    await member.service.untilReady();
     member.isStopped = false;
   }
 

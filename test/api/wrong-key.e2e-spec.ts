@@ -1,12 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+// Own settings: credentials that the stubs of the providers refuse, and a log to read.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskBody } from '../support/clients/api.ts';
-import { testEnv } from '../support/test-env.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
-import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { type OwnService, startOwnService } from '../support/service.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
 import { FalStub } from '../support/stubs/fal.stub.ts';
@@ -27,20 +26,14 @@ const WRONG_KEY = 'sk-not-the-right-one-4471';
 describe('a key that the provider refuses', () => {
   const stubs = [new OpenaiStub(), new GeminiStub(), new ArkStub(), new FalStub(), new ReplicateStub()] as const;
   const [openai, gemini, ark, fal, replicate] = stubs;
-  let database: TestDatabase;
-  let dataDir: string;
-  let service: ServiceProcess;
+  const folder = mkdtempSync(join(tmpdir(), 'darkroom-wrong-key-'));
+  let service: OwnService;
   let receiver: Receiver;
   beforeAll(async () => {
     await Promise.all(stubs.map((stub) => stub.start()));
     receiver = await Receiver.start();
-    database = await cloneDatabase();
-    const { env, dataDir: folder } = await testEnv(database.url, {
-      LOG_LEVEL: 'info',
-      PROVIDER_POLL_INTERVAL_MS: '20',
-    });
-    dataDir = folder;
-    env.PROVIDERS = join(dataDir, 'providers.yaml');
+    const env: Record<string, string> = { LOG_LEVEL: 'info', PROVIDER_POLL_INTERVAL_MS: '20' };
+    env.PROVIDERS = join(folder, 'providers.yaml');
     for (const name of ['FIRST', 'GEMINI', 'ARK', 'FAL', 'REPLICATE']) env[`${name}_SECRET`] = WRONG_KEY;
     env.SECOND_SECRET = openai.key;
     writeFileSync(
@@ -55,14 +48,13 @@ describe('a key that the provider refuses', () => {
   sora-2:
     - { provider: replicate, model: bytedance/seedance-2.0, base_url: "${replicate.baseUrl}", credential: REPLICATE_SECRET }`,
     );
-    service = await spawnService(env);
+    service = await startOwnService(env);
     await new WebhookClient(service.api).endpoint(receiver.url);
   });
   afterAll(async () => {
-    await service?.kill('SIGTERM');
+    await service?.close();
     await Promise.all([...stubs, receiver].map((server) => server.stop()));
-    await database.drop();
-    await rm(dataDir, { recursive: true, force: true });
+    rmSync(folder, { recursive: true });
   });
 
   const ended = async (model: string): Promise<TaskBody> => {
