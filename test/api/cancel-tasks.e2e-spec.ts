@@ -2,9 +2,9 @@ import { aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts'
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { type SharedService, joinService } from '../support/service.ts';
-import { QueuedDeployment } from '../support/queued-deployment.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 
 interface Counts {
@@ -142,26 +142,32 @@ describe('cancelling many tasks', () => {
     const ends = await Promise.all(ids.map((id) => service.api.untilFinal(id)));
     expect(ends.filter(({ error }) => error?.code === 'task_cancelled')).toHaveLength(cancelled!);
   });
-});
 
-describe('cancelling more tasks than one request takes', () => {
-  let deployment: QueuedDeployment;
-  beforeAll(async () => (deployment = await QueuedDeployment.start()));
-  afterAll(() => deployment.close());
-
-  it('cancels the 1,000 oldest, and the next request the rest', async () => {
-    const { api } = deployment.service;
-    for (let round = 0; round < 11; round += 1) await Promise.all(Array.from({ length: 93 }, () => api.create(aHang)));
-    const cancel = async () =>
-      (await api.call<Counts>('POST', '/v1/tasks/cancel', { filter: { status: 'queued' } })).body;
-    expect(await cancel()).toEqual({ cancelled: 1000, already_final: 0, not_found: 0 });
-    const { rows } = await deployment.database.query(
-      `select min(id) filter (where status = 'queued') > max(id) filter (where status = 'failed') as oldest from tasks`,
+  it('of more than one request takes cancels the 1,000 oldest, and the next request the rest', async () => {
+    const { id: keyId, key } = await anotherKey(service.api, { limits: { max_running: 1 } });
+    const api = new Api(service.baseUrl, key);
+    await api.until(await made(aHang, api), 'running'); // no other task of the key starts
+    const id = await made(aHang, api);
+    const query = <Row>(statement: string, values: unknown[]) =>
+      queryOnce<Row>(service.database.url, statement, values);
+    await query(
+      `insert into tasks select (jsonb_populate_record(t, jsonb_build_object('id', left(t.id, 27) || lpad(n::text, 4, '0')))).*
+       from tasks t, generate_series(1, 1022) n where id = $1`,
+      [id],
     );
-    expect(rows[0].oldest).toBe(true);
-    expect(await cancel()).toEqual({ cancelled: 23, already_final: 0, not_found: 0 });
-    expect(await cancel()).toEqual({ cancelled: 0, already_final: 0, not_found: 0 });
-    const { rows: counters } = await deployment.database.query('select queued, running from key_load');
-    expect(counters).toEqual([{ queued: 0, running: 0 }]);
+    await query('update key_load set queued = queued + 1022 where api_key_id = $1', [keyId]);
+    const cancelQueued = async () => (await cancel({ filter: { status: 'queued' } }, api)).body;
+    expect(await cancelQueued()).toEqual({ cancelled: 1000, already_final: 0, not_found: 0 });
+    const oldest = await query<{ oldest: boolean }>(
+      `select min(id) filter (where status = 'queued') > max(id) filter (where status = 'failed') as oldest
+       from tasks where api_key_id = $1`,
+      [keyId],
+    );
+    expect(oldest).toEqual([{ oldest: true }]);
+    expect(await cancelQueued()).toEqual({ cancelled: 23, already_final: 0, not_found: 0 });
+    expect(await cancelQueued()).toEqual({ cancelled: 0, already_final: 0, not_found: 0 });
+    const counters = await query('select queued, running from key_load where api_key_id = $1', [keyId]);
+    expect(counters).toEqual([{ queued: 0, running: 1 }]);
+    await cancel({ filter: { status: 'running' } }, api);
   });
 });

@@ -1,33 +1,34 @@
 import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
-import { Storage } from '../../src/platform/storage/storage.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
+import type { Config } from '../../src/platform/config.ts';
+import type { Sql, Statement } from '../../src/platform/database/sql.ts';
+import { DiskStorage } from '../../src/platform/storage/disk.storage.ts';
+import { Purge } from '../../src/tasks/queue/purge.ts';
+import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
+import { joinSecondProcess, joinService, type SharedService } from '../support/service.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
-import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('DELETE /v1/tasks/{task_id}', () => {
-  let service: InProcess;
+  let service: SharedService;
   /** Another process of the same deployment. */
-  let other: InProcess;
+  let other: string;
   let database: Client;
   beforeAll(async () => {
-    service = await startInProcess({ TASK_HEARTBEAT_S: '30', TASK_LEASE_S: '90' });
-    const { DATA_DIR, BOOTSTRAP_API_KEY } = service.env as Record<string, string>;
-    other = await startInProcess(
-      { ROLE: 'api', DATA_DIR: DATA_DIR!, BOOTSTRAP_API_KEY: BOOTSTRAP_API_KEY! },
-      service.database,
-    );
+    service = await joinService();
+    other = await joinSecondProcess(service);
     database = new Client({ connectionString: service.database.url });
     await database.connect();
   });
   afterAll(async () => {
     await database?.end();
-    await other?.close();
     await service?.close();
   });
 
@@ -104,21 +105,22 @@ describe('DELETE /v1/tasks/{task_id}', () => {
   it('is seen by another process that has the task in memory', async () => {
     const { body } = await service.api.create(aFailure, { prefer: 'wait=30' });
     const path = `/v1/tasks/${body.task_id}`;
-    expect((await other.api.get(path)).status).toBe(200);
+    const there = new Api(other, service.api.key);
+    expect((await there.get(path)).status).toBe(200);
     await remove(body.task_id);
-    await eventually('the other process', async () => (await other.api.get(path)).status === 404, 2_000);
+    await eventually('the other process', async () => (await there.get(path)).status === 404);
   });
 
   it('ends the streams of another process with the cancelled task, and its long polls', async () => {
     for (const status of ['running', 'queued']) {
       const limits = { max_running: status === 'running' ? 0 : 1 };
       const { key } = await anotherKey(service.api, { limits });
-      const [here, there] = [new Api(service.baseUrl, key), new Api(other.baseUrl, key)];
+      const [here, there] = [new Api(service.baseUrl, key), new Api(other, key)];
       if (status === 'queued') await here.until((await here.create(aHang)).body.task_id, 'running');
       const { body } = await here.create(aHang);
       await here.until(body.task_id, status);
-      const one = await EventReader.open(other.baseUrl, `/v1/tasks/${body.task_id}/events`, key);
-      const all = await EventReader.open(other.baseUrl, '/v1/events', key);
+      const one = await EventReader.open(other, `/v1/tasks/${body.task_id}/events`, key);
+      const all = await EventReader.open(other, '/v1/events', key);
       await one.until('the present state', (events) => events.length > 0);
       const polled = there.get<ErrorBody>(`/v1/tasks/${body.task_id}?wait=30`);
       await remove(body.task_id, here);
@@ -159,36 +161,29 @@ describe('DELETE /v1/tasks/{task_id}', () => {
 
   it('deletes the record five minutes after the end, with what a late worker has written', async () => {
     const { body } = await service.api.create(aFailure, { prefer: 'wait=30' });
-    const storage = service.app.get(Storage);
-    const { deleteAll } = Object.getPrototypeOf(storage) as Storage;
-    storage.deleteAll = async () => {
-      throw new Error('The storage is away.');
-    };
-    await storage.put(`${body.task_id}/1-0.png`, Buffer.from('late'), 'image/png');
-    try {
-      expect((await remove(body.task_id)).status).toBe(200);
-    } finally {
-      storage.deleteAll = deleteAll.bind(storage);
-    }
+    expect((await remove(body.task_id)).status).toBe(200);
+    const folder = `${service.env.DATA_DIR}/files/${body.task_id}`;
+    await mkdir(folder);
+    await writeFile(`${folder}/1-0.png`, 'late');
     const rows = async () => (await database.query('select * from tasks where id = $1', [body.task_id])).rows;
     const [row] = await rows();
     expect(row.purge_after.getTime() - row.completed_at.getTime()).toBe(300_000);
+    const sql = {
+      run: async (statement: Statement, values: unknown[] = []) =>
+        (await database.query({ text: statement.text, values })).rows,
+      transaction: (work: (tx: Client) => Promise<void>) => work(database),
+    } as unknown as Sql;
+    const config = { role: 'worker', fileRetentionDays: 1 } as Config;
+    const purge = new Purge(config, new DiskStorage(`${service.env.DATA_DIR}/files`), new PurgeRows(sql, config));
     await database.query(`update tasks set purge_after = now() where id = $1`, [body.task_id]);
-    const worker = await startInProcess({ ROLE: 'worker', DATA_DIR: service.env.DATA_DIR! }, service.database);
+    jest.spyOn(Logger.prototype, 'log').mockReturnValue(undefined);
+    purge.onApplicationBootstrap();
     try {
       await eventually('the purge', async () => (await rows()).length === 0);
-      expect(existsSync(`${service.env.DATA_DIR}/files/${body.task_id}`)).toBe(false);
+      expect(existsSync(folder)).toBe(false);
     } finally {
-      await worker.app.close();
+      await purge.onApplicationShutdown();
+      jest.restoreAllMocks();
     }
-  });
-
-  it('is deleteTask in GraphQL', async () => {
-    const graphql = new GraphqlClient(service.baseUrl, service.api.key);
-    const { body } = await service.api.create(aFailure);
-    const mutation = 'mutation ($id: String!) { deleteTask(taskId: $id) { id } }';
-    expect((await graphql.ask(mutation, { id: body.task_id })).data).toEqual({ deleteTask: { id: body.task_id } });
-    const { errors } = await graphql.ask(mutation, { id: body.task_id });
-    expect(errors?.[0]?.extensions.code).toBe('task_not_found');
   });
 });

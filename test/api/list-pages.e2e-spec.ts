@@ -1,3 +1,4 @@
+// In process: it acts between the statement of a page and the one that reads its tasks.
 import { jest } from '@jest/globals';
 import { Client } from 'pg';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { idBoundAt } from '../../src/platform/schema/id-time.ts';
-import { type TestService, joinService, startOwnService } from '../support/service.ts';
+import { joinSecondProcess, joinService, type SharedService } from '../support/service.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually } from '../support/wait.ts';
@@ -14,7 +14,7 @@ interface Page {
 }
 
 describe('GET /v1/tasks', () => {
-  let service: TestService;
+  let service: SharedService;
   const made: string[] = [];
   beforeAll(async () => {
     service = await joinService();
@@ -92,73 +92,63 @@ describe('GET /v1/tasks', () => {
   it('returns each task as GET does, from memory and from the database, and without the file that was just deleted', async () => {
     const { key } = await anotherKey(service.api);
     const tenant = new Api(service.baseUrl, key);
-    const other = await startOwnService({ ROLE: 'api', DATA_DIR: service.env.DATA_DIR as string }, service.database);
-    try {
-      const elsewhere = new Api(other.baseUrl, key);
-      const ended = (await tenant.create(aCat, { prefer: 'wait=60' })).body;
-      const waiting = (await tenant.create(aHang)).body;
-      await tenant.until(waiting.task_id, 'running');
-      const ids = [waiting.task_id, ended.task_id];
-      for (const read of [tenant, elsewhere, tenant, elsewhere]) {
-        const { data } = (await read.get<Page>('/v1/tasks')).body;
-        expect(data).toEqual(
-          await Promise.all(ids.map(async (id) => (await read.get<TaskBody>(`/v1/tasks/${id}`)).body)),
-        );
-      }
-      const { id: fileId, url } = ended.result!.outputs[0]!;
-      expect(url).toEqual(expect.any(String));
-      expect((await tenant.call('DELETE', `/v1/files/${fileId}`)).status).toBe(200);
-      const urlIn = async (api: Api) => (await api.get<Page>('/v1/tasks')).body.data[1]!.result!.outputs[0]!.url;
-      expect(await urlIn(tenant)).toBeNull();
-      await eventually('the other process', async () => (await urlIn(elsewhere)) === null, 2_000);
-    } finally {
-      await other.close();
+    const elsewhere = new Api(await joinSecondProcess(service), key);
+    const ended = (await tenant.create(aCat, { prefer: 'wait=60' })).body;
+    const waiting = (await tenant.create(aHang)).body;
+    await tenant.until(waiting.task_id, 'running');
+    const ids = [waiting.task_id, ended.task_id];
+    for (const read of [tenant, elsewhere, tenant, elsewhere]) {
+      const { data } = (await read.get<Page>('/v1/tasks')).body;
+      expect(data).toEqual(
+        await Promise.all(ids.map(async (id) => (await read.get<TaskBody>(`/v1/tasks/${id}`)).body)),
+      );
     }
+    const { id: fileId, url } = ended.result!.outputs[0]!;
+    expect(url).toEqual(expect.any(String));
+    expect((await tenant.call('DELETE', `/v1/files/${fileId}`)).status).toBe(200);
+    const urlIn = async (api: Api) => (await api.get<Page>('/v1/tasks')).body.data[1]!.result!.outputs[0]!.url;
+    expect(await urlIn(tenant)).toBeNull();
+    await eventually('the other process', async () => (await urlIn(elsewhere)) === null);
   });
 
   it('is never older than a GET before it, in each process, from the creation to the deletion', async () => {
     const { key } = await anotherKey(service.api);
     const tenant = new Api(service.baseUrl, key);
-    const other = await startOwnService({ ROLE: 'api', DATA_DIR: service.env.DATA_DIR as string }, service.database);
-    const elsewhere = new Api(other.baseUrl, key);
-    try {
-      const film = (await tenant.create({ model: 'seedance-2', prompt: 'A river', duration: 10 })).body.task_id;
-      const hang = (await tenant.create(aHang)).body.task_id;
-      const seen = new Set<string>();
-      const sequenceOf = async (id: string) =>
-        Number(/\d+/.exec((await tenant.get(`/v1/tasks/${id}`)).headers.get('etag')!)![0]);
-      const listIsNew = async () => {
-        const before = [await sequenceOf(hang), await sequenceOf(film)];
-        for (const api of [tenant, elsewhere]) {
-          const { data } = (await api.get<Page>('/v1/tasks')).body;
-          expect(data.map(({ task_id }) => task_id)).toEqual([hang, film]);
-          const alone = await Promise.all(data.map(({ task_id }) => api.get<TaskBody>(`/v1/tasks/${task_id}`)));
-          for (const [at, task] of data.entries()) {
-            seen.add(`${task.status} ${task.progress}`);
-            const { headers, body } = alone[at]!;
-            const isSame = Number(/\d+/.exec(headers.get('etag')!)![0]) === before[at];
-            if (isSame) expect(task).toEqual(body); // it has not changed since, so the list shows just this
-          }
-        }
-      };
-      await eventually('the end of the film', async () => {
-        await listIsNew();
-        return (await tenant.get<TaskBody>(`/v1/tasks/${film}`)).body.status === 'succeeded';
-      });
-      expect(seen.size).toBeGreaterThan(3);
-      await listIsNew();
-      await tenant.cancel(hang);
-      await listIsNew();
-      expect((await elsewhere.get<Page>('/v1/tasks')).body.data.map(({ status }) => status)).toEqual(['failed', 'succeeded']); // prettier-ignore
-      for (const id of [hang, film]) {
-        expect((await tenant.call('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
-        for (const api of [elsewhere, tenant]) {
-          const { data } = (await api.get<Page>('/v1/tasks')).body;
-          expect(data.map(({ task_id }) => task_id)).toEqual(id === hang ? [film] : []);
+    const elsewhere = new Api(await joinSecondProcess(service), key);
+    const film = (await tenant.create({ model: 'seedance-2', prompt: 'A river', duration: 10 })).body.task_id;
+    const hang = (await tenant.create(aHang)).body.task_id;
+    const seen = new Set<string>();
+    const sequenceOf = async (id: string) =>
+      Number(/\d+/.exec((await tenant.get(`/v1/tasks/${id}`)).headers.get('etag')!)![0]);
+    const listIsNew = async () => {
+      const before = [await sequenceOf(hang), await sequenceOf(film)];
+      for (const api of [tenant, elsewhere]) {
+        const { data } = (await api.get<Page>('/v1/tasks')).body;
+        expect(data.map(({ task_id }) => task_id)).toEqual([hang, film]);
+        const alone = await Promise.all(data.map(({ task_id }) => api.get<TaskBody>(`/v1/tasks/${task_id}`)));
+        for (const [at, task] of data.entries()) {
+          seen.add(`${task.status} ${task.progress}`);
+          const { headers, body } = alone[at]!;
+          const isSame = Number(/\d+/.exec(headers.get('etag')!)![0]) === before[at];
+          if (isSame) expect(task).toEqual(body); // it has not changed since, so the list shows just this
         }
       }
-    } finally {
-      await other.close();
+    };
+    await eventually('the end of the film', async () => {
+      await listIsNew();
+      return (await tenant.get<TaskBody>(`/v1/tasks/${film}`)).body.status === 'succeeded';
+    });
+    expect(seen.size).toBeGreaterThan(3);
+    await listIsNew();
+    await tenant.cancel(hang);
+    await listIsNew();
+    expect((await elsewhere.get<Page>('/v1/tasks')).body.data.map(({ status }) => status)).toEqual(['failed', 'succeeded']); // prettier-ignore
+    for (const id of [hang, film]) {
+      expect((await tenant.call('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
+      for (const api of [elsewhere, tenant]) {
+        const { data } = (await api.get<Page>('/v1/tasks')).body;
+        expect(data.map(({ task_id }) => task_id)).toEqual(id === hang ? [film] : []);
+      }
     }
   });
 

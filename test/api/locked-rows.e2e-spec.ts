@@ -1,4 +1,7 @@
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { Config } from '../../src/platform/config.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
 import { DAY_MS } from '../../src/platform/time.ts';
 import { EndTasks } from '../../src/tasks/sql/end-tasks.ts';
 import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
@@ -6,23 +9,34 @@ import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { taskError } from '../../src/tasks/task-error.ts';
 import { newTaskId } from '../../src/tasks/task-id.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
+import type { UsageTerms } from '../../src/tasks/usage/usage-terms.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/wait.ts';
 
 /** Behind every partition that a test has, so these are in another one than the tasks of today. */
 const LATER_MS = 400 * DAY_MS;
 
 describe('a statement that waits for the row of one task', () => {
-  let service: InProcess;
+  let database: TestDatabase;
+  let pool: Pool;
+  let sql: Sql;
   let other: Client;
   beforeAll(async () => {
-    service = await startInProcess({ ROLE: 'api' });
-    other = new Client({ connectionString: service.database.url });
+    database = await cloneDatabase();
+    pool = new Pool({ connectionString: database.url });
+    sql = new Sql({ driver: { master: pool } } as unknown as DataSource);
+    other = new Client({ connectionString: database.url });
     await other.connect();
   });
   afterAll(async () => {
     await other?.end();
-    await service?.close();
+    await pool?.end();
+    await database?.drop();
   });
+
+  const config = { taskLeaseS: 30, fileRetentionDays: 30 } as Config;
+  const terms = { currency: 'USD', revealProviders: true } as UsageTerms;
 
   /** Running tasks in two partitions, in the order of their ids. */
   async function runningTasks(): Promise<string[]> {
@@ -39,22 +53,23 @@ describe('a statement that waits for the row of one task', () => {
   it.each<[string, (ids: string[]) => Promise<unknown[]>]>([
     [
       'renews all leases',
-      async (ids) => [...(await service.app.get(RenewLeases).renew(ids.map((id) => ({ id, attempt: 1 }))))],
+      async (ids) => [...(await new RenewLeases(sql, config).renew(ids.map((id) => ({ id, attempt: 1 }))))],
     ],
     [
       'gives all leases back',
       (ids) =>
-        service.app.get(RenewLeases).release(
+        new RenewLeases(sql, config).release(
           ids.map((id) => ({ id, attempt: 1 })),
           0,
           null,
         ),
     ],
-    ['takes all leases', (ids) => service.app.get(TakeLeases).take(ids)],
+    ['takes all leases', (ids) => new TakeLeases(sql).take(ids)],
     [
       'records the progress of all',
       async (ids) => {
-        const records = ids.map((id) => service.app.get(RecordProgress).record({ id, attempt: 1, progress: 7 }));
+        const progress = new RecordProgress(sql);
+        const records = ids.map((id) => progress.record({ id, attempt: 1, progress: 7 }));
         return (await Promise.all(records)).filter((task) => task !== null);
       },
     ],
@@ -74,7 +89,8 @@ describe('a statement that waits for the row of one task', () => {
     await other.query('begin');
     await other.query(`update key_load set queued = queued + 2, running = running - 1 where api_key_id = 'key_a'`);
     const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
-    const ended = ids.map((id) => service.app.get(EndTasks).end({ id, api_key_id: 'key_a', attempt: 1, outcome }));
+    const ends = new EndTasks(sql, config, terms);
+    const ended = ids.map((id) => ends.end({ id, api_key_id: 'key_a', attempt: 1, outcome }));
     await untilWaiting();
     await other.query('commit');
     expect(await Promise.all(ended)).not.toContain(null);
@@ -82,13 +98,11 @@ describe('a statement that waits for the row of one task', () => {
     expect(rows).toEqual([{ queued: 3, running: 0 }]);
   });
 
-  /** Until a connection waits for the lock that `other` holds. */
-  async function untilWaiting(): Promise<void> {
-    for (;;) {
-      const { rows } = await other.query(
-        'select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',
-      );
-      if (rows.length > 0) return;
-    }
-  }
+  /** Until a connection waits for the lock that `other` holds. For `other`, pg_stat_activity stands still during its transaction. */
+  const untilWaiting = () =>
+    eventually('a connection to wait', async () => {
+      const blocked =
+        'select 1 from pg_stat_activity where pg_backend_pid() <> pid and cardinality(pg_blocking_pids(pid)) > 0';
+      return (await queryOnce(database.url, `${blocked} and datname = current_database()`)).length > 0;
+    });
 });

@@ -1,3 +1,4 @@
+// In process: it runs the purge at chosen moments, and makes the service forget rows that the test has changed.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';

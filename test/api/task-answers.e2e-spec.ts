@@ -1,3 +1,4 @@
+// In process: an answer is compared with the view that the same process makes.
 import { Client } from 'pg';
 import { TaskViews } from '../../src/tasks/task-views.ts';
 import { SHOWN, type Task } from '../../src/tasks/task.entity.ts';

@@ -1,16 +1,14 @@
-import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
-import { Authenticator } from '../../src/auth/authenticator.ts';
-import { startInProcess, type InProcess } from '../support/in-process.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 import { aCat, aFailure, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 
 describe('where a task comes from', () => {
-  let service: InProcess;
+  let service: SharedService;
   let graphql: GraphqlClient;
   beforeAll(async () => {
-    service = await startInProcess();
+    service = await joinService();
     graphql = new GraphqlClient(service.baseUrl, service.api.key);
   });
   afterAll(async () => {
@@ -68,17 +66,5 @@ describe('where a task comes from', () => {
       parent_task_id: foreign,
     });
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'parent_task_id']);
-  });
-
-  it('is what another interface of the service says', async () => {
-    const parent = (await service.api.create(aFailure)).body.task_id;
-    const caller = await service.app.get(Authenticator).authenticate(service.api.key!);
-    const accepted = await service.app
-      .get(GenerationsService)
-      .accept(caller, aFailure, { origin: { source: 'openai', parent, relation: 'remix', partialImages: 2 } });
-    const origin = { source: 'openai', parent_task_id: parent, relation: 'remix' };
-    expect(accepted.view()).toMatchObject(origin);
-    expect(await service.api.untilFinal(accepted.taskId)).toMatchObject(origin);
-    expect(await service.api.untilFinal(accepted.taskId)).not.toHaveProperty('partial_images');
   });
 });

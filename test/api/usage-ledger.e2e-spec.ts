@@ -438,6 +438,11 @@ prices:
       cost: { amount_micros: 40_000 + 12 * 5 + 4160 * 40, basis: 'assumed' },
     });
     expect(await ledgerOf(film.task_id)).toMatchObject([{ provider: 'ark' }]);
+    const { body: timeline } = await service.api.get<{ data: { type: string; provider: unknown }[] }>(
+      `/v1/tasks/${film.task_id}/timeline`,
+    );
+    expect(timeline.data.map(({ type }) => type)).toContain('accepted');
+    expect(timeline.data.map(({ provider }) => provider)).toEqual(timeline.data.map(() => null));
     const path = '/v1/usage?start_time=1700000000&bucket_width=all&group_by=provider';
     const { body } = await service.api.get<{ data: { results: { provider: unknown }[] }[] }>(path);
     expect(body.data[0]!.results.map(({ provider }) => provider)).toEqual([null]);

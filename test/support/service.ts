@@ -107,38 +107,61 @@ export async function joinService(): Promise<SharedService> {
   return { api, keyId: body.id, baseUrl, database: { url: databaseUrl }, env, close };
 }
 
+/**
+ * Joins another process of the deployment of this Jest worker, one without workers, which the first test file that needs it starts.
+ * @returns its address; the keys are those of `service`
+ */
+export async function joinSecondProcess(service: SharedService): Promise<string> {
+  const { env } = await startedOnce('second-process', async () => {
+    const { PORT: _port, PUBLIC_URL: _url, ...settings } = service.env;
+    return (await testEnv(service.database.url, { ...settings, ROLE: 'api' })).env;
+  });
+  return env.PUBLIC_URL as string;
+}
+
 interface Started {
   env: Record<string, string>;
   databaseUrl: string;
 }
 
-/** Starts it apart from this process, which may end before the last test file of the worker. The end of the run ends it. */
-async function started(): Promise<Started> {
+function started(): Promise<Started> {
+  return startedOnce('service', async (dataDir) => {
+    mkdirSync(dataDir);
+    return (await testEnv((await cloneDatabase()).url, { DATA_DIR: dataDir, ...SETTINGS })).env;
+  });
+}
+
+/**
+ * Starts it once for each Jest worker, and apart from this process, which may end before the last test file of the worker. The end of
+ * the run ends it.
+ * @param envOf gets a folder that it may make
+ */
+async function startedOnce(
+  name: string,
+  envOf: (dataDir: string) => Promise<Record<string, string>>,
+): Promise<Started> {
   const run = process.env[TEST_FOLDER];
   if (!run) throw new Error('jest.config.js must name test/support/global-setup.ts as its globalSetup.');
-  const worker = `worker-${process.env.JEST_WORKER_ID}`;
+  const worker = `worker-${process.env.JEST_WORKER_ID}-${name}`;
   const file = join(run, `${worker}.json`);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Started;
-  const { url } = await cloneDatabase();
-  const dataDir = join(run, worker);
-  mkdirSync(dataDir);
-  const { env } = await testEnv(url, { DATA_DIR: dataDir, ...SETTINGS });
+  const env = await envOf(join(run, worker));
   const output = join(run, `${worker}.log`);
   const log = openSync(output, 'a');
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    cwd: dataDir,
+    cwd: env.DATA_DIR,
     detached: true,
     stdio: ['ignore', log, log],
   });
   child.unref();
   writeFileSync(sharedPidFile(run, worker), String(child.pid));
-  await eventually('the service of the worker to start', async () => {
+  await eventually(`the ${name} of the worker to start`, async () => {
     const text = readFileSync(output, 'utf8');
     if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${text}`);
     return text.includes('Darkroom is ready');
   });
-  const service: Started = { env, databaseUrl: url };
+  const service: Started = { env, databaseUrl: env.DATABASE_URL as string };
   writeFileSync(file, JSON.stringify(service), { mode: 0o600 });
   return service;
 }
