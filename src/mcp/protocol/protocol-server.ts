@@ -5,10 +5,10 @@ import { logServerError, toApiError, toErrorBody } from '../../errors/error.filt
 import { VERSION } from '../../platform/version.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../tools/tool.ts';
 import { ToolsService } from '../tools/tools.service.ts';
+import { progressReports } from './progress.ts';
 import { ProtocolTasks } from './protocol-tasks.ts';
 import { RESOURCE_TEMPLATES, ResourcesService } from './resources.service.ts';
-import { progressText, TASKS_EXTENSION } from './task-handle.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
+import { TASKS_EXTENSION } from './task-handle.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 
 /** What a client tells its model of this server. At most 1,000 characters. */
@@ -21,24 +21,6 @@ const INSTRUCTIONS = [
   'To vary a finished task, call retry_task with another prompt. Links expire after a while; get_task gives new ones.',
   'list_models says what each model takes. Show the user the links, because previews are small.',
 ].join(' ');
-
-const LEAST_MS_BETWEEN = 1_000;
-
-/** Reports the progress of a task to a client that has sent a token for it: rising, and at most once a second. */
-function progressReports({ mcpReq }: ServerContext): (task: ShownTask) => void {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return () => undefined;
-  let last = -1;
-  let lastAtMs = -Infinity;
-  return (task) => {
-    if (task.progress <= last || performance.now() - lastAtMs < LEAST_MS_BETWEEN) return;
-    last = task.progress;
-    lastAtMs = performance.now();
-    const params = { progressToken, progress: last, total: 100, message: progressText(task) };
-    // The client may have gone.
-    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-  };
-}
 
 const HOUR_MS = 3_600_000;
 /** The same for every key, until the next release. */
