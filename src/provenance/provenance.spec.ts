@@ -8,7 +8,9 @@ import { makeSigningCredential } from '../../test/support/servers/certificate.ts
 import { film } from '../../test/support/stubs/media.ts';
 import { loadConfig } from '../platform/config.ts';
 import { Metrics } from '../platform/metrics.ts';
+import { C2paSigner } from './c2pa/c2pa-signer.ts';
 import { checkCredential } from './c2pa/check-credential.ts';
+import { readCredential } from './c2pa/credential.ts';
 import { Provenance } from './provenance.ts';
 
 const MADE_BY = { model: 'gpt-image-2', taskId: 'task_01jd8e5t9kf3qs7m2v4xw6yzab' };
@@ -315,6 +317,14 @@ describe('PROVENANCE=c2pa', () => {
       if (contentType === 'video/mp4') expect(await described(bytes)).toEqual(await described(original));
       else expect(await pixelsOf(bytes)).toEqual(await pixelsOf(original));
     }
+  });
+
+  it('signs nothing with a certificate that has expired since the start', async () => {
+    const credential = readCredential(loadConfig(await signing()));
+    const signer = new C2paSigner({ ...credential, expiresAt: new Date(Date.now() - 1000) });
+    const png = await noise.clone().png().toBuffer();
+    await expect(signer.sign(png, 'image/png', 'gpt-image-2')).rejects.toThrow('has expired');
+    await signer.close();
   });
 
   it('refuses to start with a credential that no reader would accept', async () => {

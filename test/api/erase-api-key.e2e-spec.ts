@@ -1,6 +1,8 @@
 // Own settings: a database in which every column is searched.
-import { Client } from 'pg';
-import type { Sql, Statement } from '../../src/platform/database/sql.ts';
+import { Client, Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import { ErasureLost, ErasureRows } from '../../src/auth/sql/erasure-rows.ts';
+import { Sql, type Statement } from '../../src/platform/database/sql.ts';
 import { RollUp } from '../../src/usage/sql/roll-up.ts';
 import { aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { BatchClient } from '../support/clients/batches.ts';
@@ -10,6 +12,7 @@ import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { SlowForm } from '../support/clients/slow-form.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
+import { cloneDatabase } from '../support/database.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { columnsWith, filesWith, searchedColumns } from '../support/text-search.ts';
@@ -262,5 +265,29 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
     const { body } = await service.api.get<ErrorBody>('/v1/erasures/erasure_01jd8e5t9kf3qs7m2v4xw6yzab');
     expect(body.error.code).toBe('erasure_not_found');
     expect((await service.api.get(`/v1/api_keys/${id}`)).status).toBe(200);
+  });
+});
+
+describe('an erasure that another process has taken over', () => {
+  it('is changed no more by the first', async () => {
+    const database = await cloneDatabase();
+    const pool = new Pool({ connectionString: database.url });
+    const rows = new ErasureRows(new Sql({ driver: { master: pool } } as unknown as DataSource));
+    await pool.query(`insert into erasures (id, api_key_id) values ('erasure_1', 'key_1')`);
+    const first = (await rows.take())!;
+    await pool.query(`update erasures set lease_until = now() - interval '1 second'`);
+    const second = (await rows.take())!;
+    expect([first.attempt, second.attempt]).toEqual([1, 2]);
+
+    const erased = (tasks: number) => async () => ({ counts: { tasks }, step: null, cursor: null });
+    await expect(rows.commit(first, erased(1))).rejects.toThrow(ErasureLost);
+    await expect(rows.finish(first)).rejects.toThrow(ErasureLost);
+    await rows.putOff(first, -1);
+    expect(await rows.take()).toBeNull(); // the second holds it still
+    await rows.commit(second, erased(2));
+    const { rows: stored } = await pool.query('select counts, finished_at from erasures');
+    expect(stored).toEqual([{ counts: { tasks: 2 }, finished_at: null }]);
+    await pool.end();
+    await database.drop();
   });
 });

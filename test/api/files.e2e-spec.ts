@@ -80,7 +80,7 @@ beforeAll(async () => {
   class FilesApp {}
 
   links = new FileLinks([Buffer.alloc(32, 7)], 'http://unused', TTL_S);
-  app = await createHttpApp(FilesApp, { corsOrigins: [] });
+  app = await createHttpApp(FilesApp, { corsOrigins: [], logLevel: 'silent' });
   await app.listen(0, '127.0.0.1');
 });
 

@@ -1,4 +1,5 @@
 import { type ErrorBody, type TaskBody, Api, aCat, aFailure } from '../support/clients/api.ts';
+import { aPicture, FilesClient } from '../support/clients/files.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { testEnv } from '../support/test-env.ts';
@@ -55,6 +56,16 @@ describe('Idempotency-Key', () => {
     expect(first.body.status).toBe('failed');
     const second = await service.api.create(aFailure, WITH_KEY('waited'));
     expect(second.text).toBe(first.text);
+  });
+
+  it('shows no answer of another API key, also where the request is refused', async () => {
+    const other = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'other' });
+    const file = await new FilesClient(service.api).upload(await aPicture());
+    const withFile = { ...aFailure, reference_images: [file.body.id] };
+    expect((await service.api.create(withFile, WITH_KEY('with a file'))).status).toBe(201);
+    const foreign = new Api(service.baseUrl, other.body.key);
+    const refused = await foreign.create<ErrorBody>(withFile, WITH_KEY('with a file'));
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'file_not_found']);
   });
 
   it('is scoped to the API key: the same key of another API key makes another task', async () => {

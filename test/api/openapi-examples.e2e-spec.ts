@@ -1,3 +1,4 @@
+// Own settings: frequent sweeps, for which an erasure waits. Own service: the tour drains it.
 import { hostname } from 'node:os';
 import { writeFile } from 'node:fs/promises';
 import { EXAMPLES } from '../../src/platform/openapi/examples.gen.ts';
@@ -20,7 +21,7 @@ describe('the examples of openapi.json', () => {
   let service: OwnService;
   let real: Record<string, Recording>;
   beforeAll(async () => {
-    service = await startOwnService();
+    service = await startOwnService({ TASK_SWEEP_S: '0.3' });
     const startedAtS = Math.floor(Date.now() / 1000);
     const recordings = await tour(service);
     const tidy = new Tidy(startedAtS, [

@@ -119,6 +119,8 @@ describe('POST /v1/tasks/{task_id}/retry', () => {
     expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, made.text, 'true']);
     const other = await retry<ErrorBody>(first.task_id, {}, key);
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+    const ofAnother = await retry<ErrorBody>((await ended(aFailure)).task_id, { metadata: { a: 'b' } }, key);
+    expect([ofAnother.status, ofAnother.body.error.code]).toEqual([422, 'idempotency_key_reused']);
     const creation = await service.api.create<ErrorBody>({ metadata: { a: 'b' }, ...aFailure }, key);
     expect([creation.status, creation.body.error.code]).toEqual([422, 'idempotency_key_reused']);
     await service.api.call('DELETE', `/v1/tasks/${first.task_id}`);

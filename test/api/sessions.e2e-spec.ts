@@ -4,6 +4,8 @@ import { type TestService, joinService, startOwnService } from '../support/servi
 import { Api } from '../support/clients/api.ts';
 import { Browser, type SessionBody } from '../support/clients/browser.ts';
 import { eventually } from '../support/wait.ts';
+import { newToken, tokenHashOf } from '../../src/auth/sessions/random-token.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 
 const VIEWER = '{ viewer { id name } }';
 
@@ -245,6 +247,23 @@ describe('the session of a browser', () => {
       const { errors } = await browser.ask(VIEWER);
       return errors?.[0]?.extensions.code === 'session_expired';
     });
+  });
+
+  it('is opened by a link while that is valid, and not afterwards', async () => {
+    const { id } = await newKey();
+    const signIn = async (validS: number) => {
+      const code = newToken();
+      await queryOnce(
+        service.database.url,
+        `insert into one_time_codes (hash, secret_hash, expires_at)
+         select $1, hash, now() + make_interval(secs => $3) from api_key_secrets where api_key_id = $2`,
+        [tokenHashOf(code), id, validS],
+      );
+      return new Browser(service.baseUrl).signIn({ code });
+    };
+    expect((await signIn(600)).status).toBe(201);
+    const late = await signIn(-1);
+    expect([late.status, late.body.error.code]).toEqual([401, 'invalid_sign_in_code']);
   });
 
   it('stores neither its token nor the code of a link', async () => {

@@ -68,6 +68,35 @@ it('reports once that every job is accepted, before the first poll', async () =>
   expect(steps).toEqual(['submit 0', 'submit 1', 'accepted', 'wait job-0', 'wait job-1']);
 });
 
+it('sends the paid call only when the intent to pay is committed', async () => {
+  const committed = Promise.withResolvers<void>();
+  const steps: string[] = [];
+  const waiting = Object.assign(new RecordedRun(), {
+    submitting: () => committed.promise.then(() => void steps.push('committed')),
+  });
+  const jobs: Jobs<string, string> = {
+    provider: 'fal',
+    taskId: 'task_1',
+    count: 1,
+    outputs: 1,
+    retryMs: 1,
+    submit: async () => {
+      steps.push('paid');
+      return { id: 'job-0', requestId: null };
+    },
+    wait: async (id) => id,
+    collect: async (id) => [id],
+    cancel: async () => undefined,
+  };
+  const made = runJobs(waiting, jobs);
+  await new Promise(setImmediate);
+  expect(steps).toEqual([]);
+  committed.resolve();
+  await made;
+  expect(steps).toEqual(['committed', 'paid']);
+  waiting.close();
+});
+
 it('tries to cancel every job, and then reports the first failure', async () => {
   const tried: string[] = [];
   const cancel = async (id: string) => {

@@ -198,6 +198,18 @@ describe('a call that is cut and repeated by the client buys once', () => {
     expect(await tasksOf(text)).toHaveLength(2);
   });
 
+  it('and its row is stored before its task', async () => {
+    const text = prompt();
+    const locked = await LockedRows.by(service.database.url, 'lock table calls in share row exclusive mode');
+    const answered = openaiClient(service).images.generate({ prompt: text });
+    await eventually('the call to wait', () => locked.areAwaited());
+    const { body } = await service.api.create({ model: 'gpt-image-2', prompt: `later than ${text}` });
+    await service.api.untilFinal(body.task_id);
+    expect(await tasksOf(text)).toEqual([]);
+    await locked.release();
+    expect((await answered).data).toHaveLength(1);
+  });
+
   it('and a call whose process died before the task was stored is completed by its retry', async () => {
     const body = { prompt: prompt() };
     const [{ api_key_id }] = await queryOnce<{ api_key_id: string }>(

@@ -115,7 +115,8 @@ async function openaiTour(recorder: Recorder): Promise<void> {
   );
   await recorder.call('GET', `/v1/videos/${id}`);
   await recorder.call('GET', '/v1/videos');
-  await recorder.call('POST', `/v1/videos/${id}/remix`, { body: { prompt: 'A wave at night' } });
+  const remix = await recorder.call('POST', `/v1/videos/${id}/remix`, { body: { prompt: 'A wave at night' } });
+  await recorder.call('POST', `/v1/tasks/${remix.id}/cancel`, { isUnrecorded: true }); // saves a film
   await recorder.call('DELETE', `/v1/videos/${id}`);
   const form = new FormData();
   form.append('model', 'gpt-image-2');

@@ -1,0 +1,49 @@
+import type { DataSource } from 'typeorm';
+import { Sql } from './sql.ts';
+
+const STATEMENT = { name: 'test.statement', text: 'select 1 as one' };
+const failure = (code: string) => Object.assign(new Error(code), { code });
+
+/** A pool whose first statements fail with these errors. */
+function sqlWith(...failures: Error[]): { sql: Sql; sent: () => number } {
+  let sent = 0;
+  const query = async (query: unknown) => {
+    if (typeof query === 'string') return { rows: [], command: query.toUpperCase() };
+    sent += 1;
+    const error = failures.shift();
+    if (error) throw error;
+    return { rows: [{ one: 1 }] };
+  };
+  const master = { query, connect: async () => ({ query, release: () => undefined }) };
+  return { sql: new Sql({ driver: { master } } as unknown as DataSource), sent: () => sent };
+}
+
+describe('a statement', () => {
+  it.each(['40P01', '40001'])(
+    'that PostgreSQL ends to resolve a deadlock (%s) runs a second time, and no third',
+    async (code) => {
+      const once = sqlWith(failure(code));
+      expect(await once.sql.run(STATEMENT)).toEqual([{ one: 1 }]);
+      expect(once.sent()).toBe(2);
+      const twice = sqlWith(failure(code), failure(code));
+      await expect(twice.sql.run(STATEMENT)).rejects.toThrow(code);
+      expect(twice.sent()).toBe(2);
+    },
+  );
+
+  it('that fails for another reason runs once', async () => {
+    const { sql, sent } = sqlWith(failure('23505'));
+    await expect(sql.run(STATEMENT)).rejects.toThrow('23505');
+    expect(sent()).toBe(1);
+  });
+
+  it('of a transaction that is ended so begins the whole transaction again', async () => {
+    const { sql, sent } = sqlWith(failure('40P01'));
+    let begun = 0;
+    const rows = await sql.transaction(async (tx) => {
+      begun += 1;
+      return (await tx.query(STATEMENT)).rows;
+    });
+    expect([rows, begun, sent()]).toEqual([[{ one: 1 }], 2, 2]);
+  });
+});
