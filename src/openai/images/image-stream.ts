@@ -5,20 +5,12 @@ import { findModel } from '../../models/catalog.ts';
 import { toPixels } from '../../models/nearest-size.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { unixSeconds } from '../../platform/time.ts';
+import { resultOrPing } from '../../tasks/live/send-stream.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
 import { toBase64 } from './base64.ts';
 import { filesOf } from './image-answer.ts';
 import type { ImageRequest } from './image-request.ts';
 import { imageUsageOf, NO_USAGE } from './image-usage.ts';
-
-/** Keeps the connection open through proxies, which cut idle ones after a minute or two. */
-const PING_MS = 15_000;
-
-export const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  'x-accel-buffering': 'no', // otherwise nginx buffers the events
-};
 
 /** A partial rendering of a picture. */
 export interface PartialPicture {
@@ -113,14 +105,4 @@ function requestedSize({ model, input }: ShownTask): string {
   const { aspect_ratio, resolution } = input as { aspect_ratio: string; resolution: string };
   const size = findModel(model)?.sizes[aspect_ratio]?.[resolution];
   return size ? toPixels(size) : 'auto';
-}
-
-async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
-  const ping = Promise.withResolvers<'ping'>();
-  const timer = setTimeout(() => ping.resolve('ping'), PING_MS);
-  try {
-    return await Promise.race([next, ping.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

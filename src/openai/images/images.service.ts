@@ -9,6 +9,7 @@ import { FreshOutputs } from '../../generation/run/fresh-outputs.ts';
 import { PartialImages } from '../../generation/run/partial-images.ts';
 import { becomesStream } from '../../platform/http/http-metrics.ts';
 import { Storage } from '../../platform/storage/storage.ts';
+import { STREAM_HEADERS } from '../../tasks/live/send-stream.ts';
 import { hangUpWhenUnread } from '../../tasks/live/unread.ts';
 import { isFinal } from '../../tasks/task-status.ts';
 import { TaskViews } from '../../tasks/task-views.ts';
@@ -16,7 +17,7 @@ import type { RequestBody } from '../request-body.ts';
 import { UploadedImages } from '../uploaded-images.ts';
 import { inClientSpelling } from '../translation.ts';
 import { answerWithBytes, answerWithLinks } from './image-answer.ts';
-import { type Happening, imageEvents, STREAM_HEADERS } from './image-stream.ts';
+import { type Happening, imageEvents } from './image-stream.ts';
 import type { ImageRequest } from './image-request.ts';
 
 /** Answers a request for pictures with the pictures. */

@@ -46,7 +46,8 @@ async function* events<State>(
   }
 }
 
-async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
+/** What comes, or 'ping' when nothing has come for 15 s. */
+export async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
   const ping = Promise.withResolvers<'ping'>();
   const timer = setTimeout(() => ping.resolve('ping'), PING_MS);
   try {

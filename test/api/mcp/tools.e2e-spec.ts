@@ -84,7 +84,7 @@ describe.each(ERAS)('the official client in the %s era', (era) => {
     expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'image']);
   });
 
-  it('hears of the progress', async () => {
+  it('receives the progress', async () => {
     const seen: object[] = [];
     const params = { name: 'generate_image', arguments: { prompt: 'Slowly #hang' } };
     const call = client.callTool(params, { onprogress: (report) => seen.push(report) });
