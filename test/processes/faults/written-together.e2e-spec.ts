@@ -13,6 +13,7 @@ import { startInProcess, type InProcess } from '../../support/in-process.ts';
 
 const SECONDS = process.env.DARKROOM_TEST_LONG === '1' ? 120 : 10;
 const TASKS = 12;
+const WRITES = 10;
 
 /**
  * Each statement often waits for a row that another one changes. PostgreSQL 18.4 crashed within seconds of this while
@@ -100,7 +101,9 @@ describe('tasks that are claimed, renewed and ended at the same time, over and o
       const began = performance.now();
       const acting = [...actsOfOne(), ...actsOfOne(), ...actsOfOne()].map((act) => over(act, 4));
       acting.push(over(revive, 2));
-      while (performance.now() - began < SECONDS * 1_000 && lost.length === 0) await sleep(100);
+      const goesOn = () =>
+        performance.now() - began < SECONDS * 1_000 || ids.some((id) => sequences.get(id)!.size <= WRITES);
+      while (goesOn() && lost.length === 0) await sleep(100);
       stopped.abort();
       const results = await Promise.allSettled(acting);
       expect(lost).toEqual([]);
@@ -114,8 +117,7 @@ describe('tasks that are claimed, renewed and ended at the same time, over and o
       );
       const [{ queued, running, waiting, started }] = counted.rows as [Record<string, number>];
       expect([queued, running]).toEqual([waiting, started]);
-      expect(Math.min(...rows.map(({ sequence }) => sequence))).toBeGreaterThan(10);
     },
-    SECONDS * 1_000 + 60_000,
+    SECONDS * 1_000 + 240_000,
   );
 });
