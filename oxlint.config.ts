@@ -9,13 +9,12 @@ import { APP_FOLDERS, forbiddenInApp } from './scripts/app-borders.ts';
 export const ROOMS: Record<string, readonly string[]> = {
   errors: [],
   platform: ['errors'],
-  sandbox: [],
   models: ['platform', 'errors'],
   auth: ['platform', 'errors'],
   health: ['auth', 'platform', 'errors'],
   tasks: ['auth', 'models', 'platform', 'errors'],
   files: ['tasks', 'auth', 'models', 'platform', 'errors'],
-  providers: ['sandbox', 'tasks', 'models', 'platform', 'errors'],
+  providers: ['tasks', 'models', 'platform', 'errors'],
   provenance: ['platform', 'errors'],
   generation: ['provenance', 'providers', 'files', 'tasks', 'auth', 'models', 'platform', 'errors'],
   calls: ['tasks', 'auth', 'platform', 'errors'],
@@ -26,9 +25,7 @@ export const ROOMS: Record<string, readonly string[]> = {
   mcp: ['calls', 'generation', 'files', 'usage', 'tasks', 'auth', 'models', 'platform', 'errors'],
   operations: ['webhooks', 'generation', 'providers', 'tasks', 'auth', 'models', 'platform', 'errors'],
   dashboard: ['auth', 'platform', 'errors'],
-  client: [],
   cli: [
-    'client',
     'operations',
     'batches',
     'usage',
@@ -46,13 +43,7 @@ export const ROOMS: Record<string, readonly string[]> = {
 };
 
 /** Folders that may open connections themselves. Everything else calls out through platform/outbound. */
-const MAY_CALL_OUT = [
-  'src/platform/outbound/**',
-  'src/platform/http/**',
-  'src/providers/**',
-  'src/cli/**',
-  'src/client/**',
-];
+const MAY_CALL_OUT = ['src/platform/outbound/**', 'src/platform/http/**', 'src/providers/**', 'src/cli/**'];
 
 /** The folders of src/providers that hold an adapter. An adapter never imports another provider's folder. */
 const ADAPTERS = globSync('src/providers/*/*.provider.ts', { cwd: import.meta.dirname }).map(
@@ -81,6 +72,10 @@ const V8_FLAGS = ['v8', 'node:v8'].map((name) => ({
 }));
 const SETS_FLAGS = ['src/platform/collect-garbage.ts', 'src/platform/buffer-garbage.ts'];
 
+/** Which room uses which package. The service serves the builds of the others. */
+const PACKAGES = { sandbox: 'providers', client: 'cli' };
+const FOREIGN_FILES = { regex: String.raw`^(?:\.\./)+packages/`, message: 'Packages are imported by their names.' };
+
 /** What the files `depth` folders below a room must not import. */
 function forbiddenImports(room: string, depth: number): Pattern[] {
   const root = String.raw`^(?:\.\./)`.concat(`{${depth + 1}}`);
@@ -90,6 +85,10 @@ function forbiddenImports(room: string, depth: number): Pattern[] {
     ...(closed.length > 0
       ? [{ regex: `${root}(?:${closed.join('|')})/`, message: `src/${room} may import ${allowed(room)} only.` }]
       : []),
+    ...Object.entries(PACKAGES)
+      .filter(([, user]) => user !== room)
+      .map(([name, user]) => ({ regex: `^@darkroom/${name}`, message: `Only src/${user} uses packages/${name}.` })),
+    FOREIGN_FILES,
     { regex: `${root}(?:${others.join('|')})/(?:.*/)?sql/`, message: 'The SQL of a room is private to it.' },
     {
       regex: `${root}(?:service|serve|main|hangup|checked-config|app\\.module|welcome)\\.ts$`,
@@ -140,12 +139,12 @@ const flags = {
 };
 
 const app = Object.keys(APP_FOLDERS).map((folder) => ({
-  files: [`src/dashboard/app/${folder}/**/*.{ts,tsx}`],
+  files: [`packages/dashboard/src/${folder}/**/*.{ts,tsx}`],
   rules: noImports(forbiddenInApp(folder)),
 }));
 
 /** Tests that move or set the time. They never wait, and never measure how long something takes. */
-const TIMELESS = ['src/**/*.spec.{ts,tsx}', 'test/contract/**', 'test/api/**'];
+const TIMELESS = ['{src,packages}/**/*.spec.{ts,tsx}', 'test/contract/**', 'test/api/**'];
 const NO_CLOCK =
   'A test neither waits nor measures: move the clock (test/support/clock.ts, a date in the database), hold the other side ' +
   'back until the test says so, or wait for what must come with `eventually` (test/support/wait.ts).';
@@ -154,6 +153,18 @@ const TIMER_MODULES = ['timers', 'node:timers', 'timers/promises', 'node:timers/
   message: NO_CLOCK,
 }));
 const TIMERS = ['setTimeout', 'setInterval'];
+
+/** Packages know nothing of the service, nor of each other. */
+const packages = {
+  files: ['packages/{client,sandbox}/**/*.ts'],
+  rules: noImports([
+    { regex: String.raw`^@darkroom/`, message: 'A package imports no other.' },
+    {
+      regex: String.raw`^(?:\.\./)+(?:src|dist|test|scripts|packages|client|dashboard|sandbox)/`,
+      message: 'A package imports nothing outside of itself.',
+    },
+  ]),
+};
 
 const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: CALL_OUT }));
 
@@ -212,8 +223,9 @@ export default defineConfig({
     ...connecting,
     ...adapters,
     ...app,
+    packages,
     {
-      files: ['src/dashboard/app/api/**', 'src/dashboard/app/live/**'],
+      files: ['packages/dashboard/src/api/**', 'packages/dashboard/src/live/**'],
       rules: { 'no-restricted-globals': 'off' },
     },
     {
@@ -269,7 +281,7 @@ export default defineConfig({
     'dist',
     'node_modules',
     'coverage',
-    'src/client/types.gen.ts',
+    'packages/client/src/types.gen.ts',
     'src/platform/openapi/examples.gen.ts',
   ],
 });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /**
- * Builds the service, its dashboard, its client and what its reference page needs side by side. A part is skipped if
+ * Builds the service, its packages and what its reference page needs side by side. A part is skipped if
  * nothing that it is made from has changed since its stamp was written.
  */
 
@@ -25,16 +25,26 @@ interface Part {
 const PARTS: Record<string, Part> = {
   service: {
     inputs: ['src', '.swcrc', 'nest-cli.json', 'package-lock.json'],
-    exclude: ['src/dashboard/app/**'],
     build: async () => {
-      await run('@nestjs/cli', 'nest', 'build');
+      await run('@nestjs/cli', 'nest', ['build']);
       removeOrphans();
       await chmod(join(ROOT, 'dist/cli/darkroom.js'), 0o755); // a command of the package
     },
   },
-  app: { inputs: ['src/dashboard/app', 'schema.graphql', 'package-lock.json'], build: buildApp },
+  sandbox: {
+    inputs: ['packages/sandbox', '.swcrc', 'package-lock.json'],
+    exclude: ['packages/sandbox/dist/**'],
+    build: async () => {
+      const cwd = join(ROOT, 'packages/sandbox');
+      rmSync(join(cwd, 'dist'), { recursive: true, force: true });
+      const args = ['src', '-d', 'dist', '--strip-leading-paths', '--config-file', '../../.swcrc', '--quiet'];
+      await run('@swc/cli', 'swc', args, cwd);
+    },
+  },
+  app: { inputs: ['packages/dashboard', 'schema.graphql', 'package-lock.json'], build: buildApp },
   client: {
-    inputs: ['src/client', 'scripts/pack-client.ts', 'package.json'],
+    inputs: ['packages/client', 'scripts/pack-client.ts'],
+    exclude: ['packages/client/dist/**'],
     build: async () => {
       await import('./pack-client.ts');
     },
@@ -63,7 +73,7 @@ await Promise.all(
 
 /** Modules of an earlier build whose sources are gone: `npm pack` would publish them. */
 function removeOrphans(): void {
-  const exclude = ['dashboard/app/**', 'client-package/**', 'reference/**'];
+  const exclude = ['dashboard/app/**', 'reference/**'];
   for (const path of globSync('**/*.{js,cjs}', { cwd: join(ROOT, 'dist'), exclude })) {
     if (!existsSync(join(ROOT, 'src', path.replace(/\.c?js$/, '.ts')))) rmSync(join(ROOT, 'dist', path));
   }
@@ -80,7 +90,7 @@ function lastChange(inputs: string[], exclude: string[]): number {
 }
 
 async function buildApp(): Promise<void> {
-  await run('vite', 'vite', 'build', '--config', 'src/dashboard/app/vite.config.ts', '--logLevel', 'warn');
+  await run('vite', 'vite', ['build', '--config', 'packages/dashboard/vite.config.ts', '--logLevel', 'warn']);
   const app = join(ROOT, 'dist/dashboard/app');
   const paths = globSync('**/*', { cwd: app }).filter((path) => COMPRESSED.has(extname(path)));
   await Promise.all(paths.map((path) => compress(join(app, path))));
@@ -97,11 +107,11 @@ async function compress(path: string): Promise<void> {
 }
 
 /** Runs a command of a package under this Node, not under the one that PATH finds. */
-async function run(packageName: string, command: string, ...args: string[]): Promise<void> {
+async function run(packageName: string, command: string, args: string[], cwd = ROOT): Promise<void> {
   const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
   const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: Record<string, string> };
   const script = join(dirname(manifest), bin[command]!);
-  const child = spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: 'inherit' });
+  const child = spawn(process.execPath, [script, ...args], { cwd, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => child.kill(signal));
   await new Promise<void>((resolve, reject) => {
     child.on('error', reject);

@@ -8,7 +8,7 @@ rmSync(new URL('../dist/service.stamp', import.meta.url), { force: true });
 const BIN = new URL('../node_modules/.bin/', import.meta.url).pathname;
 const children: ChildProcess[] = [
   spawn(`${BIN}nest`, ['start', '--watch'], { stdio: 'inherit' }),
-  spawn(`${BIN}vite`, ['--config', 'src/dashboard/app/vite.config.ts'], { stdio: 'inherit' }),
+  spawn(`${BIN}vite`, ['--config', 'packages/dashboard/vite.config.ts'], { stdio: 'inherit' }),
 ];
 for (const child of children) {
   child.on('exit', (code) => {

@@ -1,7 +1,8 @@
-// Packs src/client as dist/client.tgz, which the service serves at /client.tgz; run by `npm run client` and by each build.
+// Builds packages/client and packs it as dist/client.tgz, which the service serves at /client.tgz; run by `npm run client`
+// and by each build.
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { isolatedDeclaration } from 'rolldown/experimental';
@@ -9,9 +10,10 @@ import ts from 'typescript';
 import { build } from 'vite';
 
 const root = join(import.meta.dirname, '..');
-const source = join(root, 'src/client');
+const client = join(root, 'packages/client');
+const source = join(client, 'src');
 const element = join(source, 'element');
-const folder = join(root, 'dist/client-package');
+const folder = join(client, 'dist');
 
 const options: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
@@ -50,16 +52,10 @@ await build({
     minify: true,
   },
 });
-for (const name of ['package.json', 'README.md']) await copyFile(join(source, name), join(folder, name));
-await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as object;
-await write('package.json', `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
-
+await mkdir(join(root, 'dist'), { recursive: true });
 const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', join(root, 'dist')];
 const { stdout } = await promisify(execFile)('npm', pack, {
-  cwd: folder,
+  cwd: client,
   shell: process.platform === 'win32', // npm is a script there
 });
 await rename(join(root, 'dist', stdout.trim()), join(root, 'dist/client.tgz'));

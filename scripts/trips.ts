@@ -1,5 +1,5 @@
 /**
- * Counts the files of the built service that run for one warm request: `npm run trips`, after `npm run build`. The more files
+ * Counts the files of `dist` and `packages` that run for one warm request: `npm run trips`, after `npm run build`. The more files
  * a request runs through, the more a reader has to open. `npm run trips -- get` lists the files of that trip too.
  * V8 says which functions ran. What also runs while nobody asks is left out, and so is what did not run every time.
  */
@@ -14,7 +14,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 
-const DIST = new URL('../dist/', import.meta.url).href;
+const ROOT = new URL('../', import.meta.url).href;
+const DIST = `${ROOT}dist/`;
+const BUILT = [DIST, `${ROOT}packages/`];
 const WARM_UP = 4;
 const COUNTED = 4;
 /** Several rounds of every interval of the service but the rare ones. */
@@ -29,12 +31,12 @@ profiler.connect();
 /** `file function position` of what ran since the last call. */
 async function ran(): Promise<Set<string>> {
   const { result } = await profiler.post('Profiler.takePreciseCoverage');
-  const ownScripts = (result as Profiler.ScriptCoverage[]).filter(({ url }) => url.startsWith(DIST));
+  const ownScripts = (result as Profiler.ScriptCoverage[]).filter(({ url }) => BUILT.some((folder) => url.startsWith(folder)));
   return new Set(
     ownScripts.flatMap(({ url, functions }) =>
       functions
         .filter(({ ranges }) => ranges[0]!.count > 0)
-        .map(({ functionName, ranges }) => `${url.slice(DIST.length)} ${functionName} ${ranges[0]!.startOffset}`),
+        .map(({ functionName, ranges }) => `${url.slice(ROOT.length)} ${functionName} ${ranges[0]!.startOffset}`),
     ),
   );
 }

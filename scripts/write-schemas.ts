@@ -30,7 +30,7 @@ const write = async (name: string, text: string) => {
 };
 const openApi = buildOpenApi(app);
 await write('openapi.json', `${JSON.stringify(openApi, null, 2)}\n`);
-await write('src/client/types.gen.ts', await clientTypes(openApi));
+await write('packages/client/src/types.gen.ts', await clientTypes(openApi));
 await write('schema.graphql', await schemaText(app));
 await write('deploy/helm/darkroom/values.schema.json', chartSchema(SETTINGS, PROVIDER_SETTINGS));
 console.log('openapi.json, schema.graphql, values.schema.json and types.gen.ts are written.');

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ConnectionError, TaskFailedError, WaitTimeoutError } from '../client/errors.ts';
+import { ConnectionError, TaskFailedError, WaitTimeoutError } from '@darkroom/client';
 
 /** What scripts can rely on. docs/guides/command-line.md lists them. */
 export const EXIT_CODES = {

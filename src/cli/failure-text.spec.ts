@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { BadRequestError, ConnectionError, TaskFailedError, WaitTimeoutError } from '../client/errors.ts';
+import { BadRequestError, ConnectionError, TaskFailedError, WaitTimeoutError } from '@darkroom/client';
 import { exitCodeOf, UnsuccessfulError } from './exit-codes.ts';
 import { failureText } from './failure-text.ts';
 

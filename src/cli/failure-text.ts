@@ -1,4 +1,4 @@
-import { ConnectionError, DarkroomError, TaskFailedError, WaitTimeoutError } from '../client/errors.ts';
+import { ConnectionError, DarkroomError, TaskFailedError, WaitTimeoutError } from '@darkroom/client';
 
 /** What to do about an error, where it is not in its message. */
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import type { Run } from '../client/run.ts';
-import type { FinishedTask } from '../client/output.ts';
+import type { Run } from '@darkroom/client';
+import type { FinishedTask } from '@darkroom/client';
 import { openBrowser } from './open-browser.ts';
 import { ProgressLine } from './progress-line.ts';
 import { saveOutputs } from './save-outputs.ts';

@@ -1,4 +1,4 @@
-import { Darkroom } from '../client/node.ts';
+import { Darkroom } from '@darkroom/client';
 import type { TaskView } from '../tasks/task.view.ts';
 import { newEndpointSecret } from '../webhooks/endpoints/endpoint-secret.ts';
 import { eventTypeOf, taskEventBody } from '../webhooks/events/event-body.ts';

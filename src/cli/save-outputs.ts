@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import type { FinishedTask, Output } from '../client/output.ts';
+import type { FinishedTask, Output } from '@darkroom/client';
 import { isTaskId } from '../tasks/task-id.ts';
 
 const EXTENSIONS: Record<string, string> = {

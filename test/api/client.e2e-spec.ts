@@ -11,7 +11,7 @@ import {
   TaskFailedError,
   type Task,
   WaitTimeoutError,
-} from '../../src/client/node.ts';
+} from '../../packages/client/src/node.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 
 const CAT = { model: 'gpt-image-2', prompt: 'A cat' } as const;

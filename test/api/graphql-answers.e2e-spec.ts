@@ -256,7 +256,7 @@ function asRest(value: unknown, type: GraphQLOutputType): unknown {
 }
 
 /** Both answers without what differs between two things, or between two moments. */
-const VOLATILE = /^(.*_)?(at|id|url|hint|key|secret|until|time|busy|upload|sha256)$/;
+const VOLATILE = /^(as_of|(.*_)?(at|id|url|hint|key|secret|until|time|busy|upload|sha256))$/;
 function comparable(value: unknown, row: Row, name = ''): unknown {
   if (row.isMoving && (value === null || typeof value === 'number')) return 'a number or nothing';
   if (value === null) return undefined;

@@ -6,7 +6,7 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const schema = buildSchema(read('schema.graphql'));
 
-const texts = globSync('src/dashboard/app/**/*.{ts,tsx}', { cwd: root.pathname }).flatMap((path) =>
+const texts = globSync('packages/dashboard/src/**/*.{ts,tsx}', { cwd: root.pathname }).flatMap((path) =>
   [...read(path).matchAll(/graphql\(\s*`(?<text>[^`]+)`/g)].map(({ groups }) => groups?.['text'] ?? ''),
 );
 const definitions = texts.flatMap((text) => parse(text, { noLocation: true }).definitions);

@@ -5,11 +5,14 @@ interface Locked {
   resolved?: string;
   integrity?: string;
   hasInstallScript?: true;
+  link?: true;
 }
 
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> };
-const { '': _root, ...packages } = (read('package-lock.json') as { packages: Record<string, Locked> }).packages;
+const locked = (read('package-lock.json') as { packages: Record<string, Locked> }).packages;
+const isOurs = (path: string) => path === '' || path.startsWith('packages/') || locked[path]?.link === true;
+const packages = Object.fromEntries(Object.entries(locked).filter(([path]) => !isOurs(path)));
 
 describe('every package that npm installs', () => {
   /** Without an address of its own it comes from the registry that npm is set to. */

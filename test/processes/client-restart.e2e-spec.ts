@@ -1,4 +1,4 @@
-import { Darkroom, type Task } from '../../src/client/node.ts';
+import { Darkroom, type Task } from '../../packages/client/src/node.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { testEnv } from '../support/test-env.ts';

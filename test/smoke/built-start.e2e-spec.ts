@@ -84,7 +84,7 @@ describeInBrowser('a built start', () => {
       const archive = join(folder, 'client.tgz');
       writeFileSync(archive, Buffer.from(await (await fetch(`${service.baseUrl}/client.tgz`)).arrayBuffer()));
       execFileSync('tar', ['-xzf', archive, '-C', folder]);
-      const element = readFileSync(join(folder, 'package/task-element.js'));
+      const element = readFileSync(join(folder, 'package/dist/task-element.js'));
       pages = createServer(({ url }, response) => {
         response.setHeader('content-type', url === '/element.js' ? 'text/javascript' : 'text/html');
         response.end(

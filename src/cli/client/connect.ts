@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { Darkroom } from '../../client/node.ts';
-import { Transport } from '../../client/http/transport.ts';
+import { Darkroom } from '@darkroom/client';
+import { Transport } from '@darkroom/client/transport';
 import { keyOption, requireKey, urlOption } from './service-options.ts';
 
 /** The options of every command that uses the client. */

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { File as StoredFile, UploadPurpose } from '../../client/types.gen.ts';
+import type { File as StoredFile, UploadPurpose } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { table } from '../table.ts';
 import { take } from '../take.ts';

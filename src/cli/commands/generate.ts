@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { GenerationRequest } from '../../client/types.gen.ts';
+import type { GenerationRequest } from '@darkroom/client';
 import { findModel, MODELS } from '../../models/catalog.ts';
 import { connect, connected } from '../client/connect.ts';
 import { followRun } from '../follow-run.ts';

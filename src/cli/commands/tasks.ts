@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import type { ListTasks } from '../../client/resources/tasks.ts';
-import type { Task } from '../../client/types.gen.ts';
+import type { ListTasks } from '@darkroom/client';
+import type { Task } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { followRun } from '../follow-run.ts';
 import { number, past, wholeNumber } from '../options.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { UsageQuery } from '../../client/resources/account.ts';
-import type { UsagePage } from '../../client/types.gen.ts';
+import type { UsageQuery } from '@darkroom/client';
+import type { UsagePage } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { moment, past, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';

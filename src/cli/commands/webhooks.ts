@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { WebhookDelivery, WebhookEndpoint } from '../../client/types.gen.ts';
+import type { WebhookDelivery, WebhookEndpoint } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { list, number, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Files } from '../../client/resources/files.ts';
+import type { Darkroom } from '@darkroom/client';
 import { failureText } from '../failure-text.ts';
 
 /** The arguments of tools that name images. */
@@ -26,7 +26,7 @@ export class LocalImages {
   /** By path, size and time of change, so that an equal call stays equal. */
   private readonly uploaded = new Map<string, Promise<string>>();
 
-  constructor(private readonly files: Pick<Files, 'upload'>) {}
+  constructor(private readonly files: Pick<Darkroom['files'], 'upload'>) {}
 
   /** @throws BadImage */
   async replaceIn(given: Record<string, unknown>): Promise<Record<string, unknown>> {

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { RenderCrashed, UndecodableImage } from '../../sandbox/render-errors.ts';
-import type { RenderOrder, SourceImage } from '../../sandbox/render-order.ts';
-import { RenderPool } from '../../sandbox/render-pool.ts';
+import { RenderCrashed, UndecodableImage } from '@darkroom/sandbox/render-errors';
+import type { RenderOrder, SourceImage } from '@darkroom/sandbox/render-order';
+import { RenderPool } from '@darkroom/sandbox/render-pool';
 import { pause } from '../jobs/pause.ts';
 import {
   type InputImage,

@@ -11,7 +11,7 @@ import { freePort } from '../../support/free-port.ts';
 import { type ServiceProcess, spawnService } from '../../support/process.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
-const built = join(root, 'dist/client-package');
+const built = join(root, 'packages/client/dist');
 const exec = promisify(execFile);
 
 /** What a page of somebody else has to load. */
@@ -27,7 +27,7 @@ describe('the package of the client', () => {
   });
 
   it('needs nothing, and the file system only in the entry of Node', async () => {
-    const manifest = JSON.parse(await readFile(join(built, 'package.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(root, 'packages/client/package.json'), 'utf8'));
     expect(Object.keys(manifest)).not.toContain('dependencies');
     const paths = (await readdir(built, { recursive: true })).filter((path) => /\.(js|d\.ts)$/.test(path));
     expect(paths.length).toBeGreaterThan(30);
@@ -42,7 +42,7 @@ describe('the package of the client', () => {
   });
 
   it('is what npm and TypeScript expect of a package', async () => {
-    const { messages } = await publint({ pkgDir: built, strict: true });
+    const { messages } = await publint({ pkgDir: join(root, 'packages/client'), strict: true });
     expect(messages).toEqual([]);
     const tarball = createPackageFromTarballData(await readFile(join(root, 'dist/client.tgz')));
     const analysis = await checkPackage(tarball);

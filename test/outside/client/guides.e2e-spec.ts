@@ -44,7 +44,7 @@ describe('the guides', () => {
 
   it('for TypeScript compiles in strict mode and runs', async () => {
     await mkdir(join(folder, 'node_modules/@darkroom'), { recursive: true });
-    await symlink(join(root, 'dist/client-package'), join(folder, 'node_modules/@darkroom/client'));
+    await symlink(join(root, 'packages/client'), join(folder, 'node_modules/@darkroom/client'));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     await writeFile(join(folder, 'guide.ts'), programOf('typescript.md', 'ts'));
     const compilerOptions = {

@@ -38,7 +38,7 @@ describe('the client', () => {
     folder = await mkdtemp(join(tmpdir(), 'runtime-'));
     await mkdir(join(folder, 'node_modules/@darkroom'), { recursive: true });
     const client = join(folder, 'node_modules/@darkroom/client');
-    await cp(join(root, 'dist/client-package'), client, { recursive: true });
+    await cp(join(root, 'packages/client'), client, { recursive: true });
     await cp(programs, folder, { recursive: true });
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   });

@@ -15,7 +15,7 @@ import { type OwnService, startOwnService } from '../../support/service.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
-const built = join(root, 'dist/client-package/task-element.js');
+const built = join(root, 'packages/client/dist/task-element.js');
 
 /** What a page has to load for it. */
 const MAX_GZIPPED_BYTES = 8_000;
@@ -216,7 +216,7 @@ describeInBrowser('the page of the guide', () => {
     service = await startOwnService();
     folder = await mkdtemp(join(tmpdir(), 'element-'));
     await mkdir(join(folder, 'node_modules/@darkroom'), { recursive: true });
-    await symlink(join(root, 'dist/client-package'), join(folder, 'node_modules/@darkroom/client'));
+    await symlink(join(root, 'packages/client'), join(folder, 'node_modules/@darkroom/client'));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     for (const { marks, text } of blocksOf(root, 'docs/guides/task-element.md'))
       if (marks.file) await writeFile(join(folder, marks.file), text);

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { FilmEncoder } from '../../../src/sandbox/film-encoder.ts';
-import { writeMp4 } from '../../../src/sandbox/mp4.ts';
+import { FilmEncoder } from '../../../packages/sandbox/src/film-encoder.ts';
+import { writeMp4 } from '../../../packages/sandbox/src/mp4.ts';
 
 /** A PNG that decodes; each shade has another colour. */
 export async function paint(width: number, height: number, shade: number): Promise<Buffer> {

@@ -7,7 +7,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/app/',
   build: {
-    outDir: '../../../dist/dashboard/app',
+    outDir: '../../dist/dashboard/app',
     emptyOutDir: true,
     target: 'es2023',
     manifest: 'manifest.json',

@@ -1,6 +1,13 @@
-import { toCamelCase } from '../../format/names.ts';
-import { MODELS } from '../../../../models/catalog.ts';
-import { controlsOf, missing, type ModelSchema, requestOf, switchModel, type Values } from './schema-rules.ts';
+import { toCamelCase } from '../../packages/dashboard/src/format/names.ts';
+import { MODELS } from '../../src/models/catalog.ts';
+import {
+  controlsOf,
+  missing,
+  type ModelSchema,
+  requestOf,
+  switchModel,
+  type Values,
+} from '../../packages/dashboard/src/features/create/schema-rules.ts';
 
 const schemaOf = (id: string) => MODELS.find((model) => model.id === id)?.parameters as unknown as ModelSchema;
 const control = (id: string, name: string, values: Values = {}) =>

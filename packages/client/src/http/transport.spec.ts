@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { skipPauses } from '../../../test/support/clock.ts';
+import { skipPauses } from '../../../../test/support/clock.ts';
 import { Darkroom } from '../darkroom.ts';
 import { ConnectionError, RateLimitError, ServerError } from '../errors.ts';
 

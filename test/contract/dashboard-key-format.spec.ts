@@ -1,5 +1,5 @@
-import { newApiKey } from '../../../../auth/api-keys/api-key-format.ts';
-import { keyFault } from './key-format.ts';
+import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { keyFault } from '../../packages/dashboard/src/features/session/key-format.ts';
 
 describe('the check of an API key before it is sent', () => {
   it('passes every key that the service makes', () => {
