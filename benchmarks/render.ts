@@ -34,7 +34,7 @@ const RATIO = '16:9';
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
 const [{ findModel }, { FRAMES_PER_SECOND }] = await Promise.all([
   built('models/catalog.js'),
-  built('sandbox/film-frames.js'),
+  import(new URL('../packages/sandbox/dist/film-frames.js', import.meta.url).href),
 ]);
 
 interface Size {

@@ -31,7 +31,9 @@ profiler.connect();
 /** `file function position` of what ran since the last call. */
 async function ran(): Promise<Set<string>> {
   const { result } = await profiler.post('Profiler.takePreciseCoverage');
-  const ownScripts = (result as Profiler.ScriptCoverage[]).filter(({ url }) => BUILT.some((folder) => url.startsWith(folder)));
+  const ownScripts = (result as Profiler.ScriptCoverage[]).filter(({ url }) =>
+    BUILT.some((folder) => url.startsWith(folder)),
+  );
   return new Set(
     ownScripts.flatMap(({ url, functions }) =>
       functions
