@@ -2,4 +2,8 @@
 export const BATCH_STATUSES = ['in_progress', 'cancelling', 'completed', 'cancelled'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
+/** Of an item in the results. `failed` is every final item that did not succeed. */
+export const RESULT_STATUSES = ['succeeded', 'failed'] as const;
+export type ResultStatus = (typeof RESULT_STATUSES)[number];
+
 export const isEnded = (status: BatchStatus): boolean => status === 'completed' || status === 'cancelled';

@@ -4,9 +4,8 @@ import { defineChoice } from '../platform/schema/choice.ts';
 import { BATCH_ID } from '../tasks/task-id.ts';
 import type { TaskPriority } from '../tasks/task-priority.ts';
 import { TaskPriorityChoice } from '../tasks/task.view.ts';
-import type { BatchStatus } from './batch-status.ts';
+import { type BatchStatus, RESULT_STATUSES, type ResultStatus } from './batch-status.ts';
 import { BatchStatusChoice } from './batch.view.ts';
-import { RESULT_STATUSES, type ResultStatus } from './results/result-line.ts';
 
 const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 20;

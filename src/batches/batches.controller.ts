@@ -25,6 +25,7 @@ import { BatchResults, RESULTS_TYPE } from './results/batch-results.service.ts';
 import { Fails } from '../platform/openapi/faults.ts';
 import { CREATED_HEADERS, TakesIdempotencyKey } from '../platform/openapi/headers.ts';
 import { BatchCompletedEvent } from './end/batch-completed.view.ts';
+import { CancelBatches } from './end/cancel-batches.service.ts';
 
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 
@@ -40,6 +41,7 @@ export class BatchesController {
   constructor(
     private readonly batches: BatchesService,
     private readonly creates: CreateBatches,
+    private readonly cancels: CancelBatches,
     private readonly results: BatchResults,
     private readonly views: BatchViews,
   ) {}
@@ -120,7 +122,7 @@ export class BatchesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BatchView> {
     reply.header('cache-control', 'no-store');
-    return this.views.of(await this.batches.cancel(apiKeyId, id));
+    return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
 
   /** Declared before GET: the HEAD route that Fastify derives from a GET would read all the results. */

@@ -13,6 +13,7 @@ import { BatchesService } from './batches.service.ts';
 import { BatchEndpoints } from './create/batch-endpoints.ts';
 import { CreateBatches } from './create/create-batches.service.ts';
 import { BatchEnds } from './end/batch-ends.worker.ts';
+import { CancelBatches } from './end/cancel-batches.service.ts';
 import { BatchEventsController } from './live/batch-events.controller.ts';
 import { FollowBatches } from './live/follow-batches.ts';
 import { BatchResults } from './results/batch-results.service.ts';
@@ -32,6 +33,7 @@ import { EndBatches } from './sql/end-batches.ts';
     BatchResults,
     BatchRows,
     BatchViews,
+    CancelBatches,
     CreateBatches,
     EndBatches,
     EraseBatches,

@@ -12,6 +12,7 @@ import { BatchViews } from './batch-views.ts';
 import { BatchStatusChoice, BatchView } from './batch.view.ts';
 import { BatchesService } from './batches.service.ts';
 import { CreateBatches } from './create/create-batches.service.ts';
+import { CancelBatches } from './end/cancel-batches.service.ts';
 import { FollowBatches } from './live/follow-batches.ts';
 
 const BatchConnection = connectionOf(BatchView, 'Batch');
@@ -23,6 +24,7 @@ export class BatchesResolver {
   constructor(
     private readonly service: BatchesService,
     private readonly creates: CreateBatches,
+    private readonly cancels: CancelBatches,
     private readonly live: FollowBatches,
     readonly views: BatchViews,
   ) {}
@@ -82,7 +84,7 @@ export class BatchesResolver {
   })
   @Scope('tasks:cancel')
   async cancelBatch(@CurrentCaller() { apiKeyId }: Caller, @BatchId() id: string): Promise<BatchView> {
-    return this.views.of(await this.service.cancel(apiKeyId, id));
+    return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
 
   @Subscription(() => BatchView, {

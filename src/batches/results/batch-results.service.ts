@@ -4,12 +4,12 @@ import { GeneratedFiles, type GeneratedFile } from '../../files/generated-files.
 import { TaskBatches } from '../../tasks/task-batches.service.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
 import type { BatchFault } from '../batch-fault.ts';
-import { isEnded } from '../batch-status.ts';
+import { isEnded, type ResultStatus } from '../batch-status.ts';
 import type { ShownBatch } from '../batch.entity.ts';
 import { BatchEndpoints } from '../create/batch-endpoints.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
 import { parseResultFileId, RESULT_FILE_ID, resultFileId } from './result-file-id.ts';
-import { type LineContext, lineOfFault, lineOfTask, type ResultStatus } from './result-line.ts';
+import { type LineContext, lineOfFault, lineOfTask } from './result-line.ts';
 
 /** Tasks read at once: links are signed while the client reads. */
 const PAGE = 100;

@@ -2,10 +2,6 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
 import type { BatchFault } from '../batch-fault.ts';
 
-/** `failed` is every final item that did not succeed. */
-export const RESULT_STATUSES = ['succeeded', 'failed'] as const;
-export type ResultStatus = (typeof RESULT_STATUSES)[number];
-
 /** One final item, as a line of the results. */
 export interface ResultLine {
   /** Unique and the same at each read. */
