@@ -7,7 +7,7 @@ import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts
 import type { Approximation } from '../../tasks/task.entity.ts';
 import type { CostBasis } from '../../tasks/usage/task-usage.ts';
 import { UsageTerms } from '../../tasks/usage/usage-terms.ts';
-import { NO_IMAGES } from '../run/run-images.ts';
+import { NO_IMAGES } from '../images/reference-images.ts';
 
 interface Cost {
   amount_micros: number;

@@ -8,9 +8,11 @@ import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
-import { ProviderError, type InputImage } from '../../providers/provider.ts';
+import { ProviderError, type InputImage, type ProviderRequest } from '../../providers/provider.ts';
 import { NotAStillImage, readStillImage } from '../../platform/images/still-image.ts';
 import { Turns } from '../../platform/turns.ts';
+
+export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame: null };
 
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;

@@ -5,14 +5,12 @@ import { activeSpan } from '../../platform/traces/span.ts';
 import { traces } from '../../platform/traces/traces.ts';
 import type { ProviderRequest } from '../../providers/provider.ts';
 import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import { type ReferenceImages, StorageAway } from '../images/reference-images.ts';
+import { NO_IMAGES, type ReferenceImages, StorageAway } from '../images/reference-images.ts';
 import type { Reservation, ScratchBudget } from '../images/scratch-budget.ts';
 import { waitForPlace, waitForProvider } from './must-wait.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
 
 type Images = ProviderRequest['images'];
-
-export const NO_IMAGES: Images = { references: [], firstFrame: null };
 
 /** Where a run gets its reference images from. Calls of one run must not overlap. */
 export interface ImageSource {

@@ -23,7 +23,8 @@ import { ProviderRun } from './provider-run.ts';
 import type { Lease } from './running-tasks.ts';
 import { hasImages, requestOf } from './request-of-run.ts';
 import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
-import { type ImageSource, NO_IMAGES, WITHOUT_IMAGES } from './run-images.ts';
+import { type ImageSource, WITHOUT_IMAGES } from './run-images.ts';
+import { NO_IMAGES } from '../images/reference-images.ts';
 import { inStage } from './run-stages.ts';
 
 type Keep<Kept> = (outputs: ProviderOutput[]) => Promise<Kept>;
