@@ -11,6 +11,7 @@ import { TEST_EVENT } from '../events/event-type.ts';
 import { ResendEvents, type ResentEvent } from '../sql/resend-events.ts';
 import { isEventId, newEventId } from '../webhook-id.ts';
 import type { DeliveryFilter } from './delivery-filter.ts';
+import { DeliverySignal } from './delivery-signal.ts';
 import { type EndpointStats, ReadEndpointStats } from '../sql/endpoint-stats.ts';
 import { ListDeliveries, type ListedDelivery } from '../sql/list-deliveries.ts';
 import { WebhookEvent } from '../events/webhook-event.entity.ts';
@@ -27,6 +28,7 @@ export class DeliveriesService {
     private readonly config: Config,
     private readonly endpoints: EndpointsService,
     private readonly resend: ResendEvents,
+    private readonly signal: DeliverySignal,
   ) {}
 
   /** Attempts, newest first. @throws ApiError webhook_endpoint_not_found */
@@ -71,6 +73,7 @@ export class DeliveriesService {
       createdAt,
       retentionS: this.config.taskRetentionDays * DAY_S,
     });
+    this.signal.notify([id]);
     return eventId;
   }
 
@@ -82,6 +85,7 @@ export class DeliveriesService {
     if (typeof endpointId === 'string') await this.endpoints.find(apiKeyId, endpointId);
     const event = isEventId(eventId) ? await this.resend.redeliver(apiKeyId, eventId, endpointId ?? null) : null;
     if (!event) throw new ApiError('webhook_event_not_found', { param: 'id' });
+    this.signal.notify(event.endpoint_ids);
     return event;
   }
 
@@ -96,6 +100,8 @@ export class DeliveriesService {
     if (status === 'disabled') {
       throw new ApiError('invalid_value', { message: 'This endpoint is disabled; set its status to enabled first.' });
     }
-    return this.resend.recover(id, since);
+    const events = await this.resend.recover(id, since);
+    this.signal.notify([id]);
+    return events;
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { type AnyEventType, TEST_EVENT } from '../events/event-type.ts';
 
 export interface ResentEvent {
@@ -83,15 +82,11 @@ const RECOVER: Statement = {
  */
 @Injectable()
 export class ResendEvents {
-  constructor(
-    private readonly sql: Sql,
-    private readonly signal: DeliverySignal,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
   async test(endpointId: string, event: TestEvent): Promise<void> {
     const { id, apiKeyId, body, createdAt, retentionS } = event;
     await this.sql.run(TEST, [id, apiKeyId, body, createdAt, retentionS, endpointId]);
-    this.signal.notify([endpointId]);
   }
 
   /**
@@ -100,9 +95,7 @@ export class ResendEvents {
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId: string | null): Promise<ResentEvent | null> {
     const [event] = await this.sql.run<ResentEvent>(REDELIVER, [eventId, apiKeyId, endpointId]);
-    if (!event) return null;
-    this.signal.notify(event.endpoint_ids);
-    return event;
+    return event ?? null;
   }
 
   /**
@@ -112,7 +105,6 @@ export class ResendEvents {
    */
   async recover(endpointId: string, since: number): Promise<number> {
     const [requeued] = await this.sql.run<{ events: number }>(RECOVER, [endpointId, since]);
-    this.signal.notify([endpointId]);
     return requeued?.events ?? 0;
   }
 }
