@@ -1,9 +1,8 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import { SCOPE_KEY } from '../platform/openapi/faults.ts';
-import type { Caller, Scope as ScopeName } from './caller.ts';
+import type { Caller, RateBucket, Scope as ScopeName } from './caller.ts';
 import { type GuardedRequest, requestOf } from './guarded-request.ts';
-import type { RateBucket } from './rate-limits/rate-window.ts';
 
 export const PUBLIC = 'auth:public';
 export const SCOPE = 'auth:scope';

@@ -4,11 +4,10 @@ import { BUCKET, COUNTED_BY_HANDLER, PUBLIC, SCOPE } from './access.ts';
 import { assertScope } from './assert-scope.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './authenticator.ts';
-import type { Scope } from './caller.ts';
+import type { RateBucket, Scope } from './caller.ts';
 import { Credentials } from './credential.ts';
 import { type GuardedRequest, replyOf, requestOf } from './guarded-request.ts';
 import { RateLimits } from './rate-limits/rate-limits.ts';
-import type { RateBucket } from './rate-limits/rate-window.ts';
 
 /** What the decorators of a handler, or of its class, require. */
 interface Access {

@@ -31,6 +31,9 @@ export interface CallerLimits {
   fileRetentionDays: number;
 }
 
+/** The limit that a request counts against: creating a generation, or any other request with a key. */
+export type RateBucket = 'create' | 'read';
+
 /** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
 export interface Caller {
   /** `key_…` */

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { RateBucket } from './rate-window.ts';
+import type { RateBucket } from '../caller.ts';
 
 /** The requests of one key in its current window, counted over all processes. Written by sql/lease-rate-points.ts. */
 @Entity('rate_windows')

@@ -6,9 +6,9 @@ import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import { rateLeases, rateRefusals, refusalsByKey } from '../auth-metrics.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller, RateBucket } from '../caller.ts';
 import { leaseRatePoints } from '../sql/lease-rate-points.ts';
-import { type RateBucket, RateWindow, WINDOW_S } from './rate-window.ts';
+import { RateWindow, WINDOW_S } from './rate-window.ts';
 
 /** Response headers that state the limit and the rest of it. */
 type RateLimitHeaders = Record<string, string>;

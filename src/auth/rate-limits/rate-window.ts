@@ -1,5 +1,4 @@
-/** The limit that a request counts against: creating a generation, or any other request with a key. */
-export type RateBucket = 'create' | 'read';
+import type { RateBucket } from '../caller.ts';
 
 export const WINDOW_S = 60;
 /** Share of a limit per lease: 50 statements for a fully used minute, and at most 2 % left unused in an idle process. */

@@ -1,5 +1,6 @@
 import type { Sql, Statement } from '../../platform/database/sql.ts';
-import { type RateBucket, WINDOW_S } from '../rate-limits/rate-window.ts';
+import type { RateBucket } from '../caller.ts';
+import { WINDOW_S } from '../rate-limits/rate-window.ts';
 
 export interface RateLeaseRequest {
   apiKeyId: string;

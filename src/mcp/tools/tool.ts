@@ -1,8 +1,7 @@
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller, Scope } from '../../auth/caller.ts';
+import type { Caller, RateBucket, Scope } from '../../auth/caller.ts';
 import type { GuardedRequest } from '../../auth/guarded-request.ts';
-import type { RateBucket } from '../../auth/rate-limits/rate-window.ts';
 import type { ShownTask } from '../../tasks/task.entity.ts';
 import type { ToolInput } from '../schemas/tool-arguments.ts';
 import type { TaskHandle } from '../protocol/task-handle.ts';
