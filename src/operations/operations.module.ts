@@ -39,10 +39,13 @@ import { ReadMigrations } from './sql/read-migrations.ts';
 import { OperatorTasksController } from './tasks/operator-tasks.controller.ts';
 import { OperatorTasksResolver } from './tasks/operator-tasks.resolver.ts';
 import { OperatorTasks } from './tasks/operator-tasks.service.ts';
+import { WatchLoad } from './tasks/sql/watch-load.ts';
+import { WatchTasks } from './tasks/sql/watch-tasks.ts';
 import { WatchedTasksResolver } from './tasks/watched-tasks.resolver.ts';
 import { OperatorWebhooksController } from './webhooks/operator-webhooks.controller.ts';
 import { OperatorWebhooksResolver } from './webhooks/operator-webhooks.resolver.ts';
 import { OperatorWebhooks } from './webhooks/operator-webhooks.service.ts';
+import { WatchEndpoints } from './webhooks/sql/watch-endpoints.ts';
 import { ReplaysController } from './webhooks/replays.controller.ts';
 import { ReplaysResolver } from './webhooks/replays.resolver.ts';
 import { OperatorReplays } from './webhooks/replays.service.ts';
@@ -98,6 +101,9 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     RecentActivity,
     ReplaysResolver,
     WatchedTasksResolver,
+    WatchEndpoints,
+    WatchLoad,
+    WatchTasks,
   ],
   exports: [ActivityReporter, ProcessesService, ProcessRows],
 })

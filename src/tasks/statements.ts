@@ -29,8 +29,6 @@ import { RecordSubmit } from './sql/record-submit.ts';
 import { RenewLeases } from './sql/renew-leases.ts';
 import { ReplaceResult } from './sql/replace-result.ts';
 import { TakeLeases } from './sql/take-leases.ts';
-import { WatchLoad } from './sql/watch-load.ts';
-import { WatchTasks } from './sql/watch-tasks.ts';
 import { IndexWords } from './sql/index-words.ts';
 import { WordIndexes } from './sql/word-indexes.ts';
 import { PauseTasks } from './sql/pause-tasks.ts';
@@ -69,8 +67,6 @@ export const STATEMENTS = [
   RenewLeases,
   ReplaceResult,
   TakeLeases,
-  WatchLoad,
-  WatchTasks,
   PauseTasks,
   WakeParked,
   IndexWords,

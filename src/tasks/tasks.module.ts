@@ -34,8 +34,7 @@ import { OpenWaits } from './live/open-waits.ts';
 import { TaskEventsController } from './live/task-events.controller.ts';
 import { TaskFeed } from './live/task-feed.ts';
 import { ModelLoadService } from './pace/model-load.service.ts';
-import { OperateTasks } from './operate/operate-tasks.service.ts';
-import { TaskLoad } from './operate/watch-load.service.ts';
+import { RecentRates } from './insight/recent-rates.ts';
 import { Pause } from './pauses/pause.entity.ts';
 import { FollowPauses } from './pauses/follow-pauses.ts';
 import { Pauses } from './pauses/pauses.ts';
@@ -108,18 +107,17 @@ const fileLinks = {
     Backlog,
     OpenStreams,
     OpenWaits,
-    OperateTasks,
     ModelLoadService,
     Pace,
     Pauses,
     Purge,
     QueueGauges,
+    RecentRates,
     Sweep,
     TaskBatches,
     TaskCountsResolver,
     TaskFeed,
     TaskFiles,
-    TaskLoad,
     TakeoverPause,
     TaskQueue,
     TaskViews,
@@ -142,16 +140,17 @@ const fileLinks = {
     FollowPauses,
     FollowTasks,
     OpenStreams,
-    OperateTasks,
     Pauses,
+    RecentRates,
     TaskBatches,
     TaskFeed,
     TaskFiles,
-    TaskLoad,
     TaskQueue,
     TaskViews,
     TasksService,
+    TimelinesService,
     UsageTerms,
+    UsualTimes,
   ],
 })
 export class TasksModule {}

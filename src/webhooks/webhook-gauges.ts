@@ -1,7 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Sql } from '../platform/database/sql.ts';
 import { DatabaseFacts } from '../platform/measuring/database-facts.ts';
 import { PURGE_LAG } from '../platform/purge-metrics.ts';
-import { EXPIRED_EVENT_FACT, MOST_COUNTED, WEBHOOK_FACT } from './sql/webhook-facts.ts';
+import {
+  EXPIRED_EVENT_FACT,
+  MOST_COUNTED,
+  WATCH_COUNTS,
+  WEBHOOK_FACT,
+  type WebhookCounts,
+} from './sql/webhook-facts.ts';
 
 const DISPATCHES = {
   name: 'darkroom_webhook_dispatches',
@@ -22,7 +29,10 @@ const ENDPOINTS = {
 /** What the deliveries look like, for all processes. */
 @Injectable()
 export class WebhookGauges implements OnModuleInit {
-  constructor(private readonly facts: DatabaseFacts) {}
+  constructor(
+    private readonly facts: DatabaseFacts,
+    private readonly sql: Sql,
+  ) {}
 
   onModuleInit(): void {
     this.facts.gauges(DISPATCHES, WEBHOOK_FACT, ({ due, under_way, waiting }, set) => {
@@ -37,5 +47,10 @@ export class WebhookGauges implements OnModuleInit {
       set({ status: 'disabled' }, disabled);
     });
     this.facts.gauges(PURGE_LAG, EXPIRED_EVENT_FACT, ({ events }, set) => set({ what: 'events' }, events ?? 0));
+  }
+
+  /** As of now, for operators. */
+  async counts(): Promise<WebhookCounts> {
+    return (await this.sql.run<WebhookCounts>(WATCH_COUNTS))[0]!;
   }
 }

@@ -47,8 +47,6 @@ import { RestoredWebhooks } from './restored/restored-webhooks.ts';
 import { ResealSecrets } from './sql/reseal-secrets.ts';
 import { ResendEvents } from './sql/resend-events.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
-import { WatchEndpoints } from './sql/watch-endpoints.ts';
-import { WatchWebhooks } from './operate/watch-webhooks.service.ts';
 import { WebhookGauges } from './webhook-gauges.ts';
 
 /** Sends an event to the endpoints of an API key when one of its tasks ends. */
@@ -103,10 +101,8 @@ import { WebhookGauges } from './webhook-gauges.ts';
     RestoredWebhooks,
     UntakenDispatches,
     WatchDeliveries,
-    WatchEndpoints,
-    WatchWebhooks,
     WebhookReplays,
   ],
-  exports: [EventRecorder, UntakenDispatches, WatchWebhooks, WebhookReplays],
+  exports: [EventRecorder, UntakenDispatches, WebhookGauges, WebhookReplays],
 })
 export class WebhooksModule {}

@@ -12,7 +12,7 @@ import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
-import { WatchTasks } from '../../src/tasks/sql/watch-tasks.ts';
+import { WatchTasks } from '../../src/operations/tasks/sql/watch-tasks.ts';
 import type { TaskFilter } from '../../src/tasks/list/task-filter.ts';
 import { TASK_TABLES } from '../../src/tasks/partitioned-tables.ts';
 import { EventsOfKey } from '../../src/webhooks/events/events-of-key.ts';

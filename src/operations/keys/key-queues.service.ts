@@ -3,8 +3,8 @@ import { limitsInForce } from '../../auth/api-keys/api-key-limits.ts';
 import { type KeyFacts, KeyNames } from '../../auth/api-keys/key-names.ts';
 import { Config } from '../../platform/config.ts';
 import { unixSeconds } from '../../platform/time.ts';
-import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
 import { RecentActivity } from '../activity/recent-activity.service.ts';
+import { WatchLoad } from '../tasks/sql/watch-load.ts';
 import type { KeyQueueView } from './key-queue.view.ts';
 
 const MAX_KEYS = 100;
@@ -13,7 +13,7 @@ const MAX_KEYS = 100;
 @Injectable()
 export class KeyQueues {
   constructor(
-    private readonly load: TaskLoad,
+    private readonly load: WatchLoad,
     private readonly activity: RecentActivity,
     private readonly names: KeyNames,
     private readonly config: Config,

@@ -5,13 +5,14 @@ import { Readiness } from '../../platform/readiness.ts';
 import { Sampled } from '../../platform/sampled.ts';
 import { HOUR_S } from '../../platform/time.ts';
 import { VERSION } from '../../platform/version.ts';
-import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
+import { RecentRates } from '../../tasks/insight/recent-rates.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
 import { RecentActivity } from '../activity/recent-activity.service.ts';
 import { LogLevelsService } from '../log-levels/log-levels.service.ts';
 import { PROCESS_STATES } from '../processes/process-state.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
 import { ReadMigrations } from '../sql/read-migrations.ts';
+import { WatchLoad } from '../tasks/sql/watch-load.ts';
 import { toObjectiveView } from './objective.view.ts';
 import type { OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
 
@@ -25,7 +26,8 @@ export class OverviewService {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);
 
   constructor(
-    private readonly load: TaskLoad,
+    private readonly load: WatchLoad,
+    private readonly rates: RecentRates,
     private readonly processes: ProcessesService,
     private readonly pauses: Pauses,
     private readonly readiness: Readiness,
@@ -42,8 +44,8 @@ export class OverviewService {
   private async read(): Promise<OperationsOverviewView> {
     const [queues, outcomes, rates, processes, { checks }, activity, levels, migration] = await Promise.all([
       this.load.queues(),
-      this.load.outcomes(HOUR_S),
-      this.load.rates(RATES_S),
+      this.rates.outcomes(HOUR_S),
+      this.rates.rates(RATES_S),
       this.processes.list(),
       this.readiness.report(),
       this.activity.get(),

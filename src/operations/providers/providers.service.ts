@@ -4,13 +4,13 @@ import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { MODELS } from '../../models/catalog.ts';
 import { type ProviderPlace, ProviderRegistry } from '../../providers/registry.ts';
-import { TaskLoad } from '../../tasks/operate/watch-load.service.ts';
 import { Pauses } from '../../tasks/pauses/pauses.ts';
 import type { ProviderRuns } from '../activity/activity.ts';
 import { RecentActivity } from '../activity/recent-activity.service.ts';
 import { hostOf } from '../host-of.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
 import { noteReset } from '../sql/circuit-resets.ts';
+import { WatchLoad } from '../tasks/sql/watch-load.ts';
 import { FollowCircuitResets } from './circuit-resets.worker.ts';
 import type { PlaceModelView, ProviderPlaceView } from './provider-place.view.ts';
 
@@ -21,7 +21,7 @@ const MAX_USERS = 10;
 export class OperatorProviders {
   constructor(
     private readonly registry: ProviderRegistry,
-    private readonly load: TaskLoad,
+    private readonly load: WatchLoad,
     private readonly processes: ProcessesService,
     private readonly pauses: Pauses,
     private readonly activity: RecentActivity,

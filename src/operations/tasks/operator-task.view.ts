@@ -5,7 +5,7 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 import { unixSeconds } from '../../platform/time.ts';
 import type { TaskStatus } from '../../tasks/task-status.ts';
 import { TaskStatusChoice } from '../../tasks/task.view.ts';
-import { STUCK_REASONS, type StuckReason, type WatchedTask } from '../../tasks/operate/watched-task.ts';
+import { STUCK_REASONS, type StuckReason, type WatchedTask } from './watched-task.ts';
 import { hostOf } from '../host-of.ts';
 
 const WaitChoice = defineChoice('OperatorTaskWait', ['worker', 'key_limit', 'pause'], 'What a queued task waits for.');

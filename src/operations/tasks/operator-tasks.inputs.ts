@@ -4,7 +4,7 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 import type { TaskErrorCode } from '../../tasks/task-error.ts';
 import { TASK_ID } from '../../tasks/task-id.ts';
 import { TaskErrorCodeChoice } from '../../tasks/task.view.ts';
-import { WATCHED_STATES, type WatchedState } from '../../tasks/operate/watched-task.ts';
+import { WATCHED_STATES, type WatchedState } from './watched-task.ts';
 
 const MAX_PAGE = 100;
 const TEXT = { ...OMITTABLE, min: 1, max: 300 };

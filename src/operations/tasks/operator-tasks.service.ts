@@ -3,17 +3,27 @@ import type { Actor } from '../../auth/audit/actor.ts';
 import type { AuditAction } from '../../auth/audit/audit-event.entity.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { OperateTasks } from '../../tasks/operate/operate-tasks.service.ts';
-import type { TaskSelection, WatchedTask } from '../../tasks/operate/watched-task.ts';
-import type { TaskErrorCode } from '../../tasks/task-error.ts';
+import { MODELS } from '../../models/catalog.ts';
+import { UsualTimes } from '../../tasks/pace/usual-times.ts';
+import { TaskQueue } from '../../tasks/queue/task-queue.ts';
+import type { Suspicion, TaskSelection, WatchedTask } from './watched-task.ts';
+import { type TaskErrorCode, taskError } from '../../tasks/task-error.ts';
+import { isTaskId } from '../../tasks/task-id.ts';
 import { isFinal } from '../../tasks/task-status.ts';
 import type { TaskMomentView } from '../../tasks/timeline/timeline.view.ts';
+import { TimelinesService } from '../../tasks/timeline/timelines.service.ts';
 import { UntakenDispatches } from '../../webhooks/deliveries/untaken-dispatches.ts';
 import { type OperatorTaskView, toOperatorTaskView } from './operator-task.view.ts';
 import type { TasksChangedView } from './operator-tasks.inputs.ts';
+import { WatchTasks } from './sql/watch-tasks.ts';
 
 /** Tasks that one request may change. */
 const MAX_CHANGED = 10_000;
+/** Of them, those that are changed at the same time. */
+const AT_ONCE = 200;
+/** A run is suspicious after this multiple of the usual time of its model, and never before this number of seconds. */
+const SUSPICIOUS_TIMES = 2;
+const LEAST_SUSPICIOUS_S = 30;
 
 /** What an operator can do to tasks. */
 export type TaskAct = { type: 'cancel' } | { type: 'release' } | { type: 'fail'; code: TaskErrorCode };
@@ -24,11 +34,17 @@ const ACTIONS = {
   fail: 'tasks.failed',
 } as const satisfies Record<TaskAct['type'], AuditAction>;
 
-/** The tasks of all keys. The audit of an act is written first: no change is without one. */
+/**
+ * The tasks of all keys. The audit of an act is written first: no change is without one. Acts are guarded moves like any
+ * other: a task that ends at the same moment ends once.
+ */
 @Injectable()
 export class OperatorTasks {
   constructor(
-    private readonly tasks: OperateTasks,
+    private readonly rows: WatchTasks,
+    private readonly times: UsualTimes,
+    private readonly timelines: TimelinesService,
+    private readonly queue: TaskQueue,
     private readonly untaken: UntakenDispatches,
     private readonly audit: AuditLog,
   ) {}
@@ -39,7 +55,7 @@ export class OperatorTasks {
     { limit, after = null }: { limit: number; after?: string | null },
   ): Promise<{ tasks: OperatorTaskView[]; hasMore: boolean }> {
     const page = { limit: limit + 1, after };
-    const found = await this.tasks.list(selection, page);
+    const found = await this.rows.list(selection, await this.suspicion(), page);
     const tasks =
       selection.state === 'stuck' ? [...found, ...(await this.withUntakenDispatch(selection, page))] : found;
     const inOrder = tasks.toSorted((one, other) => (one.id < other.id ? -1 : 1));
@@ -53,7 +69,7 @@ export class OperatorTasks {
 
   /** @throws ApiError task_not_found */
   async timeline(id: string): Promise<TaskMomentView[]> {
-    return (await this.tasks.timeline(id)) ?? unknownTask();
+    return (await this.timelines.ofAnyKey(id)) ?? unknownTask();
   }
 
   /**
@@ -76,7 +92,7 @@ export class OperatorTasks {
       const message = 'filter must have a condition: an act on all tasks must not be a mistake.';
       throw new ApiError('invalid_value', { param: 'filter', message });
     }
-    const tasks = await this.tasks.list(selection, { after: null, limit: MAX_CHANGED });
+    const tasks = await this.rows.list(selection, await this.suspicion(), { after: null, limit: MAX_CHANGED });
     await this.record(act, by, { id: 'filter', before: { filter: { ...selection }, matched: tasks.length } });
     const changed = await this.perform(tasks, act);
     return { object: 'tasks_changed', matched: tasks.length, changed };
@@ -87,19 +103,48 @@ export class OperatorTasks {
     page: { after: string | null; limit: number },
   ): Promise<WatchedTask[]> {
     if (typeof worker_id === 'string') return []; // no process runs them any more
-    const tasks = await this.tasks.read(await this.untaken.taskIds({ ...page, apiKeyId: api_key_id ?? null }));
+    const ids = await this.untaken.taskIds({ ...page, apiKeyId: api_key_id ?? null });
+    const tasks = await this.rows.read(ids, await this.suspicion());
     return tasks
       .filter((task) => (model ?? task.model) === task.model && (provider ?? task.provider) === task.provider)
       .map((task) => ({ ...task, stuck: 'dispatch_untaken' }));
   }
 
   private async task(id: string): Promise<WatchedTask> {
-    return (await this.tasks.find(id)) ?? unknownTask();
+    const [task] = isTaskId(id) ? await this.rows.read([id], await this.suspicion()) : [];
+    return task ?? unknownTask();
   }
 
-  private perform(tasks: readonly WatchedTask[], act: TaskAct): Promise<number> {
-    if (act.type === 'release') return this.tasks.release(tasks.map(({ id }) => id));
-    return this.tasks.end(tasks, act.type === 'fail' ? act.code : 'task_cancelled');
+  /** @returns how many tasks it has changed: none that has ended meanwhile */
+  private async perform(tasks: readonly WatchedTask[], act: TaskAct): Promise<number> {
+    let changed = 0;
+    for (let from = 0; from < tasks.length; from += AT_ONCE) {
+      const some = tasks.slice(from, from + AT_ONCE);
+      changed +=
+        act.type === 'release'
+          ? await this.queue.takeAway(some.map(({ id }) => id))
+          : await this.end(some, act.type === 'fail' ? act.code : 'task_cancelled');
+    }
+    return changed;
+  }
+
+  private async end(tasks: readonly WatchedTask[], code: TaskErrorCode): Promise<number> {
+    const outcome = { status: 'failed', error: taskError(code) } as const;
+    const ends = await Promise.allSettled(
+      tasks.map(({ id, api_key_id }) => this.queue.end({ id, api_key_id, attempt: null, outcome })),
+    );
+    // Only when all have settled, so that no change happens after the response.
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    return ends.filter((end) => end.status === 'fulfilled' && end.value !== null).length;
+  }
+
+  private async suspicion(): Promise<Suspicion> {
+    const usual = await Promise.all(MODELS.map(async ({ id }) => ({ id, seconds: await this.times.ofModel(id) })));
+    const known = usual.filter((each): each is { id: string; seconds: number } => each.seconds !== null);
+    return {
+      models: known.map(({ id }) => id),
+      seconds: known.map(({ seconds }) => Math.max(seconds * SUSPICIOUS_TIMES, LEAST_SUSPICIOUS_S)),
+    };
   }
 
   private async record(act: TaskAct, by: Actor, { id, before }: { id: string; before: object }): Promise<void> {

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Sampled } from '../../platform/sampled.ts';
-import { WatchWebhooks } from '../../webhooks/operate/watch-webhooks.service.ts';
+import { WebhookGauges } from '../../webhooks/webhook-gauges.ts';
 import { RecentActivity } from '../activity/recent-activity.service.ts';
 import { type OperatorWebhooksView, toTroubledEndpointView } from './operator-webhooks.view.ts';
+import { WatchEndpoints } from './sql/watch-endpoints.ts';
 
 const MAX_TROUBLED = 100;
 /** A sample counts up to 10,000 events for each of 100 endpoints, so operators share one. */
@@ -14,7 +15,8 @@ export class OperatorWebhooks {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);
 
   constructor(
-    private readonly webhooks: WatchWebhooks,
+    private readonly gauges: WebhookGauges,
+    private readonly endpoints: WatchEndpoints,
     private readonly activity: RecentActivity,
   ) {}
 
@@ -24,8 +26,8 @@ export class OperatorWebhooks {
 
   private async read(): Promise<OperatorWebhooksView> {
     const [counts, troubled, { attempts }] = await Promise.all([
-      this.webhooks.counts(),
-      this.webhooks.troubled(MAX_TROUBLED),
+      this.gauges.counts(),
+      this.endpoints.troubled(MAX_TROUBLED),
       this.activity.get(),
     ]);
     const { enabled, failing, disabled, due, waiting, under_way, oldest_due } = counts;

@@ -8,8 +8,8 @@ import {
   type EndpointStatus,
   EndpointStatusChoice,
 } from '../../webhooks/endpoints/webhook-endpoint.entity.ts';
-import type { TroubledEndpoint } from '../../webhooks/operate/watch-webhooks.service.ts';
 import { hostOf } from '../host-of.ts';
+import type { TroubledEndpoint } from './sql/watch-endpoints.ts';
 
 const NULLABLE = { nullable: true };
 

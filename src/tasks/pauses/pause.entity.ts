@@ -3,6 +3,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export const PAUSE_KINDS = ['model', 'provider', 'place'] as const;
 export type PauseKind = (typeof PAUSE_KINDS)[number];
 
+/** SQL: whether a row is in force now. */
+export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
+
 /** An operator keeps tasks from a model, a provider or one place of a provider. */
 @Entity('pauses')
 export class Pause {

@@ -11,6 +11,7 @@ import { ReadTasks } from '../sql/read-tasks.ts';
 import { RecordProgress } from '../sql/record-progress.ts';
 import { RecordSubmit } from '../sql/record-submit.ts';
 import { RenewLeases } from '../sql/renew-leases.ts';
+import { TakeLeases } from '../sql/take-leases.ts';
 import { WakeParked } from '../sql/wake-parked.ts';
 import type { Approximation, ShownTask } from '../task.entity.ts';
 import { taskEnded, tasksClaimed } from '../task-metrics.ts';
@@ -50,6 +51,7 @@ export class TaskQueue {
     private readonly confirms: ConfirmCancel,
     private readonly cache: TaskCache,
     private readonly pace: Pace,
+    private readonly taken: TakeLeases,
   ) {}
 
   /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
@@ -100,6 +102,14 @@ export class TaskQueue {
     if (released.length === 0) return false;
     if (afterS === 0) this.wakeSignal.notify();
     return true;
+  }
+
+  /** Takes running tasks away from their workers; the next claim continues them. @returns how many were running */
+  async takeAway(taskIds: readonly string[]): Promise<number> {
+    const tasks = await this.taken.take([...taskIds]);
+    this.feed.publish(tasks); // the worker stops at once
+    if (tasks.length > 0) this.wakeSignal.notify();
+    return tasks.length;
   }
 
   /** Records which provider will run the task, before the paid call. */

@@ -1,9 +1,9 @@
 import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Pause } from '../pauses/pause.entity.ts';
+import { IN_FORCE, type Pause } from '../pauses/pause.entity.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { heldByLimit, IN_FORCE, PAUSED_MODELS } from './paused-models.ts';
+import { heldByLimit, PAUSED_MODELS } from './paused-models.ts';
 
 /** Tasks per statement: none of them keeps its rows locked for long. */
 const AT_ONCE = 1_000;

@@ -1,5 +1,4 @@
-/** SQL: whether a row of `pauses` is in force now. */
-export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
+import { IN_FORCE } from '../pauses/pause.entity.ts';
 
 /** SQL: the models that are paused, each with the pause that holds its tasks. Few rows, from an index of few rows. */
 export const PAUSED_MODELS = `

@@ -1,4 +1,5 @@
 import type { Fact } from '../../platform/measuring/database-facts.ts';
+import type { Statement } from '../../platform/database/sql.ts';
 import { DROPPED_BELOW } from './event-partitions.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
@@ -36,6 +37,9 @@ export const WEBHOOK_FACT: Fact<WebhookCounts> = {
            (count(*) filter (where status = 'disabled'))::float8 as disabled
     from webhook_endpoints`,
 };
+
+/** The same, asked for by an operator. */
+export const WATCH_COUNTS: Statement = { name: 'webhooks.watch_counts', text: WEBHOOK_FACT.text };
 
 interface ExpiredEventRow {
   /** Seconds since the oldest has expired; null: there is no event. */

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { PLANNED_SEPARATELY, byIds } from '../../platform/database/planner.ts';
-import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { PLANNED_SEPARATELY, byIds } from '../../../platform/database/planner.ts';
+import { Sql, type Statement } from '../../../platform/database/sql.ts';
 import {
   type Suspicion,
   type TaskSelection,
   WATCHED_COLUMNS,
   type WatchedState,
   type WatchedTask,
-} from '../operate/watched-task.ts';
-import { IN_FORCE } from './paused-models.ts';
+} from '../watched-task.ts';
+import { IN_FORCE } from '../../../tasks/pauses/pause.entity.ts';
 
 const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
 

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { DisabledReason, EndpointStatus } from '../endpoints/webhook-endpoint.entity.ts';
-import type { DeliveryError } from '../deliveries/webhook-delivery.entity.ts';
-import { MOST_COUNTED, WEBHOOK_FACT, type WebhookCounts } from './webhook-facts.ts';
+import { Sql, type Statement } from '../../../platform/database/sql.ts';
+import type { DisabledReason, EndpointStatus } from '../../../webhooks/endpoints/webhook-endpoint.entity.ts';
+import type { DeliveryError } from '../../../webhooks/deliveries/webhook-delivery.entity.ts';
+
+/** Events of an endpoint are counted up to this number: beyond it the exact one tells an operator nothing more. */
+const MOST_COUNTED = 10_000;
 
 /** An endpoint that its owner or the operator should look at. */
 export interface TroubledEndpoint {
@@ -19,8 +21,6 @@ export interface TroubledEndpoint {
   last_status_code: number | null;
   last_error: DeliveryError | null;
 }
-
-const COUNTS: Statement = { name: 'webhooks.watch_counts', text: WEBHOOK_FACT.text };
 
 /**
  * One look into an index for each endpoint and fact. Endpoints that their owners have disabled themselves are in no
@@ -52,10 +52,6 @@ const TROUBLED: Statement = {
 @Injectable()
 export class WatchEndpoints {
   constructor(private readonly sql: Sql) {}
-
-  async counts(): Promise<WebhookCounts> {
-    return (await this.sql.run<WebhookCounts>(COUNTS))[0]!;
-  }
 
   /** Those that fail for the longest time first, then those that were disabled. */
   troubled(limit: number): Promise<TroubledEndpoint[]> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { type Outcomes, ReadPace } from '../sql/read-pace.ts';
-import { type InFlight, type KeyQueue, type ModelQueue, WatchLoad } from '../sql/watch-load.ts';
 
 /** Of all models, over some minutes. */
 export interface TaskRates {
@@ -9,25 +8,10 @@ export interface TaskRates {
   failed: number;
 }
 
-/** How much there is to do, for operators. */
+/** How many tasks have lately started and ended, for operators. */
 @Injectable()
-export class TaskLoad {
-  constructor(
-    private readonly rows: WatchLoad,
-    private readonly pace: ReadPace,
-  ) {}
-
-  inFlight(): Promise<InFlight[]> {
-    return this.rows.inFlight();
-  }
-
-  queues(): Promise<ModelQueue[]> {
-    return this.rows.queues();
-  }
-
-  keys(limit: number): Promise<KeyQueue[]> {
-    return this.rows.keys(limit);
-  }
+export class RecentRates {
+  constructor(private readonly pace: ReadPace) {}
 
   /** How tasks ended, by model. @param seconds back from now, an hour at most */
   outcomes(seconds: number): Promise<Outcomes[]> {

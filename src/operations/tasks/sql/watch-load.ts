@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { Sql, type Statement } from '../../../platform/database/sql.ts';
 
 /** Tasks of one key that a place of a provider works on. */
 export interface InFlight {
