@@ -1,3 +1,5 @@
+import { defineChoice } from '../platform/schema/choice.ts';
+
 /** Why a task failed. `retryable` says whether the same request may succeed later; it depends on the code alone. */
 export const TASK_ERRORS = {
   task_cancelled: { retryable: false, message: 'The task was cancelled.' },
@@ -22,6 +24,11 @@ export const TASK_ERRORS = {
 } as const satisfies Record<string, { retryable: boolean; message: string }>;
 
 export type TaskErrorCode = keyof typeof TASK_ERRORS;
+export const TaskErrorCodeChoice = defineChoice(
+  'TaskErrorCode',
+  Object.keys(TASK_ERRORS) as TaskErrorCode[],
+  'Why a task failed.',
+);
 
 /** As stored with a failed task. */
 export interface TaskError {

@@ -4,28 +4,20 @@ import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
 import { unixSeconds } from '../platform/time.ts';
 import type { FileLinks } from './files/file-links.ts';
-import { TASK_ERRORS, type TaskErrorCode } from './task-error.ts';
+import { type TaskErrorCode, TaskErrorCodeChoice } from './task-error.ts';
 import { TASK_PRIORITIES, type TaskPriority } from './task-priority.ts';
-import { TASK_RELATIONS, TASK_SOURCES, type TaskRelation, type TaskSource } from './task-origin.ts';
-import { TASK_STATUSES, type TaskStatus } from './task-status.ts';
+import { TASK_RELATIONS, type TaskRelation, type TaskSource, TaskSourceChoice } from './task-origin.ts';
 import type { Approximation, ShownTask, StoredOutput } from './task.entity.ts';
-import { isFinal } from './task-status.ts';
+import { isFinal, type TaskStatus, TaskStatusChoice } from './task-status.ts';
 import { TaskUsageView, toUsageView, type UsageTerms } from './usage/task-usage.view.ts';
 import { VariesBy } from '../platform/openapi/variants.ts';
 
-export const TaskStatusChoice = defineChoice('TaskStatus', TASK_STATUSES, 'Status of a task; the last two are final.');
-export const TaskSourceChoice = defineChoice('TaskSource', TASK_SOURCES, 'By which interface a task was created.');
 export const TaskPriorityChoice = defineChoice(
   'TaskPriority',
   TASK_PRIORITIES,
   'Whether a task waits behind those of normal priority.',
 );
 const RelationChoice = defineChoice('TaskRelation', TASK_RELATIONS, 'What a task is to its parent.');
-export const TaskErrorCodeChoice = defineChoice(
-  'TaskErrorCode',
-  Object.keys(TASK_ERRORS) as TaskErrorCode[],
-  'Why a task failed.',
-);
 
 @ObjectType('TaskOutput', { description: 'A generated file.' })
 export class TaskOutputView {

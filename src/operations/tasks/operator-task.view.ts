@@ -3,8 +3,7 @@ import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { unixSeconds } from '../../platform/time.ts';
-import type { TaskStatus } from '../../tasks/task-status.ts';
-import { TaskStatusChoice } from '../../tasks/task.view.ts';
+import { type TaskStatus, TaskStatusChoice } from '../../tasks/task-status.ts';
 import { STUCK_REASONS, type StuckReason, type WatchedTask } from './watched-task.ts';
 import { hostOf } from '../host-of.ts';
 

@@ -1,9 +1,8 @@
 import { InputType, ObjectType } from '@nestjs/graphql';
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import type { TaskErrorCode } from '../../tasks/task-error.ts';
+import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/task-error.ts';
 import { TASK_ID } from '../../tasks/task-id.ts';
-import { TaskErrorCodeChoice } from '../../tasks/task.view.ts';
 import { WATCHED_STATES, type WatchedState } from './watched-task.ts';
 
 const MAX_PAGE = 100;

@@ -1,8 +1,7 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import type { TaskStatus } from '../task-status.ts';
-import { TaskStatusChoice } from '../task.view.ts';
+import { type TaskStatus, TaskStatusChoice } from '../task-status.ts';
 
 export const WAITS = ['worker', 'key_limit', 'provider_limit', 'pause'] as const;
 export type WaitingFor = (typeof WAITS)[number];

@@ -4,11 +4,10 @@ import { Transform } from 'class-transformer';
 import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { MAX_UNIX_S } from '../../platform/time.ts';
-import type { TaskErrorCode } from '../task-error.ts';
-import type { TaskStatus } from '../task-status.ts';
-import type { TaskSource } from '../task-origin.ts';
+import { type TaskErrorCode, TaskErrorCodeChoice } from '../task-error.ts';
+import { type TaskStatus, TaskStatusChoice } from '../task-status.ts';
+import { type TaskSource, TaskSourceChoice } from '../task-origin.ts';
 import { TASK_ID } from '../task-id.ts';
-import { TaskErrorCodeChoice, TaskSourceChoice, TaskStatusChoice } from '../task.view.ts';
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_WORDS } from './search-words.ts';
 
 /** How OpenAPI writes a map in a query string. Swagger spreads it from the property into the parameter. */
