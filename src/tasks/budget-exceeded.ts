@@ -1,6 +1,15 @@
 import { describeBudget } from '../auth/budgets/budget.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { SpentBudget } from './sql/reserve-budget.ts';
+
+/** What a refusal says about the budget `b`. */
+export interface SpentBudget {
+  amount_micros: number;
+  period: 'day' | 'month' | 'total';
+  /** Until the period ends; null: it has no end. */
+  retry_after_s: number | null;
+  /** Its first refusal in this period was reported. */
+  is_reported: boolean;
+}
 
 /** A creation is refused because its cost would pass the budget of the API key. */
 export class BudgetExceeded extends ApiError {

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../errors/api-error.ts';
-import { BudgetExceeded } from '../budget-exceeded.ts';
+import { BudgetExceeded, type SpentBudget } from '../budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { lockWait } from './batch-by-key.ts';
 import type { NewTask } from './new-task.ts';
-import type { SpentBudget } from './reserve-budget.ts';
 
 /**
  * SQL fragment of a create; $1 has the API keys of the new tasks, and $2 how long it may wait for a lock. Computes for

@@ -75,16 +75,6 @@ export const RESERVED = `
     )`;
 export const MADE_COLUMNS = 'budget_day, reserved_micros';
 
-/** What a refusal says about the budget `b`. */
-export interface SpentBudget {
-  amount_micros: number;
-  period: 'day' | 'month' | 'total';
-  /** Until the period ends; null: it has no end. */
-  retry_after_s: number | null;
-  /** Its first refusal in this period was reported. */
-  is_reported: boolean;
-}
-
 /** SQL fragment; needs the CTE `budget`. */
 export const SPENT_BUDGET = `
       json_build_object('amount_micros', budget.amount_micros, 'period', budget.period,

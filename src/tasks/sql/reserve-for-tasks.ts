@@ -1,8 +1,8 @@
 import { reservedBy, rolledTo } from '../../auth/budgets/budget-columns.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import { BudgetExceeded } from '../budget-exceeded.ts';
+import { BudgetExceeded, type SpentBudget } from '../budget-exceeded.ts';
 import type { NewTask } from './new-task.ts';
-import { BUDGET, SPENT_BUDGET, type SpentBudget } from './reserve-budget.ts';
+import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
 /** $1 the API key, $2 the sum to reserve. */
 const RESERVE: Statement = {
