@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError } from '../errors/api-error.ts';
 import { endOfTurn } from '../platform/end-of-turn.ts';
 import type { Listed } from './sql/page-of-tasks.ts';
 import { ReadTasks } from './sql/read-tasks.ts';
 import { TaskCache } from './task-cache.ts';
+import { isTaskId } from './task-id.ts';
 import { isFinal } from './task-status.ts';
 import type { ShownTask } from './task.entity.ts';
 
 /** No row has this version, so lists read the task once more. */
 const UNKNOWN = '';
 
-/** Reads tasks of any API key by id: final ones from memory where they are cached, all others from the database. */
+/** Reads tasks by id: final ones from memory where they are cached, all others from the database. */
 @Injectable()
 export class CachedTasks {
   constructor(
@@ -17,7 +19,14 @@ export class CachedTasks {
     private readonly reads: ReadTasks,
   ) {}
 
-  /** @returns null when there is no such task or its record has expired */
+  /** @throws ApiError task_not_found, also for a malformed id and for another API key's task */
+  async findOfKey(apiKeyId: string, taskId: string): Promise<ShownTask> {
+    const task = isTaskId(taskId) ? await this.find(taskId) : null;
+    if (task?.api_key_id !== apiKeyId) throw new ApiError('task_not_found', { param: 'task_id' });
+    return task;
+  }
+
+  /** Of any API key. @returns null when there is no such task or its record has expired */
   async find(taskId: string): Promise<ShownTask | null> {
     const cached = this.cache.final(taskId);
     if (cached !== undefined) {

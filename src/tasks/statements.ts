@@ -11,7 +11,7 @@ import { CreateTasks } from './sql/create-tasks.ts';
 import { DeleteTask } from './sql/delete-task.ts';
 import { EndTasks } from './sql/end-tasks.ts';
 import { ListChildren } from './sql/list-children.ts';
-import { ListTasks } from './sql/list-tasks.ts';
+import { ListUnfinished } from './sql/list-unfinished.ts';
 import { MatchTasks } from './sql/match-tasks.ts';
 import { OpenKeyCounters } from './sql/open-key-counters.ts';
 import { TaskPartitions } from './sql/task-partitions.ts';
@@ -49,7 +49,7 @@ export const STATEMENTS = [
   DeleteTask,
   EndTasks,
   ListChildren,
-  ListTasks,
+  ListUnfinished,
   MatchTasks,
   OpenKeyCounters,
   TaskPartitions,

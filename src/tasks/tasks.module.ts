@@ -23,6 +23,7 @@ import { IdempotencyKey } from './idempotency-key.entity.ts';
 import { KeyCounters } from './key-counters.entity.ts';
 import { KeyChanges } from './key-changes.ts';
 import { NewTasks } from './new-tasks.ts';
+import { ListTasks } from './sql/list-tasks.ts';
 import { ListAnswers } from './list/list-answers.ts';
 import { ChildrenResolver } from './list/children.resolver.ts';
 import { TaskCountsController } from './list/task-counts.controller.ts';
@@ -103,6 +104,7 @@ const fileLinks = {
     FollowTasks,
     KeyChanges,
     ListAnswers,
+    ListTasks,
     NewTasks,
     Backlog,
     OpenStreams,

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import type { Caller } from '../auth/caller.ts';
-import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config.ts';
 import { HOUR_S } from '../platform/time.ts';
 import { activeSpan } from '../platform/traces/span.ts';
@@ -11,9 +10,8 @@ import { CachedTasks } from './cached-tasks.ts';
 import { NewTasks, type TaskRequest } from './new-tasks.ts';
 import { CreateKeyedTasks, type Creation, type Idempotency } from './sql/create-keyed-tasks.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
-import { ListTasks, type TaskPage } from './sql/list-tasks.ts';
-import type { PageRequest } from './sql/page-of-tasks.ts';
-import { isTaskId } from './task-id.ts';
+import { ListTasks } from './sql/list-tasks.ts';
+import type { PageRequest, TaskPage } from './sql/page-of-tasks.ts';
 import type { ShownTask } from './task.entity.ts';
 import { tasksCreated } from './task-metrics.ts';
 import type { TaskFilter } from './list/task-filter.ts';
@@ -92,10 +90,8 @@ export class TasksService {
   }
 
   /** @throws ApiError task_not_found, also for a malformed id and for another API key's task */
-  async find(apiKeyId: string, taskId: string): Promise<ShownTask> {
-    const task = isTaskId(taskId) ? await this.read(taskId) : null;
-    if (task?.api_key_id !== apiKeyId) throw new ApiError('task_not_found', { param: 'task_id' });
-    return task;
+  find(apiKeyId: string, taskId: string): Promise<ShownTask> {
+    return this.cached.findOfKey(apiKeyId, taskId);
   }
 
   /** The tasks of an API key, for interfaces with lists of their own. */

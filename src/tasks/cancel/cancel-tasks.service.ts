@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { TaskQueue } from '../queue/task-queue.ts';
-import { ListTasks } from '../sql/list-tasks.ts';
+import { ListUnfinished } from '../sql/list-unfinished.ts';
 import { taskError } from '../task-error.ts';
 import { TasksService } from '../tasks.service.ts';
 import type { CancelSelection } from './cancel-selection.ts';
@@ -16,7 +16,7 @@ export class CancelTasks {
   constructor(
     private readonly tasks: TasksService,
     private readonly queue: TaskQueue,
-    private readonly lists: ListTasks,
+    private readonly unfinished: ListUnfinished,
   ) {}
 
   /**
@@ -27,7 +27,7 @@ export class CancelTasks {
    */
   async cancel(apiKeyId: string, selection: CancelSelection): Promise<TaskCancelView[]> {
     if ('ids' in selection) return this.all(selection.ids, (id) => this.cancelOne(apiKeyId, id));
-    const ids = await this.lists.unfinishedIds(apiKeyId, selection.filter, MAX_SELECTED);
+    const ids = await this.unfinished.ids(apiKeyId, selection.filter, MAX_SELECTED);
     return this.all(ids, (id) => this.end(apiKeyId, id));
   }
 

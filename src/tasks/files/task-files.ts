@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseFileId } from '../task-id.ts';
 import type { ShownTask, StoredOutput } from '../task.entity.ts';
 import { isPresent } from '../task.view.ts';
-import { TasksService } from '../tasks.service.ts';
+import { CachedTasks } from '../cached-tasks.ts';
 
 /** An output of a task, as a file. */
 export interface OutputFile {
@@ -18,17 +18,17 @@ export interface OutputFile {
 /** Finds files of tasks by their public id. */
 @Injectable()
 export class TaskFiles {
-  constructor(private readonly tasks: TasksService) {}
+  constructor(private readonly tasks: CachedTasks) {}
 
   /** Whether the task has a record that its owner can read. */
   async hasTask(taskId: string): Promise<boolean> {
-    return (await this.tasks.read(taskId)) !== null;
+    return (await this.tasks.find(taskId)) !== null;
   }
 
   /** @returns null when no task has such an output, or the record of the task has expired */
   async find(fileId: string): Promise<OutputFile | null> {
     const parsed = parseFileId(fileId);
-    const task = parsed && (await this.tasks.read(parsed.taskId));
+    const task = parsed && (await this.tasks.find(parsed.taskId));
     const output = parsed && task?.result?.[parsed.index];
     if (!output || output.id !== fileId || !task.files_expire_at) return null;
     return {

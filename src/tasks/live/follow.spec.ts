@@ -1,6 +1,6 @@
 import type { ChangedTasks } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
-import type { TasksService } from '../tasks.service.ts';
+import type { CachedTasks } from '../cached-tasks.ts';
 import type { TaskStatus } from '../task-status.ts';
 import { Backlog } from './backlog.ts';
 import { FollowTasks } from './follow.ts';
@@ -23,7 +23,7 @@ function following(meanwhile: (publish: (task: ShownTask) => void) => void) {
   };
   const follow = new FollowTasks(
     { watch, watchKey: watch } as unknown as TaskFeed,
-    { find: current, read: async () => task(2, 'failed') } as unknown as TasksService,
+    { findOfKey: current, find: async () => task(2, 'failed') } as unknown as CachedTasks,
     { unfinished: async () => [(await current()).id] } as unknown as ChangedTasks,
     { add: () => undefined } as unknown as Backlog,
   );

@@ -3,7 +3,7 @@ import { matchesFilter } from '../list/matches-filter.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
 import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../task.entity.ts';
-import { TasksService } from '../tasks.service.ts';
+import { CachedTasks } from '../cached-tasks.ts';
 import { Backlog } from './backlog.ts';
 import type { PullQueue } from '../../platform/pull-queue.ts';
 import { LiveQueue } from './live-queue.ts';
@@ -22,7 +22,7 @@ interface FollowAllOptions {
 export class FollowTasks {
   constructor(
     private readonly feed: TaskFeed,
-    private readonly tasks: TasksService,
+    private readonly tasks: CachedTasks,
     private readonly changed: ChangedTasks,
     private readonly backlog: Backlog,
   ) {}
@@ -37,7 +37,7 @@ export class FollowTasks {
     const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
     queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task))); // before the read, so that no change is missed
     try {
-      const current = await this.tasks.find(apiKeyId, taskId);
+      const current = await this.tasks.findOfKey(apiKeyId, taskId);
       if (after !== undefined) queue.skip(taskId, after);
       queue.push(current);
     } catch (error) {
@@ -80,7 +80,7 @@ export class FollowTasks {
   }
 
   private async read(ids: string[]): Promise<ShownTask[]> {
-    const tasks = await Promise.all(ids.map((id) => this.tasks.read(id)));
+    const tasks = await Promise.all(ids.map((id) => this.tasks.find(id)));
     return tasks.filter((task) => task !== null);
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../list/task-filter.ts';
-import type { TaskCountsView } from '../list/task-counts.view.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 /** Of the unfinished tasks, and of the final ones. */
@@ -23,7 +22,7 @@ interface Counts {
 export class CountTasks {
   constructor(private readonly sql: Sql) {}
 
-  async count(apiKeyId: string, filter: TaskFilter): Promise<TaskCountsView> {
+  async count(apiKeyId: string, filter: TaskFilter): Promise<Counts & { capped: boolean }> {
     const conditions = new TaskConditions([apiKeyId, MAX_COUNTED + 1]);
     conditions.restrict(filter);
     const present = `${hiddenTime('expires_at')} > now()`;

@@ -3,7 +3,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
-import type { TaskPage } from './list-tasks.ts';
+import type { TaskPage } from './page-of-tasks.ts';
 
 export interface ChildrenRequest {
   apiKeyId: string;

@@ -1,3 +1,5 @@
+import type { ShownTask } from '../task.entity.ts';
+
 export interface PageRequest {
   /** 1 to 100. */
   limit: number;
@@ -5,6 +7,12 @@ export interface PageRequest {
   after?: string | null | undefined;
   /** `desc`, newest first, when absent. */
   order?: 'asc' | 'desc';
+}
+
+export interface TaskPage {
+  /** Newest first, unless the request says otherwise. */
+  tasks: ShownTask[];
+  hasMore: boolean;
 }
 
 /** A row of a page. */
