@@ -37,7 +37,7 @@ const ROUNDS = Number(process.argv[4] ?? 5);
 const SMALL = 1_000;
 const QUEUED = 100_000;
 const CONNECTIONS = 64;
-/** Many times what a process caches (src/tasks/tasks.service.ts). */
+/** Many times what a process caches (src/tasks/acts/tasks.service.ts). */
 const ANY = 100_000;
 const STRANGERS = 30;
 const INSTANT = new URL('support/instant-provider.ts', import.meta.url).href;

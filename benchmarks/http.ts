@@ -26,7 +26,7 @@ const PAGE = 20;
 /** Requests for lists that differ: more than the connections, so that few are equal at one time. */
 const DIFFERENT = 1024;
 
-const { SHOWN_COLUMNS } = await import(new URL('../dist/tasks/task.entity.js', import.meta.url).href);
+const { SHOWN_COLUMNS } = await import(new URL('../dist/tasks/record/task.entity.js', import.meta.url).href);
 const bench = await Bench.open();
 const rows: Record<string, object> = {};
 try {

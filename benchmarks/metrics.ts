@@ -12,7 +12,7 @@ import { fastify as createFastify } from 'fastify';
 
 const built = async <Module>(path: string) =>
   (await import(new URL(`../dist/${path}`, import.meta.url).href)) as Module;
-const { keyChecked } = await built<typeof import('../src/auth/auth-metrics.ts')>('auth/auth-metrics.js');
+const { keyChecked } = await built<typeof import('../src/auth/access/auth-metrics.ts')>('auth/access/auth-metrics.js');
 const { batchLoad, flushed } = await built<typeof import('../src/platform/database/batch-metrics.ts')>(
   'platform/database/batch-metrics.js',
 );
@@ -28,8 +28,11 @@ const { newsSent } = await built<typeof import('../src/platform/events/bus-metri
 const { measureRequests } = await built<typeof import('../src/platform/http/http-metrics.ts')>(
   'platform/http/http-metrics.js',
 );
-const { Metrics } = await built<typeof import('../src/platform/metrics.ts')>('platform/metrics.js');
-const { tasksCreated } = await built<typeof import('../src/tasks/task-metrics.ts')>('tasks/task-metrics.js');
+const { Metrics } = await built<typeof import('../src/platform/observe/measuring/metrics.ts')>(
+  'platform/observe/measuring/metrics.js',
+);
+const { tasksCreated } =
+  await built<typeof import('../src/tasks/queue/task-metrics.ts')>('tasks/queue/task-metrics.js');
 
 const ROUNDS = 9;
 const CALLS = 200_000;

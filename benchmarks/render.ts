@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProviderRequest, ResolvedInput } from '../src/providers/provider.ts';
+import type { ProviderRequest, ResolvedInput } from '../src/providers/contract/provider.ts';
 import { brief, compare } from './support/compare.ts';
 import { peakMb } from './support/memory.ts';
 import { median, report } from './support/report.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SETTINGS } from '../src/platform/settings.ts';
+import type { SETTINGS } from '../src/platform/config/settings.ts';
 
 const FILE = new URL('../deploy/helm/darkroom/values.schema.json', import.meta.url);
 

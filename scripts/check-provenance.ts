@@ -70,8 +70,10 @@ async function main(): Promise<void> {
   // From dist: the service's sources use decorators, which Node does not strip.
   const dist = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
   const { Provenance } = (await dist('provenance/provenance.js')) as typeof import('../src/provenance/provenance.ts');
-  const { Metrics } = (await dist('platform/metrics.js')) as typeof import('../src/platform/metrics.ts');
-  const { loadConfig } = (await dist('platform/config.js')) as typeof import('../src/platform/config.ts');
+  const { Metrics } = (await dist(
+    'platform/observe/measuring/metrics.js',
+  )) as typeof import('../src/platform/observe/measuring/metrics.ts');
+  const { loadConfig } = (await dist('platform/config/config.js')) as typeof import('../src/platform/config/config.ts');
 
   const credential = makeSigningCredential();
   for (const [name, text] of Object.entries(credential)) writeFileSync(join(folder, `${name}.pem`), text);

@@ -6,13 +6,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'test/outside/client': ['packages/client/', 'openapi.json', 'scripts/pack-client.ts'],
   'test/outside/dashboard': ['packages/dashboard/', 'src/dashboard/', 'schema.graphql', 'test/support/browser/'],
-  'test/outside/deploy/chart': ['deploy/helm/', 'src/platform/settings.ts'],
+  'test/outside/deploy/chart': ['deploy/helm/', 'src/platform/config/settings.ts'],
   'test/outside/deploy/compose': ['docker-compose.yml', 'deploy/compose/'],
   'test/outside/deploy/haproxy': ['deploy/haproxy/', 'src/health/'],
   'test/outside/deploy/image': ['Dockerfile', '.dockerignore'],
   'test/outside/deploy/pgbouncer': ['deploy/pgbouncer/', 'src/platform/database/'],
   'test/outside/deploy/failover': ['deploy/patroni/', 'src/platform/database/servers/'],
-  'test/outside/deploy/prometheus': ['deploy/prometheus/', 'deploy/grafana/', 'src/platform/measuring/'],
+  'test/outside/deploy/prometheus': ['deploy/prometheus/', 'deploy/grafana/', 'src/platform/observe/measuring/'],
   'test/outside/deploy/redis': ['src/platform/events/'],
   'test/outside/deploy/s3': ['src/platform/storage/'],
   'test/outside/deploy/unsupported-servers': ['src/platform/database/', 'src/platform/events/'],
@@ -24,7 +24,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
     'test/support/hostile/',
   ],
   'test/outside/mcp-clients': ['src/mcp/'],
-  'test/outside/thumbnails': ['src/generation/run/thumbnails.ts'],
+  'test/outside/thumbnails': ['src/generation/images/thumbnails.ts'],
   'test/outside/webhook-latency': ['src/webhooks/'],
 };
 

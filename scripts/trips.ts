@@ -66,8 +66,8 @@ async function count(
   const dataDir = process.env.DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'darkroom-trips-')));
   const [{ startService }, { loadConfig }, { newApiKey }] = await Promise.all([
     built('service.js'),
-    built('platform/config.js'),
-    built('auth/api-keys/api-key-format.js'),
+    built('platform/config/config.js'),
+    built('auth/credentials/api-key-format.js'),
   ]);
   const key: string = newApiKey();
   const service = await startService(

@@ -14,11 +14,11 @@ const [{ AppModule }, { createHttpApp }, { buildOpenApi }, { schemaText }, { loa
   built('platform/http/http-app.js'),
   built('platform/openapi/build-openapi.js'),
   built('platform/graphql/print-schema.js'),
-  built('platform/config.js'),
+  built('platform/config/config.js'),
 ]);
 
-const { SETTINGS } = await built('platform/settings.js');
-const { PROVIDER_SETTINGS } = await built('platform/provider-settings.js');
+const { SETTINGS } = await built('platform/config/settings.js');
+const { PROVIDER_SETTINGS } = await built('platform/config/provider-settings.js');
 
 const config = loadConfig({});
 const ground = { config, secrets: null, databaseUrl: 'postgres://nowhere.invalid/none' };

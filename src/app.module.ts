@@ -12,7 +12,7 @@ import { McpModule } from './mcp/mcp.module.ts';
 import { type BootContext, PlatformModule } from './platform/platform.module.ts';
 import { OpenaiModule } from './openai/openai.module.ts';
 import { OperationsModule } from './operations/operations.module.ts';
-import { HeartbeatModule } from './operations/processes/heartbeat.module.ts';
+import { HeartbeatModule } from './operations/heartbeat.module.ts';
 import { TasksModule } from './tasks/tasks.module.ts';
 import { UsageModule } from './usage/usage.module.ts';
 import { WebhooksModule } from './webhooks/webhooks.module.ts';

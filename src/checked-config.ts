@@ -1,4 +1,4 @@
-import { type Config, ConfigError, readConfig } from './platform/config.ts';
+import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
 import { checkCredential } from './provenance/c2pa/check-credential.ts';
 import { readBindings } from './providers/bindings/bindings-file.ts';
 

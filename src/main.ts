@@ -1,12 +1,12 @@
 import './hangup.ts'; // first: a signal may come while the rest is loaded
 import 'reflect-metadata';
-import { boundBufferGarbage } from './platform/buffer-garbage.ts';
+import { boundBufferGarbage } from './platform/run/buffer-garbage.ts';
 import { loadCheckedConfig } from './checked-config.ts';
-import type { Config } from './platform/config.ts';
-import { Environment } from './platform/environment.ts';
+import type { Config } from './platform/config/config.ts';
+import { Environment } from './platform/config/environment.ts';
 
 async function migrateOnly(config: Config): Promise<void> {
-  const { withDatabaseUrl } = await import('./cli/database.ts');
+  const { withDatabaseUrl } = await import('./cli/installation/database.ts');
   const { migrate } = await import('./platform/database/migrate.ts');
   await withDatabaseUrl(config, (url) => migrate(url, { isBehindPooler: config.databaseDirectUrl !== null }));
   process.stdout.write('The database is up to date.\n');

@@ -1,9 +1,9 @@
 import { serveHangups } from './hangup.ts';
-import { collectGarbageWhenIdle } from './platform/collect-garbage.ts';
-import type { Config } from './platform/config.ts';
-import type { Environment } from './platform/environment.ts';
-import { logProcess } from './platform/logging/log-process.ts';
-import { reloadLogLevels } from './platform/logging/reload-levels.ts';
+import { collectGarbageWhenIdle } from './platform/run/collect-garbage.ts';
+import type { Config } from './platform/config/config.ts';
+import type { Environment } from './platform/config/environment.ts';
+import { logProcess } from './platform/observe/logging/log-process.ts';
+import { reloadLogLevels } from './platform/observe/logging/reload-levels.ts';
 import { startService } from './service.ts';
 import { welcome } from './welcome.ts';
 

@@ -1,5 +1,5 @@
 import type { FirstKey } from './service.ts';
-import type { Config } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
 
 /** Text for the terminal after a start: all that a first request needs. The API key is shown only here. */
 export function welcome(config: Config, firstKey: FirstKey | null): string {

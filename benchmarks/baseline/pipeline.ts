@@ -17,7 +17,7 @@ const [port, connectionString, redisUrl, folder, webhookUrl] = process.argv.slic
 ];
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const { DiskStorage } = await built('platform/storage/disk.storage.js');
-const { probe } = await built('generation/run/probe.js');
+const { probe } = await built('generation/images/probe.js');
 
 const pool = new pg.Pool({ connectionString, max: 20 });
 await pool.query(`

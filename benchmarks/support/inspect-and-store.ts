@@ -4,7 +4,7 @@ import sharp from 'sharp';
 const built = (path: string) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const [{ DiskStorage }, { probe }] = await Promise.all([
   built('platform/storage/disk.storage.js'),
-  built('generation/run/probe.js'),
+  built('generation/images/probe.js'),
 ]);
 
 const PICTURES = 1000;

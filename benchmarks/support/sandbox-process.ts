@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Provider, ProviderRequest } from '../../src/providers/provider.ts';
+import type { Provider, ProviderRequest } from '../../src/providers/contract/provider.ts';
 
 const path = '../../dist/providers/sandbox/sandbox.provider.js';
 const { SandboxProvider } = (await import(new URL(path, import.meta.url).href)) as {

@@ -28,7 +28,7 @@ export class Bench {
   static async open(): Promise<Bench> {
     const [{ startEmbeddedPostgres }, { newApiKey }] = await Promise.all([
       built('platform/database/embedded/embedded-postgres.js'),
-      built('auth/api-keys/api-key-format.js'),
+      built('auth/credentials/api-key-format.js'),
     ]);
     const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-'));
     await chmod(folder, 0o711); // as root the database runs as another user

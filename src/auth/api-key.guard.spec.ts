@@ -1,16 +1,16 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { loadConfig } from '../platform/config.ts';
+import { loadConfig } from '../platform/config/config.ts';
 import type { Sql, Statement } from '../platform/database/sql.ts';
-import { CountsAs, Public, Scope } from './access.ts';
-import { newApiKey } from './api-keys/api-key-format.ts';
+import { CountsAs, Public, Scope } from './access/access.ts';
+import { newApiKey } from './credentials/api-key-format.ts';
 import { ApiKeyGuard } from './api-key.guard.ts';
-import { Authenticator } from './authenticator.ts';
-import { Credentials } from './credential.ts';
-import type { GuardedRequest } from './guarded-request.ts';
-import type { KeyHashes } from './key-hashes.ts';
-import { LastUse } from './last-use.ts';
-import { RateLimits } from './rate-limits/rate-limits.ts';
+import { Authenticator } from './credentials/authenticator.ts';
+import { Credentials } from './credentials/credential.ts';
+import type { GuardedRequest } from './access/guarded-request.ts';
+import type { KeyHashes } from './credentials/key-hashes.ts';
+import { LastUse } from './credentials/last-use.ts';
+import { RateLimits } from './limits/rate-limits.ts';
 
 class Resolver {
   @Scope('tasks:read') task() {}

@@ -1,13 +1,13 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { BUCKET, COUNTED_BY_HANDLER, PUBLIC, SCOPE } from './access.ts';
-import { assertScope } from './assert-scope.ts';
+import { BUCKET, COUNTED_BY_HANDLER, PUBLIC, SCOPE } from './access/access.ts';
+import { assertScope } from './access/assert-scope.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
-import { Authenticator } from './authenticator.ts';
-import type { RateBucket, Scope } from './caller.ts';
-import { Credentials } from './credential.ts';
-import { type GuardedRequest, replyOf, requestOf } from './guarded-request.ts';
-import { RateLimits } from './rate-limits/rate-limits.ts';
+import { Authenticator } from './credentials/authenticator.ts';
+import type { RateBucket, Scope } from './access/caller.ts';
+import { Credentials } from './credentials/credential.ts';
+import { type GuardedRequest, replyOf, requestOf } from './access/guarded-request.ts';
+import { RateLimits } from './limits/rate-limits.ts';
 
 /** What the decorators of a handler, or of its class, require. */
 interface Access {

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
-import { Config } from '../platform/config.ts';
+import { Config } from '../platform/config/config.ts';
 import { hasBody } from '../platform/http/has-body.ts';
 import { bodyConfigOf } from '../platform/http/multipart/accepts-body.ts';
-import { isWellFormed } from './api-keys/api-key-format.ts';
-import { bearerTokenOf } from './bearer-token.ts';
-import { type Credential, Credentials, SessionToken } from './credential.ts';
-import { isToken } from './sessions/random-token.ts';
+import { isWellFormed } from './credentials/api-key-format.ts';
+import { bearerTokenOf } from './credentials/bearer-token.ts';
+import { type Credential, Credentials, SessionToken } from './credentials/credential.ts';
+import { isToken } from './credentials/random-token.ts';
 import { routeOf } from '../platform/http/route-of.ts';
 
 /** Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public. */

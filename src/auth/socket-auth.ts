@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
-import { Credentials } from './credential.ts';
-import { KeyWatch } from './key-watch.ts';
+import { Credentials } from './credentials/credential.ts';
+import { KeyWatch } from './credentials/key-watch.ts';
 
 /**
  * Authenticates GraphQL sockets with the same keys and sessions as HTTP. A socket does not know which scopes its

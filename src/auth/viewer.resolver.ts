@@ -1,10 +1,10 @@
 import { Query, ResolveField, Resolver } from '@nestjs/graphql';
-import { Config } from '../platform/config.ts';
-import { CurrentCaller } from './access.ts';
+import { Config } from '../platform/config/config.ts';
+import { CurrentCaller } from './access/access.ts';
 import { ApiKeyView } from './api-keys/api-key.view.ts';
 import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './access/caller.ts';
 
 @Resolver(() => ApiKeyView)
 export class ViewerResolver {

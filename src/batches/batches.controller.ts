@@ -9,17 +9,17 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
-import type { GuardedRequest } from '../auth/guarded-request.ts';
+import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import type { Caller } from '../auth/access/caller.ts';
+import type { GuardedRequest } from '../auth/access/guarded-request.ts';
 import { requireJsonObject } from '../platform/http/json/json-body.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
 import { hungUp } from '../tasks/live/hung-up.ts';
-import { BatchResultsQuery, CreateBatchInput, DEFAULT_PAGE, ListBatchesQuery } from './batch.inputs.ts';
-import { BatchViews } from './batch-views.ts';
-import { BatchListView, BatchView } from './batch.view.ts';
-import { BatchesService } from './batches.service.ts';
+import { BatchResultsQuery, CreateBatchInput, DEFAULT_PAGE, ListBatchesQuery } from './record/batch.inputs.ts';
+import { BatchViews } from './record/batch-views.ts';
+import { BatchListView, BatchView } from './record/batch.view.ts';
+import { BatchesService } from './read/batches.service.ts';
 import { CreateBatches } from './create/create-batches.service.ts';
 import { BatchResults, RESULTS_TYPE } from './results/batch-results.service.ts';
 import { Fails } from '../platform/openapi/faults.ts';

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { KeyWatch } from '../auth/key-watch.ts';
+import { KeyWatch } from '../auth/credentials/key-watch.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { Config } from '../platform/config.ts';
+import { Config } from '../platform/config/config.ts';
 import { waitingOnPurpose } from '../platform/http/http-metrics.ts';
 import { FollowTasks } from '../tasks/live/follow.ts';
 import { hungUp } from '../tasks/live/hung-up.ts';
-import type { ShownTask } from '../tasks/task.entity.ts';
-import { isFinal } from '../tasks/task-status.ts';
-import { TasksService } from '../tasks/tasks.service.ts';
+import type { ShownTask } from '../tasks/record/task.entity.ts';
+import { isFinal } from '../tasks/record/task-status.ts';
+import { TasksService } from '../tasks/acts/tasks.service.ts';
 import type { CallRequest, StartedCall } from './calls.service.ts';
 
 /** Waits for the task of a call, woken by the feed: it never polls the database. */

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Interval } from '../platform/interval.ts';
+import { Interval } from '../platform/run/interval.ts';
 import { JOIN_LEASE_S, JoinCall } from './sql/join-call.ts';
 
 const RENEW_EVERY_S = JOIN_LEASE_S / 3;

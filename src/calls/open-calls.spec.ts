@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import { Metrics } from '../platform/metrics.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import { OpenCalls } from './open-calls.ts';
 
 const reply = () => ({ raw: Object.assign(new EventEmitter(), { destroyed: false }) }) as unknown as FastifyReply;

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Gauge } from 'prom-client';
 import { ApiError } from '../errors/api-error.ts';
-import { Metrics } from '../platform/metrics.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
 
 /**
  * Per process. A waiting call holds a connection and a few objects, but no body and no place among the 10,000 requests in

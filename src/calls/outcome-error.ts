@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-error.ts';
-import { taskError } from '../tasks/task-error.ts';
-import type { ShownTask } from '../tasks/task.entity.ts';
+import { taskError } from '../tasks/record/task-error.ts';
+import type { ShownTask } from '../tasks/record/task.entity.ts';
 
 /** The error that a call answers when its task has failed. */
 export function outcomeError({ error }: Pick<ShownTask, 'error'>): ApiError {

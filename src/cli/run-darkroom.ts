@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { existsSync } from 'node:fs';
-import { exitCodeOf } from './exit-codes.ts';
-import { failureText } from './failure-text.ts';
+import { exitCodeOf } from './terminal/exit-codes.ts';
+import { failureText } from './terminal/failure-text.ts';
 import { darkroomProgram } from './program.ts';
 
 /** The reader of the output may stop reading, as `head` does. */

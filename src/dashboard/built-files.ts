@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
-import { ROOT_FOLDER } from '../platform/root-folder.ts';
+import { ROOT_FOLDER } from '../platform/config/root-folder.ts';
 
 /** Where the build of src/dashboard/app is written. */
 export const APP_FOLDER = `${ROOT_FOLDER}dist/dashboard/app/`;

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { Config } from '../platform/config.ts';
+import { Config } from '../platform/config/config.ts';
 import { Storage } from '../platform/storage/storage.ts';
 import { readBuiltFiles } from './built-files.ts';
 import { serveApp } from './serve-app.ts';

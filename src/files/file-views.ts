@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { ApiError } from '../errors/api-error.ts';
-import { unixSeconds } from '../platform/time.ts';
-import { FileLinks } from '../tasks/files/file-links.ts';
-import { type FileView, toFileView } from './file.view.ts';
-import { FilesService } from './files.service.ts';
-import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
+import { unixSeconds } from '../platform/schema/time.ts';
+import { FileLinks } from '../tasks/read/file-links.ts';
+import { type FileView, toFileView } from './record/file.view.ts';
+import { FilesService } from './uploads/files.service.ts';
+import { type GeneratedFile, GeneratedFiles } from './content/generated-files.ts';
 
 /** Describes any file of an API key: an upload, an output, or one that is made while it is read. */
 @Injectable()

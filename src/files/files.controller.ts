@@ -8,22 +8,22 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
-import type { GuardedRequest } from '../auth/guarded-request.ts';
+import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import type { Caller } from '../auth/access/caller.ts';
+import type { GuardedRequest } from '../auth/access/guarded-request.ts';
 import { requireJsonObject } from '../platform/http/json/json-body.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
-import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
-import { FileLinks } from '../tasks/files/file-links.ts';
-import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './file.inputs.ts';
-import { DeletedFileView, FileListView, FileView, toDeletedFileView, toFileView } from './file.view.ts';
+import { ValidationPipe } from '../platform/http/validation.pipe.ts';
+import { FileLinks } from '../tasks/read/file-links.ts';
+import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './uploads/file.inputs.ts';
+import { DeletedFileView, FileListView, FileView, toDeletedFileView, toFileView } from './record/file.view.ts';
 import { FileViews } from './file-views.ts';
-import { FilesService } from './files.service.ts';
-import { readUploadForm } from './upload-form.ts';
+import { FilesService } from './uploads/files.service.ts';
+import { readUploadForm } from './uploads/upload-form.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
-import { PURPOSES } from './uploads/upload.entity.ts';
+import { PURPOSES } from './record/upload.entity.ts';
 import { headerRefs } from '../platform/openapi/headers.ts';
 import { Fails } from '../platform/openapi/faults.ts';
 

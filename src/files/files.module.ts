@@ -2,15 +2,15 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { BatchFiles } from './batch-files.ts';
-import { ContentController } from './content.controller.ts';
-import { DirectDelivery } from './direct-delivery.ts';
-import { FileContents } from './file-contents.ts';
+import { BatchFiles } from './uploads/batch-files.ts';
+import { ContentController } from './content/content.controller.ts';
+import { DirectDelivery } from './content/direct-delivery.ts';
+import { FileContents } from './content/file-contents.ts';
 import { FileViews } from './file-views.ts';
 import { FilesController } from './files.controller.ts';
 import { FilesResolver } from './files.resolver.ts';
-import { FilesService } from './files.service.ts';
-import { GeneratedFiles } from './generated-files.ts';
+import { FilesService } from './uploads/files.service.ts';
+import { GeneratedFiles } from './content/generated-files.ts';
 import { RequestImagesService } from './images/request-images.service.ts';
 import { StoredImages } from './images/stored-images.ts';
 import { PreviewsController } from './previews/previews.controller.ts';
@@ -23,10 +23,10 @@ import { ReserveUploads } from './sql/reserve-uploads.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import { FileJudge } from './uploads/file-judge.ts';
-import { UploadBlob } from './uploads/upload-blob.entity.ts';
+import { UploadBlob } from './record/upload-blob.entity.ts';
 import { EraseUploads } from './uploads/erase-uploads.ts';
 import { UploadPurgeWorker } from './uploads/upload-purge.worker.ts';
-import { Upload } from './uploads/upload.entity.ts';
+import { Upload } from './record/upload.entity.ts';
 
 /** Files: what clients upload, and what tasks have made. */
 @Module({

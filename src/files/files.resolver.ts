@@ -1,16 +1,16 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
+import { CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
-import { FileLinks } from '../tasks/files/file-links.ts';
-import { isUploadId } from './file-id.ts';
-import { CreateUploadInput } from './file.inputs.ts';
-import { DeletedFileView, FileView, PurposeChoice, toDeletedFileView, toFileView } from './file.view.ts';
+import { FileLinks } from '../tasks/read/file-links.ts';
+import { isUploadId } from './record/file-id.ts';
+import { CreateUploadInput } from './uploads/file.inputs.ts';
+import { DeletedFileView, FileView, PurposeChoice, toDeletedFileView, toFileView } from './record/file.view.ts';
 import { FileViews } from './file-views.ts';
-import { FilesService } from './files.service.ts';
+import { FilesService } from './uploads/files.service.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
-import type { Purpose } from './uploads/upload.entity.ts';
+import type { Purpose } from './record/upload.entity.ts';
 
 const FileConnection = connectionOf(FileView, 'File');
 const FileId = (): ParameterDecorator => Args('id', { type: () => String, description: 'identifier of the file' });

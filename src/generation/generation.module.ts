@@ -5,7 +5,7 @@ import { ModelsModule } from '../models/models.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { ProvenanceModule } from '../provenance/provenance.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { Costs } from './estimate/costs.ts';
+import { Costs } from './accept/costs.ts';
 import { GenerationEstimatesController } from './estimate/generation-estimates.controller.ts';
 import { GenerationEstimatesResolver } from './estimate/generation-estimates.resolver.ts';
 import { GenerationEstimatesService } from './estimate/generation-estimates.service.ts';
@@ -25,14 +25,14 @@ import { RetriesResolver } from './retry/retries.resolver.ts';
 import { RetriesService } from './retry/retries.service.ts';
 import { Places } from './run/places.ts';
 import { FreshOutputs } from './run/fresh-outputs.ts';
-import { ImageConversions } from './run/image-conversions.ts';
+import { ImageConversions } from './images/image-conversions.ts';
 import { PartialImages } from './run/partial-images.ts';
 import { ReferenceImages } from './images/reference-images.ts';
 import { ScratchBudget } from './images/scratch-budget.ts';
 import { RunningTasks } from './run/running-tasks.ts';
 import { ServeGeneration } from './run/serve-generation.ts';
 import { StoreOutputs } from './run/store-outputs.ts';
-import { Thumbnails } from './run/thumbnails.ts';
+import { Thumbnails } from './images/thumbnails.ts';
 
 /** A request becomes content. */
 @Module({

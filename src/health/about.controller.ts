@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Config } from '../platform/config.ts';
+import { Config } from '../platform/config/config.ts';
 import { AboutView, toAboutView } from './about.view.ts';
 
 @ApiTags('Health')

@@ -1,5 +1,5 @@
 import { Query, Resolver } from '@nestjs/graphql';
-import { Config } from '../platform/config.ts';
+import { Config } from '../platform/config/config.ts';
 import { AboutView, toAboutView } from './about.view.ts';
 
 @Resolver()

@@ -1,8 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { HTTP_LIMITS } from '../platform/http/limits.ts';
 import { ApiField } from '../platform/schema/api-field.ts';
-import { VERSION } from '../platform/version.ts';
+import { VERSION } from '../platform/config/version.ts';
 
 @ObjectType('About', { description: 'What this service is, and the rules that it runs by.' })
 export class AboutView {

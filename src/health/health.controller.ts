@@ -3,14 +3,14 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
-import { Public } from '../auth/access.ts';
+import { Public } from '../auth/access/access.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { errorHeaders, toErrorBody } from '../errors/error.filter.ts';
 import { ANSWERED_WHILE_DRAINING } from '../platform/http/edge.ts';
 import { HEALTH_PATHS } from '../platform/http/health-paths.ts';
 import { IgnoresUnknownQuery } from '../platform/http/query-parameters.guard.ts';
-import { Metrics } from '../platform/metrics.ts';
-import { Readiness } from '../platform/readiness.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
+import { Readiness } from '../platform/run/readiness.ts';
 import { Fails } from '../platform/openapi/faults.ts';
 
 const CHECKS = {

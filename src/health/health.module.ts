@@ -1,6 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Metrics } from '../platform/metrics.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import type { EdgeAdapter } from '../platform/http/http-app.ts';
 import { measureRequests, registerLoadMetrics } from '../platform/http/http-metrics.ts';
 import { HealthController } from './health.controller.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { findModel, MODELS } from './catalog.ts';
-import type { ParameterSchema } from './parameters.ts';
+import type { ParameterSchema } from './definition/parameters.ts';
 
 const NANO_RATIOS = ['auto', '21:9', '16:9', '3:2', '4:3', '1:1', '3:4', '2:3', '9:16'];
 const VIDEO_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];

@@ -1,5 +1,5 @@
 import { lifecycleHeaders } from './lifecycle-headers.ts';
-import { ACTIVE } from './model.ts';
+import { ACTIVE } from './definition/model.ts';
 
 describe('lifecycleHeaders', () => {
   it('announces nothing for an active model', () => expect(lifecycleHeaders({ lifecycle: ACTIVE })).toEqual({}));

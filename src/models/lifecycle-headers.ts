@@ -1,4 +1,4 @@
-import type { Model } from './model.ts';
+import type { Model } from './definition/model.ts';
 
 /**
  * Announces a model's deprecation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the replacement as `Link`.

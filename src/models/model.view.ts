@@ -1,11 +1,11 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
-import { type MediaKind, MediaKindChoice } from './media-kind.ts';
+import { type MediaKind, MediaKindChoice } from './definition/media-kind.ts';
 import { ModelHealthView } from './model-health.view.ts';
 import { ModelTypicalView } from './model-typical.view.ts';
 import { ModelPricingView } from './model-pricing.view.ts';
-import { MODEL_STATUSES, type Lifecycle, type Model } from './model.ts';
+import { MODEL_STATUSES, type Lifecycle, type Model } from './definition/model.ts';
 
 const statuses = defineChoice('ModelStatus', MODEL_STATUSES, 'The lifecycle state of a model.');
 

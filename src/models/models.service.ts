@@ -4,7 +4,7 @@ import { findModel, MODELS } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { ModelHealth } from './model-health.ts';
 import { ModelPricing } from './model-pricing.ts';
-import type { Model } from './model.ts';
+import type { Model } from './definition/model.ts';
 import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
 /** The public catalogue. */

@@ -3,8 +3,8 @@ import { ApiError } from '../errors/api-error.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { paramPath } from '../platform/schema/param-path.ts';
 import { MODELS } from './catalog.ts';
-import type { Model } from './model.ts';
-import type { ParameterSchema } from './parameters.ts';
+import type { Model } from './definition/model.ts';
+import type { ParameterSchema } from './definition/parameters.ts';
 
 /** How much of the client's own text a message repeats, in characters. */
 const MAX_ECHO = 64;

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { MODELS } from './catalog.ts';
-import type { Model } from './model.ts';
+import type { Model } from './definition/model.ts';
 
 /**
  * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error, for the

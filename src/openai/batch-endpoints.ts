@@ -1,16 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type BatchEndpoint, BatchEndpoints, type TranslatedItem } from '../batches/create/batch-endpoints.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { TaskViews } from '../tasks/task-views.ts';
-import type { ShownTask } from '../tasks/task.entity.ts';
-import { unsupported } from './fields.ts';
+import { TaskViews } from '../tasks/read/task-views.ts';
+import type { ShownTask } from '../tasks/record/task.entity.ts';
+import { unsupported } from './request/fields.ts';
 import { takeEditImages } from './images/edit-images.ts';
 import { answerWithLinks } from './images/image-answer.ts';
 import { translateImages } from './images/image-request.ts';
-import { ModelIds } from './model-ids.ts';
-import type { RequestBody } from './request-body.ts';
-import { inClientSpelling, type Translation } from './translation.ts';
-import type { RequestImage } from './uploaded-images.ts';
+import { ModelIds } from './request/model-ids.ts';
+import type { RequestBody } from './request/request-body.ts';
+import { inClientSpelling, type Translation } from './request/translation.ts';
+import type { RequestImage } from './request/uploaded-images.ts';
 import { translateVideo } from './videos/video-request.ts';
 import { toVideo } from './videos/video.view.ts';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
-import type { PullQueue } from '../platform/pull-queue.ts';
+import type { PullQueue } from '../platform/run/pull-queue.ts';
 import { updates } from './updates.ts';
 
 const EVERY_MS = 2_000;

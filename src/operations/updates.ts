@@ -1,4 +1,4 @@
-import { PullQueue } from '../platform/pull-queue.ts';
+import { PullQueue } from '../platform/run/pull-queue.ts';
 
 /**
  * Says when a subscriber is sent the next view. The time runs from one view to the next that the client has room for, so a slow

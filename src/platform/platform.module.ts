@@ -1,8 +1,8 @@
 import { type DynamicModule, Global, Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { BuildInfo } from './build-info.ts';
-import { Config } from './config.ts';
+import { BuildInfo } from './observe/measuring/build-info.ts';
+import { Config } from './config/config.ts';
 import { registerBatchMetrics } from './database/batch-metrics.ts';
 import { DatabaseModule } from './database/database.module.ts';
 import { PoolLogin } from './database/pool-login.ts';
@@ -10,15 +10,15 @@ import { PartitionSweep } from './database/partitions/partition-sweep.ts';
 import { PartitionedTable } from './database/partitions/partitioned-table.entity.ts';
 import { registerPoolMetrics } from './database/pool-metrics.ts';
 import { EventsModule } from './events/events.module.ts';
-import { DatabaseFacts } from './measuring/database-facts.ts';
-import { Metrics } from './metrics.ts';
-import { Readiness } from './readiness.ts';
-import { Reloads } from './reloads.ts';
-import { NewestKey } from './secret-keys/newest-key.ts';
-import { SecretKey } from './secret-keys/secret-key.entity.ts';
-import { Secrets } from './secrets.ts';
+import { DatabaseFacts } from './database/database-facts.ts';
+import { Metrics } from './observe/measuring/metrics.ts';
+import { Readiness } from './run/readiness.ts';
+import { Reloads } from './config/reloads.ts';
+import { NewestKey } from './database/secret-keys/newest-key.ts';
+import { SecretKey } from './database/secret-keys/secret-key.entity.ts';
+import { Secrets } from './config/secrets.ts';
 import { Storage } from './storage/storage.ts';
-import { TraceMetrics } from './traces/trace-metrics.ts';
+import { TraceMetrics } from './observe/traces/trace-metrics.ts';
 import { StorageModule } from './storage/storage.module.ts';
 
 /** What exists before Nest starts. */

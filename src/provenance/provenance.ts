@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { open, rm } from 'node:fs/promises';
 import { Counter } from 'prom-client';
-import { Config } from '../platform/config.ts';
-import { Metrics } from '../platform/metrics.ts';
-import { free } from '../platform/owned-bytes.ts';
+import { Config } from '../platform/config/config.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
+import { free } from '../platform/run/owned-bytes.ts';
 import type { StorageBody } from '../platform/storage/storage.ts';
 import { C2paSigner } from './c2pa/c2pa-signer.ts';
 import { readCredential } from './c2pa/credential.ts';
@@ -14,7 +14,7 @@ import { mp4WithXmp } from './formats/mp4.ts';
 import type { PacketOf } from './formats/packet-of.ts';
 import { pngWithXmp } from './formats/png.ts';
 import { webpWithXmp } from './formats/webp.ts';
-import { Unmarkable } from './unmarkable.ts';
+import { Unmarkable } from './xmp/unmarkable.ts';
 import { extendPacket, type MadeBy, newPacket } from './xmp/packet.ts';
 
 const FORMATS: Record<string, typeof pngWithXmp> = {

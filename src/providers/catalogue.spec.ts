@@ -1,6 +1,6 @@
 import { MODELS } from '../models/catalog.ts';
-import type { Model } from '../models/model.ts';
-import { isModelParameter } from '../models/parameters.ts';
+import type { Model } from '../models/definition/model.ts';
+import { isModelParameter } from '../models/definition/parameters.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { type ProviderName, defaultBindings } from './bindings/binding.ts';
 import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
@@ -8,8 +8,8 @@ import { SHIPPED_TEMPLATES } from './comfyui/load-template.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
-import { isWish, OF_WORKER, prepareRequest } from './prepare-request.ts';
-import { type Provider, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from './provider.ts';
+import { isWish, OF_WORKER, prepareRequest } from './contract/prepare-request.ts';
+import { type Provider, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from './contract/provider.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Circuit } from './circuit.ts';
-import { ProviderError } from './provider.ts';
+import { ProviderError } from './contract/provider.ts';
 
 describe('the circuit of an upstream', () => {
   const away = () => Promise.reject(new ProviderError('provider_unavailable', { billing: 'none' }));

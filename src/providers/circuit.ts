@@ -1,4 +1,4 @@
-import { ProviderError } from './provider.ts';
+import { ProviderError } from './contract/provider.ts';
 import { CIRCUIT_OPEN } from './provider-metrics.ts';
 
 /** Failures in a row that open a circuit, and the milliseconds for which it stays open. */

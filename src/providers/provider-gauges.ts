@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Metrics } from '../platform/metrics.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import { inFlight } from './provider-metrics.ts';
 import { ProviderRegistry } from './registry.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';

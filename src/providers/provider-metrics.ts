@@ -1,8 +1,8 @@
-import { WORK_BUCKETS } from '../platform/measuring/buckets.ts';
-import { counter, histogram } from '../platform/measuring/declare.ts';
-import { OperatorCounts } from '../platform/measuring/operator-counts.ts';
+import { WORK_BUCKETS } from '../platform/observe/measuring/buckets.ts';
+import { counter, histogram } from '../platform/observe/measuring/declare.ts';
+import { OperatorCounts } from '../platform/observe/measuring/operator-counts.ts';
 import { PROVIDER_NAMES, type ProviderName } from './bindings/binding.ts';
-import { ProviderError, UnsupportedRequest } from './provider.ts';
+import { ProviderError, UnsupportedRequest } from './contract/provider.ts';
 
 const submits = counter(
   'darkroom_provider_submits_total',

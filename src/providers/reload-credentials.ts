@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { MODELS } from '../models/catalog.ts';
-import { Reloads } from '../platform/reloads.ts';
+import { Reloads } from '../platform/config/reloads.ts';
 import { ProviderRegistry } from './registry.ts';
 import { redactAlso } from './wire/operator-cause.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-error.ts';
 import { hasAtMost } from '../platform/schema/code-points.ts';
-import type { UsageTerms } from '../tasks/usage/usage-terms.ts';
+import type { UsageTerms } from '../tasks/record/usage-terms.ts';
 import type { Group } from './sql/read-usage.ts';
 
 /** In the order of the contract, for messages. */

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../platform/config.ts';
-import { Interval } from '../platform/interval.ts';
-import { DAY_S, HOUR_S } from '../platform/time.ts';
+import { Config } from '../platform/config/config.ts';
+import { Interval } from '../platform/run/interval.ts';
+import { DAY_S, HOUR_S } from '../platform/schema/time.ts';
 import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 
 /** A query reads from the ledger what no sum contains yet, so the interval affects its cost, not its result. */

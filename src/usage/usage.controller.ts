@@ -1,7 +1,7 @@
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
+import { CurrentCaller } from '../auth/access/access.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { UsageScope } from './usage-scope.guard.ts';
 import { UsageQuery } from './usage.query.ts';
 import { UsageService } from './usage.service.ts';

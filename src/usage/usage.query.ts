@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { TYPE_ID_SUFFIX } from '../platform/schema/type-id.ts';
-import { MAX_UNIX_S } from '../platform/time.ts';
-import { BUCKET_WIDTHS, type BucketWidth } from './bucket-width.ts';
+import { MAX_UNIX_S } from '../platform/schema/time.ts';
+import { BUCKET_WIDTHS, type BucketWidth } from './buckets/bucket-width.ts';
 
 export const MAX_BUCKETS = 400;
 export const DEFAULT_BUCKETS = 31;

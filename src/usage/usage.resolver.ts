@@ -1,10 +1,10 @@
 import { UseGuards } from '@nestjs/common';
 import { Args, Int, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
-import { CurrentCaller } from '../auth/access.ts';
-import type { Caller } from '../auth/caller.ts';
+import { CurrentCaller } from '../auth/access/access.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { JsonScalar } from '../platform/schema/json-scalar.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
-import { ValidationPipe } from '../platform/schema/validation.pipe.ts';
+import { ValidationPipe } from '../platform/http/validation.pipe.ts';
 import { textOfNames } from './grouping.ts';
 import { UsageScope } from './usage-scope.guard.ts';
 import { DEFAULT_BUCKETS, UsageQuery } from './usage.query.ts';

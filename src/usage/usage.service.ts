@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
-import { UsageTerms } from '../tasks/usage/usage-terms.ts';
-import type { BucketWidth } from './bucket-width.ts';
+import { UsageTerms } from '../tasks/record/usage-terms.ts';
+import type { BucketWidth } from './buckets/bucket-width.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
-import { piecesOf, type Range } from './pieces.ts';
+import { piecesOf, type Range } from './buckets/pieces.ts';
 import { ReadUsage, type UsageEntry, type UsageNumbers } from './sql/read-usage.ts';
 import { NUMBER_NAMES } from './sql/sum-columns.ts';
 import { DEFAULT_BUCKETS, type UsageQuery } from './usage.query.ts';
 import type { UsagePageView, UsageResultView } from './usage.view.ts';
-import { QUARTER_S, Zone } from './zone.ts';
+import { QUARTER_S, Zone } from './buckets/zone.ts';
 
 /** Results of one page: groups by metadata can be as many as tasks. */
 const MAX_RESULTS = 10_000;

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Sql } from '../platform/database/sql.ts';
-import { DatabaseFacts } from '../platform/measuring/database-facts.ts';
-import { PURGE_LAG } from '../platform/purge-metrics.ts';
+import { DatabaseFacts } from '../platform/database/database-facts.ts';
+import { PURGE_LAG } from '../platform/observe/measuring/purge-metrics.ts';
 import {
   EXPIRED_EVENT_FACT,
   MOST_COUNTED,

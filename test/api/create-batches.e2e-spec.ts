@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { CreateTasks } from '../../src/tasks/sql/create-tasks.ts';
 import type { NewTask } from '../../src/tasks/sql/new-task.ts';
-import { newTaskId } from '../../src/tasks/task-id.ts';
+import { newTaskId } from '../../src/tasks/record/task-id.ts';
 import { type ErrorBody, type TaskBody, aHang } from '../support/clients/api.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { eventually } from '../support/wait.ts';

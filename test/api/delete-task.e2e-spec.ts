@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
-import type { Config } from '../../src/platform/config.ts';
+import type { Config } from '../../src/platform/config/config.ts';
 import type { Sql, Statement } from '../../src/platform/database/sql.ts';
 import { DiskStorage } from '../../src/platform/storage/disk.storage.ts';
 import { Purge } from '../../src/tasks/queue/purge.ts';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
-import { loadConfig } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
 import { type Service, startService } from '../../src/service.ts';
-import { newTaskId } from '../../src/tasks/task-id.ts';
+import { newTaskId } from '../../src/tasks/record/task-id.ts';
 import { aFailure, aHang, type TaskBody } from '../support/clients/api.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,7 +1,7 @@
 // Own settings: a database in which every column is searched.
 import { Client, Pool } from 'pg';
 import type { DataSource } from 'typeorm';
-import { ErasureLost, ErasureRows } from '../../src/auth/sql/erasure-rows.ts';
+import { ErasureLost, ErasureRows } from '../../src/auth/erasure/sql/erasure-rows.ts';
 import { Sql, type Statement } from '../../src/platform/database/sql.ts';
 import { RollUp } from '../../src/usage/sql/roll-up.ts';
 import { aHang, Api, type ErrorBody } from '../support/clients/api.ts';

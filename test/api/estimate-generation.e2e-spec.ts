@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { Pace } from '../../src/tasks/pace/pace.ts';
+import { Pace } from '../../src/tasks/queue/pace.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { aCat, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Pace } from '../../src/tasks/pace/pace.ts';
+import { Pace } from '../../src/tasks/queue/pace.ts';
 import { aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';

@@ -1,10 +1,10 @@
-import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../src/auth/credentials/api-key-format.ts';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { createDataSource, SESSION_SETTINGS } from '../../src/platform/database/data-source.ts';
 import type { ApiError } from '../../src/errors/api-error.ts';
-import type { Caller, RateBucket } from '../../src/auth/caller.ts';
-import { RateLimits } from '../../src/auth/rate-limits/rate-limits.ts';
+import type { Caller, RateBucket } from '../../src/auth/access/caller.ts';
+import { RateLimits } from '../../src/auth/limits/rate-limits.ts';
 import { Sql, type Statement } from '../../src/platform/database/sql.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type ErrorBody, type TaskBody, Api, aFailure, aHang } from '../support/clients/api.ts';

@@ -1,6 +1,6 @@
 import { OBJECTIVES } from '../../src/operations/activity/objectives.ts';
 import { ProviderRegistry } from '../../src/providers/registry.ts';
-import { ProviderError } from '../../src/providers/provider.ts';
+import { ProviderError } from '../../src/providers/contract/provider.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { aCat, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { StoredImages } from '../../src/files/images/stored-images.ts';
 import { ReferenceImages } from '../../src/generation/images/reference-images.ts';
-import { loadConfig } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
 import { connectTo } from '../../src/platform/outbound/connect.ts';
 import { NameResolver } from '../../src/platform/outbound/name-resolver.ts';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import sharp from 'sharp';
-import { Authenticator } from '../../src/auth/authenticator.ts';
+import { Authenticator } from '../../src/auth/credentials/authenticator.ts';
 import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
 import { PartialImages } from '../../src/generation/run/partial-images.ts';
 import { FollowTasks } from '../../src/tasks/live/follow.ts';

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { DataSource } from 'typeorm';
 import { UploadPurgeWorker } from '../../src/files/uploads/upload-purge.worker.ts';
 import { Storage } from '../../src/platform/storage/storage.ts';
-import { TaskCache } from '../../src/tasks/task-cache.ts';
+import { TaskCache } from '../../src/tasks/queue/task-cache.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { aPicture, FilesClient } from '../support/clients/files.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema } from 'graphql';
-import { type Scope, SCOPES } from '../../src/auth/caller.ts';
+import { type Scope, SCOPES } from '../../src/auth/access/caller.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { Api, type ErrorBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';

@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { idBoundAt } from '../../src/platform/schema/id-time.ts';
-import { DAY_MS } from '../../src/platform/time.ts';
+import { DAY_MS } from '../../src/platform/schema/time.ts';
 import { IndexWords } from '../../src/tasks/sql/index-words.ts';
 import { buildWordIndex, dueIndexes } from '../../src/tasks/sql/build-word-indexes.ts';
 import { fewWithWords, restOfMatches } from '../../src/tasks/sql/match-statements.ts';

@@ -4,7 +4,7 @@ import { type TestService, joinService, startOwnService } from '../support/servi
 import { Api } from '../support/clients/api.ts';
 import { Browser, type SessionBody } from '../support/clients/browser.ts';
 import { eventually } from '../support/wait.ts';
-import { newToken, tokenHashOf } from '../../src/auth/sessions/random-token.ts';
+import { newToken, tokenHashOf } from '../../src/auth/credentials/random-token.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 
 const VIEWER = '{ viewer { id name } }';

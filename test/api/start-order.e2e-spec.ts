@@ -1,5 +1,5 @@
 // In-process: two dozen workers start and stop here, which costs a tenth of what it costs with built ones.
-import { Authenticator } from '../../src/auth/authenticator.ts';
+import { Authenticator } from '../../src/auth/credentials/authenticator.ts';
 import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
 import { aFailure, aHang, Api } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';

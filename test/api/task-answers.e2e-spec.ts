@@ -1,7 +1,7 @@
 // In process: an answer is compared with the view that the same process makes.
 import { Client } from 'pg';
-import { TaskViews } from '../../src/tasks/task-views.ts';
-import { SHOWN, type Task } from '../../src/tasks/task.entity.ts';
+import { TaskViews } from '../../src/tasks/read/task-views.ts';
+import { SHOWN, type Task } from '../../src/tasks/record/task.entity.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 
 const hour = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000);

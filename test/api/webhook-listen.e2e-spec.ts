@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { listen } from '../../src/cli/forward-events.ts';
+import { listen } from '../../src/cli/client/forward-events.ts';
 import { aCat, aFailure, aHang } from '../support/clients/api.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';

@@ -1,8 +1,15 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
-import { ROOMS } from '../../oxlint.config.ts';
+import { FLOORS, ROOMS } from '../../oxlint.config.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+/** The rows of the table under "Inside a room": room and its floors. Adapters of providers stand in one word. */
+function documentedFloors(): Map<string, string> {
+  const [, text = ''] = read('docs/architecture.md').split('## Inside a room');
+  const rows = [...text.matchAll(/^\| `(?<room>[a-z]+)`\s*\|(?<floors>[^|]*)\|$/gm)];
+  return new Map(rows.map(({ groups }) => [groups!['room']!, groups!['floors']!.trim()]));
+}
 
 /** The rows of the first table of docs/architecture.md: room and what it may import. */
 function documentedRooms(): Map<string, string> {
@@ -29,6 +36,21 @@ describe('the rooms of src', () => {
     }
   });
 
+  it('have the floors that docs/architecture.md says, and no other folders', () => {
+    const named = (floor: string | readonly string[]) => (typeof floor === 'string' ? [floor] : 'the adapters, side by side'.split(', ')); // prettier-ignore
+    const floors = Object.entries(FLOORS).map(([room, all]) => [room, all.flatMap(named).join(', ')]);
+    expect([...documentedFloors()]).toEqual(floors);
+    for (const room of Object.keys(ROOMS)) {
+      const folders = readdirSync(new URL(`src/${room}`, root), { withFileTypes: true }).filter((entry) =>
+        entry.isDirectory(),
+      );
+      expect([room, folders.map(({ name }) => name).toSorted()]).toEqual([
+        room,
+        (FLOORS[room] ?? []).flat().toSorted(),
+      ]);
+    }
+  });
+
   it('import downwards: no two rooms may import each other', () => {
     for (const [room, imports] of Object.entries(ROOMS)) {
       for (const other of imports) expect(ROOMS[other]).not.toContain(room);
@@ -48,6 +70,6 @@ describe('the rooms of src', () => {
       (path) => !path.endsWith('.spec.ts') && /\.query(<[^()]*>)?\(/.test(read(path)),
     );
     const rooms = senders.filter((path) => !path.startsWith('src/platform/') && !path.includes('/sql/'));
-    expect(rooms).toEqual(['src/cli/installation-checks.ts']);
+    expect(rooms).toEqual(['src/cli/installation/installation-checks.ts']);
   });
 });

@@ -1,4 +1,4 @@
-import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../src/auth/credentials/api-key-format.ts';
 import { keyFault } from '../../packages/dashboard/src/features/session/key-format.ts';
 
 describe('the check of an API key before it is sent', () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LOG_CONTEXTS } from '../../src/platform/logging/log-levels.ts';
+import { LOG_CONTEXTS } from '../../src/platform/config/log-levels.ts';
 import { files, logEvents } from '../support/log-calls.ts';
 
 /** Event, levels, contexts, fields, meaning. */

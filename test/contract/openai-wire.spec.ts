@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { OpenaiProvider } from '../../src/providers/openai/openai.provider.ts';
 import { planVideo } from '../../src/providers/openai/openai-video-plan.ts';
-import type { ProviderRequest } from '../../src/providers/provider.ts';
+import type { ProviderRequest } from '../../src/providers/contract/provider.ts';
 import { gptImage2 } from '../../src/models/catalog/gpt-image-2.ts';
 import { ownSchemas, publishedSchemas } from '../support/openai-schemas/validators.ts';
 import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ERRORS } from '../../src/errors/catalog.ts';
 import { MODELS } from '../../src/models/catalog.ts';
 import { TAGS } from '../../src/platform/openapi/build-openapi.ts';
-import { EVENT_TYPES, TEST_EVENT } from '../../src/webhooks/events/event-type.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../src/webhooks/record/event-type.ts';
 
 interface Operation {
   operationId: string;

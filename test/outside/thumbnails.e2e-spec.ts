@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import sharp from 'sharp';
-import { Thumbnails } from '../../src/generation/run/thumbnails.ts';
+import { Thumbnails } from '../../src/generation/images/thumbnails.ts';
 import { film } from '../support/stubs/media.ts';
 import { describeWith } from './deploy/tools.ts';
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT_FOLDER } from '../../src/platform/root-folder.ts';
+import { ROOT_FOLDER } from '../../src/platform/config/root-folder.ts';
 
 const INPUTS = [
   'src',

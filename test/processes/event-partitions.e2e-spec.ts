@@ -5,8 +5,8 @@ import { PartitionSweep } from '../../src/platform/database/partitions/partition
 import { readPartitions } from '../../src/platform/database/partitions/read-partitions.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
-import { DAY_MS } from '../../src/platform/time.ts';
-import { EVENT_TABLES } from '../../src/webhooks/partitioned-tables.ts';
+import { DAY_MS } from '../../src/platform/schema/time.ts';
+import { EVENT_TABLES } from '../../src/webhooks/record/partitioned-tables.ts';
 import { PurgeEvents } from '../../src/webhooks/sql/purge-events.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { aFailure } from '../support/clients/api.ts';

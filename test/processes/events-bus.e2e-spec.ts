@@ -5,7 +5,7 @@ import type { Bus } from '../../src/platform/events/bus.ts';
 import { PostgresBus } from '../../src/platform/events/postgres.bus.ts';
 import { RedisBus } from '../../src/platform/events/redis.bus.ts';
 import { channelsOf } from '../../src/platform/events/channel.ts';
-import { Secrets } from '../../src/platform/secrets.ts';
+import { Secrets } from '../../src/platform/config/secrets.ts';
 import { darkroom } from '../support/darkroom-command.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';

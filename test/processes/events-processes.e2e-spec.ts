@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { Client } from 'pg';
 import { channelsOf } from '../../src/platform/events/channel.ts';
-import { Secrets } from '../../src/platform/secrets.ts';
+import { Secrets } from '../../src/platform/config/secrets.ts';
 import { aCat, aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
 import { SECRET_KEY, testEnv } from '../support/test-env.ts';
 import { CutLine } from '../support/faults/cut-line.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ROOT_FOLDER } from '../../src/platform/root-folder.ts';
+import { ROOT_FOLDER } from '../../src/platform/config/root-folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 import { eventually } from '../support/wait.ts';

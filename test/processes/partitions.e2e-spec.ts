@@ -6,10 +6,10 @@ import { readPartitions } from '../../src/platform/database/partitions/read-part
 import { Sql } from '../../src/platform/database/sql.ts';
 import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
 import { Storage } from '../../src/platform/storage/storage.ts';
-import { DAY_MS } from '../../src/platform/time.ts';
+import { DAY_MS } from '../../src/platform/schema/time.ts';
 import { Purge } from '../../src/tasks/queue/purge.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
-import { newTaskId } from '../../src/tasks/task-id.ts';
+import { newTaskId } from '../../src/tasks/record/task-id.ts';
 import { aCat, type TaskBody } from '../support/clients/api.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { eventually } from '../support/wait.ts';

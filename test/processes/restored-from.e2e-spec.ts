@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, loadConfig } from '../../src/platform/config.ts';
+import { ConfigError, loadConfig } from '../../src/platform/config/config.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { testEnv } from '../support/test-env.ts';
 import { aCat, Api } from '../support/clients/api.ts';

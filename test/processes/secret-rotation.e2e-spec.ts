@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
-import { checkInstallation } from '../../src/cli/installation-checks.ts';
-import { loadConfig } from '../../src/platform/config.ts';
-import { Secrets } from '../../src/platform/secrets.ts';
+import { checkInstallation } from '../../src/cli/installation/installation-checks.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
+import { Secrets } from '../../src/platform/config/secrets.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { testEnv } from '../support/test-env.ts';
 import { aCat, Api, aFailure } from '../support/clients/api.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promptId } from '../../src/providers/comfyui/prompt-id.ts';
 import { seedOf } from '../../src/providers/families/seedance.ts';
-import { loadConfig } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type TaskBody } from '../support/clients/api.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';

@@ -106,7 +106,7 @@ export class Deployment {
 
   static async open(): Promise<Deployment> {
     const { startEmbeddedPostgres } = await built('platform/database/embedded/embedded-postgres.js');
-    const { newApiKey } = await built('auth/api-keys/api-key-format.js');
+    const { newApiKey } = await built('auth/credentials/api-key-format.js');
     const root = mkdtempSync(join(tmpdir(), 'darkroom-soak-'));
     chmodSync(root, 0o711); // as root the database runs as another user
     mkdirSync(join(root, 'files'));

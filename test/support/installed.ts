@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ROOT_FOLDER as ROOT } from '../../src/platform/root-folder.ts';
+import { ROOT_FOLDER as ROOT } from '../../src/platform/config/root-folder.ts';
 
 /** @returns a new folder with the build, in which it finds no packages but its `dependencies` */
 export function installWithoutDevelopment(): string {

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newApiKey } from '../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../src/auth/credentials/api-key-format.ts';
 import { freePort } from './free-port.ts';
 import { TEST_FOLDER } from './test-context.ts';
 

@@ -6,7 +6,7 @@ import type { Peer } from './peer.ts';
 import { type Program, type Running, start, stop } from './program.ts';
 
 const MAIN = new URL('../../../dist/main.js', import.meta.url).pathname;
-const API_KEYS = new URL('../../../dist/auth/api-keys/api-key-format.js', import.meta.url).href;
+const API_KEYS = new URL('../../../dist/auth/credentials/api-key-format.js', import.meta.url).href;
 
 /**
  * Darkroom as `npm start` runs it, on its embedded PostgreSQL with durable commits. Only the limits for each key are off, and

@@ -1,5 +1,5 @@
-import { type Scope, SCOPES } from '../caller.ts';
-import type { ApiKeyLimits, LimitChanges } from './api-key-limits.ts';
+import { type Scope, SCOPES } from '../access/caller.ts';
+import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
 /** The scopes of a key created without any: none that reaches beyond the key itself. */

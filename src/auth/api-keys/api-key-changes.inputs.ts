@@ -1,10 +1,10 @@
 import { InputType } from '@nestjs/graphql';
 import { Transform } from 'class-transformer';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { MAX_UNIX_S } from '../../platform/time.ts';
-import { BudgetInput } from '../budgets/budget.view.ts';
-import type { Scope } from '../caller.ts';
-import { type LimitChanges, plainLimits } from './api-key-limits.ts';
+import { MAX_UNIX_S } from '../../platform/schema/time.ts';
+import { BudgetInput } from '../limits/budget.view.ts';
+import type { Scope } from '../access/caller.ts';
+import { type LimitChanges, plainLimits } from '../limits/api-key-limits.ts';
 import {
   MAX_BYTES,
   MAX_LIMIT,

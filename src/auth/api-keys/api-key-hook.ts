@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { CallerLimits } from '../caller.ts';
+import type { CallerLimits } from '../access/caller.ts';
 
 /** What a room above writes in the transaction that changes an API key. */
 export interface ApiKeyHook {

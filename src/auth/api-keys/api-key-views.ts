@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { toList } from '../../platform/schema/list-of.ts';
-import { KeyBudgets } from '../budgets/key-budgets.ts';
+import { KeyBudgets } from '../limits/key-budgets.ts';
 import type { ApiKey } from './api-key.entity.ts';
 import { type ApiKeyListView, type ApiKeyView, toApiKeyView } from './api-key.view.ts';
 import type { IssuedApiKey } from './api-key-acts.ts';

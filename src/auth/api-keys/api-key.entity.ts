@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ApiKeyLimits } from './api-key-limits.ts';
-import type { Scope } from '../caller.ts';
+import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
+import type { Scope } from '../access/caller.ts';
 
 /** The tenant. Its secrets are a table of their own, because a rotation can leave two of them valid for a time. */
 @Entity('api_keys')

@@ -1,12 +1,12 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { MAX_UNIX_S } from '../../platform/time.ts';
-import { BudgetInput } from '../budgets/budget.view.ts';
-import { type ApiKeyLimits, plainLimits } from './api-key-limits.ts';
+import { MAX_UNIX_S } from '../../platform/schema/time.ts';
+import { BudgetInput } from '../limits/budget.view.ts';
+import { type ApiKeyLimits, plainLimits } from '../limits/api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-key-acts.ts';
-import type { Scope } from '../caller.ts';
+import type { Scope } from '../access/caller.ts';
 
 export const MAX_NAME_LENGTH = 100;
 export const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL

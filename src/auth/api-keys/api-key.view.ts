@@ -1,14 +1,14 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { BudgetStatusView, BudgetView, toBudgetStatus, toBudgetView } from '../budgets/budget.view.ts';
-import type { BudgetState } from '../budgets/budget.ts';
-import { limitsInForce } from './api-key-limits.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { BudgetStatusView, BudgetView, toBudgetStatus, toBudgetView } from '../limits/budget.view.ts';
+import type { BudgetState } from '../limits/budget.ts';
+import { limitsInForce } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
-import { type Scope, SCOPES } from '../caller.ts';
+import { type Scope, SCOPES } from '../access/caller.ts';
 
 export const ScopeChoice = defineChoice('ApiKeyScope', SCOPES, 'What an API key may do.');
 

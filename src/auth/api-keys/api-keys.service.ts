@@ -2,26 +2,26 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
-import { Config } from '../../platform/config.ts';
-import { Secrets } from '../../platform/secrets.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Secrets } from '../../platform/config/secrets.ts';
 import type { Actor } from '../audit/actor.ts';
 import { AuditLog, type RecordAct } from '../audit/audit-log.ts';
-import { Authenticator } from '../authenticator.ts';
-import { setBudget } from '../sql/set-budget.ts';
-import { type Scope, SCOPES } from '../caller.ts';
+import { Authenticator } from '../credentials/authenticator.ts';
+import { setBudget } from '../limits/sql/set-budget.ts';
+import { type Scope, SCOPES } from '../access/caller.ts';
 import { applyLimits, changesBudget } from './apply-limits.ts';
-import { hintOf, newApiKey } from './api-key-format.ts';
+import { hintOf, newApiKey } from '../credentials/api-key-format.ts';
 import { type ApiKeyChanges, DEFAULT_SCOPES, type IssuedApiKey, type NewApiKey } from './api-key-acts.ts';
 import type { ApiKeyHook } from './api-key-hook.ts';
-import { type ApiKeyLimits, changedLimits, concerned, limitsInForce } from './api-key-limits.ts';
+import { type ApiKeyLimits, changedLimits, concerned, limitsInForce } from '../limits/api-key-limits.ts';
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { ApiKey } from './api-key.entity.ts';
-import { Session } from '../sessions/session.entity.ts';
+import { Session } from '../credentials/session.entity.ts';
 import { assertMayGrant, boundsOf } from './grants.ts';
-import { hashOf } from './key-hash.ts';
+import { hashOf } from '../credentials/key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 
 /** What an audit event keeps of a key. Its limits are its own ones, without the configured ones. */
 const snapshotOf = ({ name, hint, scopes, limits, expires_at }: ApiKey) => ({

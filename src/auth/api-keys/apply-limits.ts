@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import type { CallerLimits } from '../caller.ts';
-import { setBudget } from '../sql/set-budget.ts';
+import type { CallerLimits } from '../access/caller.ts';
+import { setBudget } from '../limits/sql/set-budget.ts';
 import type { ApiKeyHook } from './api-key-hook.ts';
-import type { ApiKeyLimits, LimitChanges } from './api-key-limits.ts';
+import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
 /** Whether a change concerns the budget. */

@@ -1,16 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type EntityManager, In } from 'typeorm';
-import { Config } from '../../platform/config.ts';
-import { SCOPES } from '../caller.ts';
+import { Config } from '../../platform/config/config.ts';
+import { SCOPES } from '../access/caller.ts';
 import { SERVICE } from '../audit/actor.ts';
 import { AuditLog, type RecordAct } from '../audit/audit-log.ts';
-import { lockBootstrap } from '../sql/lock-bootstrap.ts';
-import { isWellFormed, newApiKey } from './api-key-format.ts';
+import { lockBootstrap } from './sql/lock-bootstrap.ts';
+import { isWellFormed, newApiKey } from '../credentials/api-key-format.ts';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 import { ApiKey } from './api-key.entity.ts';
 import type { IssuedApiKey } from './api-key-acts.ts';
 import { ApiKeysService } from './api-keys.service.ts';
-import { KeyHashes } from '../key-hashes.ts';
+import { KeyHashes } from '../credentials/key-hashes.ts';
 
 const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `darkroom keys create --all-scopes`.';
 

@@ -1,9 +1,9 @@
 import { ApiError } from '../../errors/api-error.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import type { CallerLimits, Scope } from '../caller.ts';
-import { type Budget, describeBudget, isWithin } from '../budgets/budget.ts';
-import type { Config } from '../../platform/config.ts';
-import { LIMIT_NAMES, limitsInForce } from './api-key-limits.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import type { CallerLimits, Scope } from '../access/caller.ts';
+import { type Budget, describeBudget, isWithin } from '../limits/budget.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { LIMIT_NAMES, limitsInForce } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
 /** The API key that acts on another one, as the database has it now. */

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import type { Actor } from '../audit/actor.ts';
-import { ownLimits } from './api-key-limits.ts';
+import { ownLimits } from '../limits/api-key-limits.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { assertCovers, type Grantor } from './grants.ts';
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
 import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { callerOf } from '../access.ts';
-import type { Caller } from '../caller.ts';
-import { requestOf } from '../guarded-request.ts';
+import { callerOf } from '../access/access.ts';
+import type { Caller } from '../access/caller.ts';
+import { requestOf } from '../access/guarded-request.ts';
 
 /** Characters of a User-Agent header that are kept. */
 const MAX_USER_AGENT = 200;

@@ -3,7 +3,7 @@ import { connectionOf } from '../../platform/graphql/connection.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 import { ACTOR_TYPES, type ActorType } from './actor.ts';
 import {
   type AuditAction,

@@ -1,8 +1,8 @@
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { toList } from '../../platform/schema/list-of.ts';
-import { CurrentCaller } from '../access.ts';
-import type { Caller } from '../caller.ts';
+import { CurrentCaller } from '../access/access.ts';
+import type { Caller } from '../access/caller.ts';
 import { AuditEventListView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
 import { AuditScope, visibleTo } from './audit-scope.guard.ts';

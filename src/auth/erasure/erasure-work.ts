@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/database/sql.ts';
-import { ErasureLost, type ErasureRows, type TakenErasure } from '../sql/erasure-rows.ts';
+import { ErasureLost, type ErasureRows, type TakenErasure } from './sql/erasure-rows.ts';
 import type { Erased, ErasureCounts, LastStep } from './erasure-step.ts';
 
 /** What one commit has erased. */

@@ -5,7 +5,7 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 import { ERASED, type Erased } from './erasure-step.ts';
 import type { Erasure } from './erasure.entity.ts';
 

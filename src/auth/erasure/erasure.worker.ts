@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
-import { ErasureLost, ErasureRows, type TakenErasure } from '../sql/erasure-rows.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { ErasureLost, ErasureRows, type TakenErasure } from './sql/erasure-rows.ts';
 import { ErasureSteps } from './erasure-steps.ts';
 import { LAST_STEPS, ROUND_STEPS } from './erasure-step.ts';
 import { ErasureWork } from './erasure-work.ts';

@@ -2,7 +2,7 @@ import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { toList } from '../../platform/schema/list-of.ts';
-import { Scope } from '../access.ts';
+import { Scope } from '../access/access.ts';
 import { ErasureListView, ErasureView, ListErasuresQuery, toErasureView } from './erasure.view.ts';
 import { Erasures } from './erasures.service.ts';
 

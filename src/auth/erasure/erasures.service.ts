@@ -9,7 +9,7 @@ import { assertCovers } from '../api-keys/grants.ts';
 import { lockKeys, notFound } from '../api-keys/locked-keys.ts';
 import type { Actor } from '../audit/actor.ts';
 import { AuditLog } from '../audit/audit-log.ts';
-import { Authenticator } from '../authenticator.ts';
+import { Authenticator } from '../credentials/authenticator.ts';
 import { Erasure } from './erasure.entity.ts';
 
 const isErasureId = typeIdTest('erasure');

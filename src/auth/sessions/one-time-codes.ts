@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Raw, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { ApiKeySecret } from '../api-keys/api-key-secret.entity.ts';
 import { OneTimeCode } from './one-time-code.entity.ts';
-import { isToken, newToken, tokenHashOf } from './random-token.ts';
+import { isToken, newToken, tokenHashOf } from '../credentials/random-token.ts';
 
 const CODE_TTL_MINUTES = 10;
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { purgeInterval } from '../../platform/purge-interval.ts';
+import { Config } from '../../platform/config/config.ts';
+import { purgeInterval } from '../../platform/run/purge-interval.ts';
 import { OneTimeCodes } from './one-time-codes.ts';
 import { SessionsService } from './sessions.service.ts';
 

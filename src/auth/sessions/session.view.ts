@@ -1,8 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 import { ApiKeyView } from '../api-keys/api-key.view.ts';
-import type { Session } from './session.entity.ts';
+import type { Session } from '../credentials/session.entity.ts';
 
 /** The session of the asking browser. */
 export class OwnSessionView {

@@ -1,6 +1,6 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CurrentCaller } from '../access.ts';
-import type { Caller } from '../caller.ts';
+import { CurrentCaller } from '../access/access.ts';
+import type { Caller } from '../access/caller.ts';
 import { EndedSessionView, SessionView, toSessionView } from './session.view.ts';
 import { SessionsService } from './sessions.service.ts';
 

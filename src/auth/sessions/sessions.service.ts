@@ -3,17 +3,17 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
-import { Secrets } from '../../platform/secrets.ts';
-import { DAY_S, HOUR_S } from '../../platform/time.ts';
+import { Secrets } from '../../platform/config/secrets.ts';
+import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { ApiKeySecret } from '../api-keys/api-key-secret.entity.ts';
-import { hashesOf } from '../api-keys/key-hash.ts';
-import { Authenticator } from '../authenticator.ts';
-import type { Caller } from '../caller.ts';
-import { SessionToken } from '../credential.ts';
+import { hashesOf } from '../credentials/key-hash.ts';
+import { Authenticator } from '../credentials/authenticator.ts';
+import type { Caller } from '../access/caller.ts';
+import { SessionToken } from '../credentials/credential.ts';
 import { OneTimeCodes } from './one-time-codes.ts';
-import { newToken, tokenHashOf } from './random-token.ts';
-import { Session } from './session.entity.ts';
+import { newToken, tokenHashOf } from '../credentials/random-token.ts';
+import { Session } from '../credentials/session.entity.ts';
 
 /** A session ends after this time without a request. */
 export const IDLE_S = 12 * HOUR_S;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import type { RequestedGeneration } from '../../generation/accept/prepare-generations.service.ts';
-import { TaskViews } from '../../tasks/task-views.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
+import { TaskViews } from '../../tasks/read/task-views.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
 
 /** The body of an item as a creation. */
 export interface TranslatedItem extends RequestedGeneration {

@@ -6,13 +6,13 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
-import { purgeInterval } from '../../platform/purge-interval.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { purgeInterval } from '../../platform/run/purge-interval.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { TaskBatches } from '../../tasks/task-batches.service.ts';
+import { TaskBatches } from '../../tasks/acts/task-batches.service.ts';
 import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
-import { BatchViews } from '../batch-views.ts';
+import { BatchViews } from '../record/batch-views.ts';
 import { EndBatches, PURGE_BATCHES, hasItemsOfUnfinished } from '../sql/end-batches.ts';
 
 /** How often a batch is checked while its items end: a check costs as much as ending several tasks. */

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { isEnded } from '../batch-status.ts';
-import type { ShownBatch } from '../batch.entity.ts';
-import { BatchesService } from '../batches.service.ts';
+import { isEnded } from '../record/batch-status.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
+import { BatchesService } from '../read/batches.service.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
 import { BatchEnds } from './batch-ends.worker.ts';
 

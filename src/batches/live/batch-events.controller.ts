@@ -1,13 +1,13 @@
 import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
+import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { OpenStreams } from '../../tasks/live/open-streams.ts';
 import { lastEventIdOf, sendStream, STREAM_HEADERS } from '../../tasks/live/send-stream.ts';
-import { isEnded } from '../batch-status.ts';
-import { BatchViews } from '../batch-views.ts';
-import { BatchesService } from '../batches.service.ts';
+import { isEnded } from '../record/batch-status.ts';
+import { BatchViews } from '../record/batch-views.ts';
+import { BatchesService } from '../read/batches.service.ts';
 import { FollowBatches } from './follow-batches.ts';
 import { versionOf } from './batch-version.ts';
 import { Fails } from '../../platform/openapi/faults.ts';

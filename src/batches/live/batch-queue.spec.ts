@@ -1,4 +1,4 @@
-import type { ShownBatch } from '../batch.entity.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchQueue } from './batch-queue.ts';
 
 const batch = (queued: number, running: number, more: object = {}) =>

@@ -1,5 +1,5 @@
-import { PullQueue } from '../../platform/pull-queue.ts';
-import type { ShownBatch } from '../batch.entity.ts';
+import { PullQueue } from '../../platform/run/pull-queue.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
 import { isNewer } from './batch-version.ts';
 
 /** What one subscriber still has to be sent: the latest state, so that a slow one costs nothing. */

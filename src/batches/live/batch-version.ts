@@ -1,5 +1,5 @@
-import { BATCH_STATUSES } from '../batch-status.ts';
-import type { ShownBatch } from '../batch.entity.ts';
+import { BATCH_STATUSES } from '../record/batch-status.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
 
 /** Differs for every visible change. */
 export function versionOf({ status, queued, running, succeeded, failed, cancelled }: ShownBatch): string {

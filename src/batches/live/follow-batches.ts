@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { TaskFeed } from '../../tasks/live/task-feed.ts';
-import { isEnded } from '../batch-status.ts';
-import type { ShownBatch } from '../batch.entity.ts';
-import { BatchesService } from '../batches.service.ts';
+import { TaskFeed } from '../../tasks/queue/task-feed.ts';
+import { isEnded } from '../record/batch-status.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
+import { BatchesService } from '../read/batches.service.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
-import type { PullQueue } from '../../platform/pull-queue.ts';
+import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { versionOf } from './batch-version.ts';
 import { WatchedBatch } from './watched-batch.ts';

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../../test/support/clock.ts';
-import type { ShownBatch } from '../batch.entity.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { WatchedBatch } from './watched-batch.ts';
 

@@ -1,5 +1,5 @@
-import type { ShownBatch } from '../batch.entity.ts';
-import { isEnded } from '../batch-status.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
+import { isEnded } from '../record/batch-status.ts';
 import type { BatchQueue } from './batch-queue.ts';
 
 /** At most four states a second. */

@@ -1,14 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Readable } from 'node:stream';
-import { GeneratedFiles, type GeneratedFile } from '../../files/generated-files.ts';
-import { TaskBatches } from '../../tasks/task-batches.service.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import type { BatchFault } from '../batch-fault.ts';
-import { isEnded, type ResultStatus } from '../batch-status.ts';
-import type { ShownBatch } from '../batch.entity.ts';
+import { GeneratedFiles, type GeneratedFile } from '../../files/content/generated-files.ts';
+import { TaskBatches } from '../../tasks/acts/task-batches.service.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import type { BatchFault } from '../record/batch-fault.ts';
+import { isEnded, type ResultStatus } from '../record/batch-status.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchEndpoints } from '../create/batch-endpoints.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
-import { parseResultFileId, RESULT_FILE_ID, resultFileId } from './result-file-id.ts';
+import { parseResultFileId, RESULT_FILE_ID, resultFileId } from '../record/result-file-id.ts';
 import { type LineContext, lineOfFault, lineOfTask } from './result-line.ts';
 
 /** Tasks read at once: links are signed while the client reads. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import type { BatchFault } from '../batch-fault.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import type { BatchFault } from '../record/batch-fault.ts';
 
 /** One final item, as a line of the results. */
 export interface ResultLine {

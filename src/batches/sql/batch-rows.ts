@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
-import type { BatchFault } from '../batch-fault.ts';
-import type { BatchStatus } from '../batch-status.ts';
-import type { Batch, ShownBatch } from '../batch.entity.ts';
+import type { BatchFault } from '../record/batch-fault.ts';
+import type { BatchStatus } from '../record/batch-status.ts';
+import type { Batch, ShownBatch } from '../record/batch.entity.ts';
 
 export type NewBatchRow = Pick<
   Batch,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
-import type { ShownBatch } from '../batch.entity.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchRows } from './batch-rows.ts';
 
 /** Backwards, because the items run in their order: usually the first row read is the answer. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../../platform/config.ts';
-import { hostsOf } from '../../platform/database/servers/hosts.ts';
-import { withDatabaseUrl } from '../database.ts';
+import { type Config, loadConfig } from '../../platform/config/config.ts';
+import { hostsOf } from '../../platform/config/database-hosts.ts';
+import { withDatabaseUrl } from '../installation/database.ts';
 import { moveDatabase } from './move-database.ts';
 
 interface MoveCommand {

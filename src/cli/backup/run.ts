@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../../platform/config.ts';
-import { withDatabaseUrl } from '../database.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import { withDatabaseUrl } from '../installation/database.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { prepareSecretKey, restoreBackup } from './restore-backup.ts';
 import { type BackupOptions, writeBackup } from './write-backup.ts';

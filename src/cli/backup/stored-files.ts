@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { mapConcurrently } from '../map-concurrently.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import { assertWhole, digestInto } from './digest.ts';
 import { type ListedFile, readLines, writeLines } from './list-files.ts';
 import { pathOfFile, pathOfFileList } from './manifest.ts';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
-import { wholeNumber } from '../options.ts';
+import { wholeNumber } from '../terminal/options.ts';
 
 /** `darkroom audit`: reads the database itself, so it needs the configuration of the service, not a key. */
 export function auditCommand(): Command {
@@ -12,5 +12,5 @@ export function auditCommand(): Command {
     .option('--after <id>', 'the last id of the previous page, aud_…')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom audit --action api_key.revoked')
-    .action(async (options) => (await import('../list-audit-events.ts')).listAuditEvents(options));
+    .action(async (options) => (await import('../installation/list-audit-events.ts')).listAuditEvents(options));
 }

@@ -2,8 +2,8 @@ import { Command, Option } from 'commander';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { connect, connected, type Connection } from '../client/connect.ts';
-import { UnsuccessfulError } from '../exit-codes.ts';
-import { ProgressLine } from '../progress-line.ts';
+import { UnsuccessfulError } from '../terminal/exit-codes.ts';
+import { ProgressLine } from '../terminal/progress-line.ts';
 
 interface Options extends Connection {
   endpoint: string;

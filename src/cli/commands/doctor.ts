@@ -7,7 +7,7 @@ export function doctorCommand(): Command {
     .option('--s3-lifecycle', 'also write rules to the bucket that remove what the service could not delete')
     .addHelpText('after', '\nExample: darkroom doctor')
     .action(async (options: { json?: true; s3Lifecycle?: true }) => {
-      const { checkInstallation } = await import('../installation-checks.ts');
+      const { checkInstallation } = await import('../installation/installation-checks.ts');
       const findings = await checkInstallation({ s3Lifecycle: options.s3Lifecycle });
       if (options.json) console.log(JSON.stringify(findings, null, 2));
       else

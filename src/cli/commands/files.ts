@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { File as StoredFile, UploadPurpose } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
-import { table } from '../table.ts';
-import { take } from '../take.ts';
-import { wholeNumber } from '../options.ts';
+import { table } from '../terminal/table.ts';
+import { take } from '../terminal/take.ts';
+import { wholeNumber } from '../terminal/options.ts';
 
 /** `darkroom files …`: uploads, and the bytes of outputs. */
 export function filesCommand(): Command {

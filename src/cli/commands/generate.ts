@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import type { GenerationRequest } from '@darkroom/client';
 import { findModel, MODELS } from '../../models/catalog.ts';
 import { connect, connected } from '../client/connect.ts';
-import { followRun } from '../follow-run.ts';
-import { number, wholeNumber } from '../options.ts';
+import { followRun } from '../client/follow-run.ts';
+import { number, wholeNumber } from '../terminal/options.ts';
 
 interface Options {
   model: string;

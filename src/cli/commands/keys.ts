@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
-import { SCOPES } from '../../auth/caller.ts';
-import { budget } from '../budget-options.ts';
-import { list, moment, number, orNone, wholeNumber } from '../options.ts';
+import { SCOPES } from '../../auth/access/caller.ts';
+import { budget } from '../terminal/budget-options.ts';
+import { list, moment, number, orNone, wholeNumber } from '../terminal/options.ts';
 
 /** `darkroom keys …`: works on the database directly, so it needs the service's configuration and no API key. */
 export function keysCommand(): Command {
@@ -32,14 +32,14 @@ export function keysCommand(): Command {
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
     .addHelpText('after', '\nExample: darkroom keys create ci --scopes generations:write,tasks:read --expires 30d')
-    .action(async (name: string, options) => (await import('../manage-keys.ts')).createKey(name, options));
+    .action(async (name: string, options) => (await import('../installation/manage-keys.ts')).createKey(name, options));
 
   keys
     .command('list')
     .description('List the keys, newest first.')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom keys list')
-    .action(async (options) => (await import('../manage-keys.ts')).listKeys(options));
+    .action(async (options) => (await import('../installation/manage-keys.ts')).listKeys(options));
 
   keys
     .command('rotate')
@@ -48,7 +48,7 @@ export function keysCommand(): Command {
     .option('--overlap-hours <hours>', 'how long the old secret still works, up to 168', number, 0)
     .option('--json', 'print the whole object as JSON')
     .addHelpText('after', '\nExample: darkroom keys rotate key_01jd8e5t9kf3qs7m2v4xw6yzab --overlap-hours 24')
-    .action(async (id: string, options) => (await import('../manage-keys.ts')).rotateKey(id, options));
+    .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).rotateKey(id, options));
 
   keys
     .command('update')
@@ -78,7 +78,7 @@ export function keysCommand(): Command {
     .option('--budget-soft-percent <n>', 'with --budget: a webhook reports this share of it', wholeNumber)
     .option('--json', 'print the whole object as JSON')
     .addHelpText('after', '\nExample: darkroom keys update key_01jd8e5t9kf3qs7m2v4xw6yzab --budget 25/month')
-    .action(async (id: string, options) => (await import('../manage-keys.ts')).updateKey(id, options));
+    .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).updateKey(id, options));
 
   keys
     .command('revoke')
@@ -88,7 +88,7 @@ export function keysCommand(): Command {
     .option('--erase', 'also erase everything that it has brought; running services do so in the background')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')
-    .action(async (id: string, options) => (await import('../manage-keys.ts')).revokeKey(id, options));
+    .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).revokeKey(id, options));
 
   keys
     .command('export')

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { keyOption, urlOption } from '../client/service-options.ts';
-import type { ListenOptions } from '../forward-events.ts';
+import type { ListenOptions } from '../client/forward-events.ts';
 
 /** `darkroom listen`: webhooks on a laptop that the service cannot reach. */
 export function listenCommand(): Command {
@@ -15,7 +15,7 @@ export function listenCommand(): Command {
     .addOption(keyOption())
     .addHelpText('after', '\nExample: darkroom listen --forward-to http://localhost:4000/hooks')
     .action(async (options: ListenOptions) => {
-      const { listen } = await import('../forward-events.ts');
+      const { listen } = await import('../client/forward-events.ts');
       const interrupted = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
       await listen(options, interrupted.signal);

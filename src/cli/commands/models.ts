@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { connect, connected, type Connection } from '../client/connect.ts';
-import { table } from '../table.ts';
+import { table } from '../terminal/table.ts';
 
 /** `darkroom models`: what can be made now. */
 export function modelsCommand(): Command {

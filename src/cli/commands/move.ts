@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { wholeNumber } from '../options.ts';
+import { wholeNumber } from '../terminal/options.ts';
 
 export function moveCommand(): Command {
   return new Command('move')

@@ -7,5 +7,5 @@ export function openCommand(): Command {
     .option('--print', 'only print the link')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom open --print')
-    .action(async (options) => (await import('../open-dashboard.ts')).openDashboard(options));
+    .action(async (options) => (await import('../installation/open-dashboard.ts')).openDashboard(options));
 }

@@ -2,10 +2,10 @@ import { Command, Option } from 'commander';
 import type { ListTasks } from '@darkroom/client';
 import type { Task } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
-import { followRun } from '../follow-run.ts';
-import { number, past, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
-import { take } from '../take.ts';
+import { followRun } from '../client/follow-run.ts';
+import { number, past, wholeNumber } from '../terminal/options.ts';
+import { table } from '../terminal/table.ts';
+import { take } from '../terminal/take.ts';
 
 interface ListOptions extends Connection {
   status?: ListTasks['status'];

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { ROOT_FOLDER } from '../../platform/root-folder.ts';
+import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
 
 const MAIN = `${ROOT_FOLDER}dist/main.js`;
 

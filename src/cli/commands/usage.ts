@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import type { UsageQuery } from '@darkroom/client';
 import type { UsagePage } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
-import { moment, past, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
+import { moment, past, wholeNumber } from '../terminal/options.ts';
+import { table } from '../terminal/table.ts';
 
 interface Options extends Connection {
   start: number;

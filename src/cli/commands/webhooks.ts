@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import type { WebhookDelivery, WebhookEndpoint } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
-import { list, number, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
-import { take } from '../take.ts';
+import { list, number, wholeNumber } from '../terminal/options.ts';
+import { table } from '../terminal/table.ts';
+import { take } from '../terminal/take.ts';
 
 interface CreateOptions extends Connection {
   events?: WebhookEndpoint['events'];

@@ -1,10 +1,10 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileContents, hasContent } from '../../files/file-contents.ts';
-import { filenameOf } from '../../files/file.view.ts';
+import { FileContents, hasContent } from '../../files/content/file-contents.ts';
+import { filenameOf } from '../../files/record/file.view.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { mapConcurrently } from '../map-concurrently.ts';
+import { mapConcurrently } from '../backup/map-concurrently.ts';
 import { digestInto } from '../backup/digest.ts';
 import type { Source } from './kinds.ts';
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Darkroom } from '@darkroom/client';
-import { failureText } from '../failure-text.ts';
+import { failureText } from '../terminal/failure-text.ts';
 
 /** The arguments of tools that name images. */
 export const IMAGE_ARGUMENTS = ['reference_images', 'first_frame_image_url', 'reference_image_url'];

@@ -1,5 +1,5 @@
 import { Agent, fetch, type Response } from 'undici';
-import { failureText } from '../failure-text.ts';
+import { failureText } from '../terminal/failure-text.ts';
 import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
 
 const META = 'io.modelcontextprotocol/protocolVersion';

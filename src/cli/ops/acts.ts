@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { moment, past, wholeNumber } from '../options.ts';
+import { moment, past, wholeNumber } from '../terminal/options.ts';
 import { type Connection, operate, opsAct, type Row, show } from './connection.ts';
 import { LEVEL_FIELDS, PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.ts';
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { transportTo } from '../client/connect.ts';
 import { keyOption, urlOption } from '../client/service-options.ts';
-import { table } from '../table.ts';
+import { table } from '../terminal/table.ts';
 import { EXAMPLES } from './examples.ts';
 import type { Operator } from './operator.ts';
 

@@ -6,7 +6,7 @@ import { OperationsModule } from '../../operations/operations.module.ts';
 import { GraphqlModule } from '../../platform/graphql/graphql.module.ts';
 import { TasksModule } from '../../tasks/tasks.module.ts';
 import { WebhooksModule } from '../../webhooks/webhooks.module.ts';
-import { withService } from '../with-service.ts';
+import { withService } from '../installation/with-service.ts';
 import { callRoute } from './database-routes.ts';
 import type { Operator } from './operator.ts';
 

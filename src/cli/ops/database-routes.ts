@@ -1,8 +1,8 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { COMMAND_LINE } from '../../auth/audit/actor.ts';
-import { KeyQueuesController } from '../../operations/keys/key-queues.controller.ts';
-import { LogLevelsController } from '../../operations/log-levels/log-levels.controller.ts';
-import { SetLogLevelsInput } from '../../operations/log-levels/log-levels.view.ts';
+import { KeyQueuesController } from '../../operations/tasks/key-queues.controller.ts';
+import { LogLevelsController } from '../../operations/processes/log-levels.controller.ts';
+import { SetLogLevelsInput } from '../../operations/processes/log-levels.view.ts';
 import { OverviewController } from '../../operations/overview/overview.controller.ts';
 import { CreatePauseInput, ListPausesQuery } from '../../operations/pauses/pause.inputs.ts';
 import { PausesController } from '../../operations/pauses/pauses.controller.ts';
@@ -13,7 +13,7 @@ import { OperatorTasksController } from '../../operations/tasks/operator-tasks.c
 import { OperatorWebhooksController } from '../../operations/webhooks/operator-webhooks.controller.ts';
 import { ListReplaysQuery, ReplayWebhooksInput } from '../../operations/webhooks/replay.view.ts';
 import { ReplaysController } from '../../operations/webhooks/replays.controller.ts';
-import { ValidationPipe } from '../../platform/schema/validation.pipe.ts';
+import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 
 interface Call {
   /** Of the path. */

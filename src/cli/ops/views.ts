@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { wholeNumber } from '../options.ts';
+import { wholeNumber } from '../terminal/options.ts';
 import type { EXAMPLES } from './examples.ts';
 import { type Connection, operate, opsAct, type Row, show, text } from './connection.ts';
 

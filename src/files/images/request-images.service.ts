@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Caller } from '../../auth/caller.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import type { ImageUrl } from '../../models/image-urls.ts';
-import { FileLinks } from '../../tasks/files/file-links.ts';
-import { TaskFiles } from '../../tasks/files/task-files.ts';
-import { isUploadId } from '../file-id.ts';
-import { FilesService } from '../files.service.ts';
+import type { ImageUrl } from '../../models/definition/image-urls.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { TaskFiles } from '../../tasks/read/task-files.ts';
+import { isUploadId } from '../record/file-id.ts';
+import { FilesService } from '../uploads/files.service.ts';
 import { type ReservedUpload, ReserveUploads } from '../sql/reserve-uploads.ts';
 import { FileJudge } from '../uploads/file-judge.ts';
 import { DirectUploads } from '../uploads/direct-uploads.service.ts';

@@ -2,10 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { Storage } from '../../platform/storage/storage.ts';
-import { FileLinks } from '../../tasks/files/file-links.ts';
-import { TaskFiles } from '../../tasks/files/task-files.ts';
-import { isUploadId } from '../file-id.ts';
-import { FilesService } from '../files.service.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { TaskFiles } from '../../tasks/read/task-files.ts';
+import { isUploadId } from '../record/file-id.ts';
+import { FilesService } from '../uploads/files.service.ts';
 
 /** An image of a task that is a file of ours. */
 export interface StoredImage {

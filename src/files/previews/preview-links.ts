@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { FileLinks } from '../../tasks/files/file-links.ts';
-import { isPreviewWidth, PREVIEW_WIDTHS } from '../../tasks/files/preview-key.ts';
-import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
-import { isPresent } from '../../tasks/task.view.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { isPreviewWidth, PREVIEW_WIDTHS } from '../../tasks/read/preview-key.ts';
+import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
+import { isPresent } from '../../tasks/read/task.view.ts';
 import { previewSizeOf, sourceKeyOf } from './preview-size.ts';
 import type { FilePreviewView } from './preview.view.ts';
 

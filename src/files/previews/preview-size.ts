@@ -1,5 +1,5 @@
-import type { StoredOutput } from '../../tasks/task.entity.ts';
-import type { PreviewWidth } from '../../tasks/files/preview-key.ts';
+import type { StoredOutput } from '../../tasks/record/task.entity.ts';
+import type { PreviewWidth } from '../../tasks/read/preview-key.ts';
 
 /** The file that a preview is made from: the image itself, or the still of a video. undefined: a video without a still. */
 export const sourceKeyOf = ({ type, storage_key, thumbnail_key }: StoredOutput): string | undefined =>

@@ -1,15 +1,15 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { callerOf, PublicWhen, Scope } from '../../auth/access.ts';
+import { callerOf, PublicWhen, Scope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { matches } from '../../platform/http/etag.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
-import { FileLinks } from '../../tasks/files/file-links.ts';
-import { isPreviewWidth, PREVIEW_WIDTHS, type PreviewWidth } from '../../tasks/files/preview-key.ts';
-import { type OutputFile, TaskFiles } from '../../tasks/files/task-files.ts';
-import { cacheControlOf, FILE_POLICY, type FileRequest, isSigned, Signature } from '../signed-request.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { isPreviewWidth, PREVIEW_WIDTHS, type PreviewWidth } from '../../tasks/read/preview-key.ts';
+import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
+import { cacheControlOf, FILE_POLICY, type FileRequest, isSigned, Signature } from '../content/signed-request.ts';
 import { Previews } from './previews.service.ts';
 
 const WEBP = { 'image/webp': { schema: { type: 'string', format: 'binary' } } };

@@ -1,7 +1,7 @@
 import { Args, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { PREVIEW_WIDTHS } from '../../tasks/files/preview-key.ts';
-import { storedOutputOf, storedTaskOf } from '../../tasks/stored-tasks.ts';
-import { TaskOutputView, TaskView } from '../../tasks/task.view.ts';
+import { PREVIEW_WIDTHS } from '../../tasks/read/preview-key.ts';
+import { storedOutputOf, storedTaskOf } from '../../tasks/read/stored-tasks.ts';
+import { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 import { PreviewLinks } from './preview-links.ts';
 import { FilePreviewView } from './preview.view.ts';
 

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { ApiError } from '../../errors/api-error.ts';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
-import { Turns } from '../../platform/turns.ts';
+import { Turns } from '../../platform/run/turns.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { type PreviewWidth, previewKeyOf } from '../../tasks/files/preview-key.ts';
-import type { OutputFile } from '../../tasks/files/task-files.ts';
+import { type PreviewWidth, previewKeyOf } from '../../tasks/read/preview-key.ts';
+import type { OutputFile } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
 /** Rendered at the same time in this process: a 4K image takes some 30 MB and a second of one core. */

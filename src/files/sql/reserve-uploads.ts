@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Upload } from '../uploads/upload.entity.ts';
+import type { Upload } from '../record/upload.entity.ts';
 
 /**
  * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished, in one

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import type { Purpose, Upload } from '../uploads/upload.entity.ts';
+import type { Purpose, Upload } from '../record/upload.entity.ts';
 
 /** Uploads of one API key, pending ones included. */
 export const MAX_UPLOADS = 10_000;

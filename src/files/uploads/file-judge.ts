@@ -4,8 +4,8 @@ import { open } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
 import { inspectStillImage, NotAStillImage } from '../../platform/images/still-image.ts';
-import { Turns } from '../../platform/turns.ts';
-import type { Purpose } from './upload.entity.ts';
+import { Turns } from '../../platform/run/turns.ts';
+import type { Purpose } from '../record/upload.entity.ts';
 
 /** 20 MB, as for images that are fetched. */
 export const MAX_FILE_BYTES = 20_000_000;

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { purgeInterval } from '../../platform/purge-interval.ts';
-import { removeAbandonedScratch } from '../../platform/scratch.ts';
+import { Config } from '../../platform/config/config.ts';
+import { purgeInterval } from '../../platform/run/purge-interval.ts';
+import { removeAbandonedScratch } from '../../platform/run/scratch.ts';
 import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
-import { DAY_S } from '../../platform/time.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
 import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 
 /** Seconds between purges that found little. Requests enforce expiry to the second; the purge only frees the space. */

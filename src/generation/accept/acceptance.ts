@@ -1,6 +1,6 @@
-import type { Model } from '../../models/model.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import type { TaskView } from '../../tasks/task.view.ts';
+import type { Model } from '../../models/definition/model.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import type { TaskView } from '../../tasks/read/task.view.ts';
 
 /** The answer to a creation. */
 export interface Acceptance {

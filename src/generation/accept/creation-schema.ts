@@ -1,6 +1,6 @@
 import { MODELS } from '../../models/catalog.ts';
-import type { Model } from '../../models/model.ts';
-import { COMPONENT, refTo } from '../../platform/openapi/component.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { COMPONENT, refTo } from '../../platform/schema/component.ts';
 
 /** `gpt-image-2` is `GptImage2Request`. */
 const nameOf = ({ id }: Model): string =>

@@ -1,7 +1,7 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
-import { TaskView } from '../../tasks/task.view.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
 import { CreateGenerationInput } from './create-generation.input.ts';
 import { GenerationsService } from './generations.service.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
 import { MODELS } from '../../models/catalog.ts';
-import type { Model } from '../../models/model.ts';
+import type { Model } from '../../models/definition/model.ts';
 import { parseGeneration } from './parse-generation.ts';
 
 const anyUrl = () => {};

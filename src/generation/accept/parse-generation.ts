@@ -1,13 +1,13 @@
 import { ApiError } from '../../errors/api-error.ts';
 import { findModel, MODELS } from '../../models/catalog.ts';
-import { imageUrlsOf, type ImageUrl } from '../../models/image-urls.ts';
-import type { Model } from '../../models/model.ts';
-import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/parameters.ts';
+import { imageUrlsOf, type ImageUrl } from '../../models/definition/image-urls.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/definition/parameters.ts';
 import { toApiError } from '../../models/schema-errors.ts';
 import { firstFault } from '../../models/validate.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
-import type { ResolvedInput } from '../../providers/provider.ts';
-import type { TaskPriority } from '../../tasks/task-priority.ts';
+import type { ResolvedInput } from '../../providers/contract/provider.ts';
+import type { TaskPriority } from '../../tasks/record/task-priority.ts';
 
 /** A validated creation request. */
 export interface ParsedGeneration {

@@ -1,7 +1,7 @@
 import type { RequestImages } from '../../files/images/request-images.service.ts';
-import { replaceImageUrls } from '../../models/image-urls.ts';
-import type { Model } from '../../models/model.ts';
-import type { ResolvedInput } from '../../providers/provider.ts';
+import { replaceImageUrls } from '../../models/definition/image-urls.ts';
+import type { Model } from '../../models/definition/model.ts';
+import type { ResolvedInput } from '../../providers/contract/provider.ts';
 
 /** The input with the files that its data: URLs have become. */
 export const withFiles = (model: Model, input: ResolvedInput, { replaced }: RequestImages): ResolvedInput =>

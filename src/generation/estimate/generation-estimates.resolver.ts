@@ -1,6 +1,6 @@
 import { Args, Query, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
+import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { CreateGenerationInput } from '../accept/create-generation.input.ts';
 import { EstimateView } from './estimate.view.ts';
 import { GenerationEstimatesService } from './generation-estimates.service.ts';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { KeyBudgets } from '../../auth/budgets/key-budgets.ts';
-import type { Caller } from '../../auth/caller.ts';
+import { KeyBudgets } from '../../auth/limits/key-budgets.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { GenerationsService } from '../accept/generations.service.ts';
-import { EstimatesService } from '../../tasks/estimate/estimates.service.ts';
-import { Costs } from './costs.ts';
+import { EstimatesService } from '../../tasks/insight/estimates.service.ts';
+import { Costs } from '../accept/costs.ts';
 import type { EstimateView } from './estimate.view.ts';
 
 /** Tells what a generation would cost before it is created. */

@@ -2,15 +2,15 @@ import { readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { StoredImages } from '../../files/images/stored-images.ts';
-import type { ImageUrl } from '../../models/image-urls.ts';
+import type { ImageUrl } from '../../models/definition/image-urls.ts';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
-import { ProviderError, type InputImage, type ProviderRequest } from '../../providers/provider.ts';
+import { ProviderError, type InputImage, type ProviderRequest } from '../../providers/contract/provider.ts';
 import { NotAStillImage, readStillImage } from '../../platform/images/still-image.ts';
-import { Turns } from '../../platform/turns.ts';
+import { Turns } from '../../platform/run/turns.ts';
 
 export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame: null };
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
-import { loadConfig } from '../../platform/config.ts';
-import type { Metrics } from '../../platform/metrics.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import type { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import { ScratchBudget } from './scratch-budget.ts';
 
 const MB = 1_000_000;

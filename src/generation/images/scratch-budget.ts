@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { Config } from '../../platform/config.ts';
-import { Metrics } from '../../platform/metrics.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 
 /** A part of the budget. */
 export interface Reservation {

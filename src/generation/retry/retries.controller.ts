@@ -1,9 +1,9 @@
 import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, Scope } from '../../auth/access.ts';
-import type { GuardedRequest } from '../../auth/guarded-request.ts';
-import { TaskView } from '../../tasks/task.view.ts';
+import { callerOf, CountsAs, Scope } from '../../auth/access/access.ts';
+import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from '../accept/creation-faults.ts';
 import { sendAcceptance } from '../accept/send-acceptance.ts';
 import { RetriesService } from './retries.service.ts';

@@ -1,7 +1,7 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import type { TaskPriority } from '../../tasks/task-priority.ts';
-import { TaskPriorityChoice } from '../../tasks/task.view.ts';
+import type { TaskPriority } from '../../tasks/record/task-priority.ts';
+import { TaskPriorityChoice } from '../../tasks/read/task.view.ts';
 
 /** The body of POST /v1/tasks/{task_id}/retry. */
 @InputType('RetryTaskInput', {

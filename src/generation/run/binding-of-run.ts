@@ -1,7 +1,7 @@
-import type { PreparedRequest, ProviderRequest, Upstream } from '../../providers/provider.ts';
+import type { PreparedRequest, ProviderRequest, Upstream } from '../../providers/contract/provider.ts';
 import type { ProviderRegistry, ReadyBinding } from '../../providers/registry.ts';
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import type { Place, Submission } from '../../tasks/queue/submission.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
+import type { Place, Submission } from '../../tasks/record/submission.ts';
 
 /**
  * The binding that was called before the crash, with the upstream model recorded then: a binding of the same address

@@ -1,6 +1,6 @@
-import { ProviderError, UnsupportedRequest } from '../../providers/provider.ts';
+import { ProviderError, UnsupportedRequest } from '../../providers/contract/provider.ts';
 import type { ReadyBinding } from '../../providers/registry.ts';
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import { MustWait, waitForProvider } from './must-wait.ts';
 import { withoutPrompt } from './without-prompt.ts';
 

@@ -1,4 +1,4 @@
-import { allocateOwned } from '../../platform/owned-bytes.ts';
+import { allocateOwned } from '../../platform/run/owned-bytes.ts';
 import { FreshOutputs } from './fresh-outputs.ts';
 
 const MIB = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { free } from '../../platform/owned-bytes.ts';
-import type { ProviderOutput } from '../../providers/provider.ts';
+import { free } from '../../platform/run/owned-bytes.ts';
+import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
 /** Of all kept files. Beyond it, an answer reads its files from the storage. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import type { HoldReason } from '../../tasks/timeline/moment.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
+import type { HoldReason } from '../../tasks/record/moment.ts';
 
 /** A full provider is asked again after 0.5 to 5 s, one that is away after 0.5 to 30 s. */
 const MIN_WAIT_S = 0.5;

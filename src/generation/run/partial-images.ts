@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { type Conversion, ImageConversions } from './image-conversions.ts';
+import { type Conversion, ImageConversions } from '../images/image-conversions.ts';
 import type { Lease } from './running-tasks.ts';
 
 const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp' } as const;

@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { Places } from './places.ts';
 
 const { signal } = new AbortController();

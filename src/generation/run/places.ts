@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Turns } from '../../platform/turns.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Turns } from '../../platform/run/turns.ts';
 
 /**
  * One place in five is reserved for API keys that run nothing in this process, and one polled run in five for keys that

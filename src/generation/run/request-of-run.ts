@@ -1,6 +1,6 @@
-import type { ProviderRequest, ResolvedInput } from '../../providers/provider.ts';
+import type { ProviderRequest, ResolvedInput } from '../../providers/contract/provider.ts';
 import type { ReadyBinding } from '../../providers/registry.ts';
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
 
 export const requestOf = (
   { id, model, kind, input }: ClaimedTask,

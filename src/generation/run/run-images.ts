@@ -1,10 +1,10 @@
-import { imageUrlsOf } from '../../models/image-urls.ts';
-import type { Model } from '../../models/model.ts';
-import { makeScratch, removeScratch } from '../../platform/scratch.ts';
-import { activeSpan } from '../../platform/traces/span.ts';
-import { traces } from '../../platform/traces/traces.ts';
-import type { ProviderRequest } from '../../providers/provider.ts';
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
+import { imageUrlsOf } from '../../models/definition/image-urls.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { makeScratch, removeScratch } from '../../platform/run/scratch.ts';
+import { activeSpan } from '../../platform/observe/traces/span.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
+import type { ProviderRequest } from '../../providers/contract/provider.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import { NO_IMAGES, type ReferenceImages, StorageAway } from '../images/reference-images.ts';
 import type { Reservation, ScratchBudget } from '../images/scratch-budget.ts';
 import { waitForPlace, waitForProvider } from './must-wait.ts';

@@ -1,12 +1,12 @@
-import type { MediaKind } from '../../models/media-kind.ts';
-import { ProviderError } from '../../providers/provider.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import { ProviderError } from '../../providers/contract/provider.ts';
 import { submitted, waitedForPlace } from '../../providers/provider-metrics.ts';
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import type { Submission } from '../../tasks/queue/submission.ts';
-import { type Stage, stageEnded } from '../../tasks/task-metrics.ts';
-import { currentScope, errorTypeOf } from '../../platform/traces/span.ts';
-import { toTraceparent } from '../../platform/traces/traceparent.ts';
-import { traces } from '../../platform/traces/traces.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
+import type { Submission } from '../../tasks/record/submission.ts';
+import { type Stage, stageEnded } from '../../tasks/queue/task-metrics.ts';
+import { currentScope, errorTypeOf } from '../../platform/observe/traces/span.ts';
+import { toTraceparent } from '../../platform/observe/traces/traceparent.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
 
 type StageName = 'submit' | 'upstream' | 'download';
 

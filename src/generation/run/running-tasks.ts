@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Metrics } from '../../platform/metrics.ts';
-import type { StopReason } from '../../providers/provider.ts';
-import { DatabaseClock } from '../../tasks/database-clock.ts';
-import { isRestored } from '../../tasks/is-restored.ts';
-import type { ClaimedTask, NotedLease } from '../../tasks/queue/lease.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Metrics } from '../../platform/observe/measuring/metrics.ts';
+import type { StopReason } from '../../providers/contract/provider.ts';
+import { DatabaseClock } from '../../tasks/queue/database-clock.ts';
+import { isRestored } from '../../tasks/record/is-restored.ts';
+import type { ClaimedTask, NotedLease } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { isFinal } from '../../tasks/task-status.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { leaseLost } from '../../tasks/task-metrics.ts';
-import { RunMoments } from '../../tasks/timeline/run-moments.ts';
+import { isFinal } from '../../tasks/record/task-status.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { leaseLost } from '../../tasks/queue/task-metrics.ts';
+import { RunMoments } from '../../tasks/record/run-moments.ts';
 import type { Place } from './places.ts';
 
 /** This process's lease on one task, and how to stop its run. */

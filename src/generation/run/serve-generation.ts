@@ -6,15 +6,15 @@ import {
   type ProviderRequest,
   type StopReason,
   UnsupportedRequest,
-} from '../../providers/provider.ts';
+} from '../../providers/contract/provider.ts';
 import { isUnreadable } from '../../providers/jobs/find-job.ts';
-import { prepareRequest } from '../../providers/prepare-request.ts';
+import { prepareRequest } from '../../providers/contract/prepare-request.ts';
 import { bindingPassedOver, runEnded, whileInFlight } from '../../providers/provider-metrics.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
-import type { ClaimedTask } from '../../tasks/queue/lease.ts';
-import { Pauses } from '../../tasks/pauses/pauses.ts';
+import type { ClaimedTask } from '../../tasks/record/lease.ts';
+import { Pauses } from '../../tasks/queue/pauses.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import type { RunUsage } from '../../tasks/usage/task-usage.ts';
+import type { RunUsage } from '../../tasks/record/task-usage.ts';
 import { bindingCalled, isSynchronous, placeAt, submissionTo } from './binding-of-run.ts';
 import { canTryNext, failureOf, type Skipped, skipOf } from './failover.ts';
 import { MustWait, waitForPause, waitForPlace, waitForProvider } from './must-wait.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { jest } from '@jest/globals';
 import sharp from 'sharp';
 import { eventually } from '../../../test/support/wait.ts';
-import { allocateOwned } from '../../platform/owned-bytes.ts';
+import { allocateOwned } from '../../platform/run/owned-bytes.ts';
 import { FreshOutputs } from './fresh-outputs.ts';
 import { StoreOutputs } from './store-outputs.ts';
 

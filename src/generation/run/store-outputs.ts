@@ -4,17 +4,17 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { free } from '../../platform/owned-bytes.ts';
+import { free } from '../../platform/run/owned-bytes.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { Provenance } from '../../provenance/provenance.ts';
-import type { StoredOutput } from '../../tasks/task.entity.ts';
-import { fileIdOf } from '../../tasks/task-id.ts';
+import type { StoredOutput } from '../../tasks/record/task.entity.ts';
+import { fileIdOf } from '../../tasks/record/task-id.ts';
 import { FreshOutputs } from './fresh-outputs.ts';
-import { type Conversion, ImageConversions } from './image-conversions.ts';
-import { probe } from './probe.ts';
-import type { ProviderOutput } from '../../providers/provider.ts';
+import { type Conversion, ImageConversions } from '../images/image-conversions.ts';
+import { probe } from '../images/probe.ts';
+import type { ProviderOutput } from '../../providers/contract/provider.ts';
 import type { Lease } from './running-tasks.ts';
-import { Thumbnails } from './thumbnails.ts';
+import { Thumbnails } from '../images/thumbnails.ts';
 
 /** Between attempts to store a file; doubles from the first to the last. */
 const FIRST_PAUSE_MS = 500;

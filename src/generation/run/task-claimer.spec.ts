@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../../test/support/clock.ts';
-import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
+import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
 import { Places } from './places.ts';
 import { TaskClaimer } from './task-claimer.ts';
 

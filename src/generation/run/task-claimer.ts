@@ -7,18 +7,18 @@ import {
 } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../../errors/database-away.ts';
-import { Config } from '../../platform/config.ts';
-import { Metrics } from '../../platform/metrics.ts';
-import { currentRequestId, outsideOfRequests } from '../../platform/logging/request-context.ts';
-import { Readiness } from '../../platform/readiness.ts';
-import type { Claim, ClaimedTask } from '../../tasks/queue/lease.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Metrics } from '../../platform/observe/measuring/metrics.ts';
+import { currentRequestId, outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
+import { Readiness } from '../../platform/run/readiness.ts';
+import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { GenerateWorker } from './generate.worker.ts';
-import { removeAbandonedScratch } from '../../platform/scratch.ts';
+import { removeAbandonedScratch } from '../../platform/run/scratch.ts';
 import { type Place, Places, RESERVED_PART } from './places.ts';
 import { createHash } from 'node:crypto';
-import { parseTraceparent, toTraceparent } from '../../platform/traces/traceparent.ts';
-import { traces } from '../../platform/traces/traces.ts';
+import { parseTraceparent, toTraceparent } from '../../platform/observe/traces/traceparent.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
 
 /** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
 const REST_MS = 5;

@@ -2,13 +2,13 @@ import { Controller, HttpCode, Logger, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { NodeIncomingMessageLike } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsItself } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
-import type { GuardedRequest } from '../../auth/guarded-request.ts';
-import { RateLimits } from '../../auth/rate-limits/rate-limits.ts';
+import { callerOf, CountsItself } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
+import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
+import { RateLimits } from '../../auth/limits/rate-limits.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { hungUp } from '../../tasks/live/hung-up.ts';
-import { MCP_PATH } from '../mcp-path.ts';
+import { MCP_PATH } from '../contract/mcp-path.ts';
 import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { ShownTask } from '../../tasks/task.entity.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { progressReports } from './progress.ts';
 
 describe('the reports of progress', () => {

@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { progressText } from './task-handle.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { progressText } from '../contract/task-handle.ts';
 
 const LEAST_MS_BETWEEN = 1_000;
 

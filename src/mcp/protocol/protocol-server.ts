@@ -2,13 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { CallToolResult, ProtocolError, Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
-import { VERSION } from '../../platform/version.ts';
-import type { Exchange, ToolArguments, ToolCall } from '../tools/tool.ts';
+import { VERSION } from '../../platform/config/version.ts';
+import type { Exchange, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 import { progressReports } from './progress.ts';
 import { ProtocolTasks } from './protocol-tasks.ts';
 import { RESOURCE_TEMPLATES, ResourcesService } from './resources.service.ts';
-import { TASKS_EXTENSION } from './task-handle.ts';
+import { TASKS_EXTENSION } from '../contract/task-handle.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 
 /** What a client tells its model of this server. At most 1,000 characters. */

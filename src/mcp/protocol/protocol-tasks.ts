@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Result } from '@modelcontextprotocol/server';
-import { assertScope } from '../../auth/assert-scope.ts';
-import { EstimatesService } from '../../tasks/estimate/estimates.service.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
+import { assertScope } from '../../auth/access/assert-scope.ts';
+import { EstimatesService } from '../../tasks/insight/estimates.service.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { TaskResults } from '../results/task-results.ts';
-import type { Exchange } from '../tools/tool.ts';
-import { progressText, protocolTaskOf } from './task-handle.ts';
+import type { Exchange } from '../contract/tool.ts';
+import { progressText, protocolTaskOf } from '../contract/task-handle.ts';
 
 /** The methods of the tasks extension: our task is the protocol's task. */
 @Injectable()

@@ -1,18 +1,18 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import type { ListResourcesResult, ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
-import { assertScope } from '../../auth/assert-scope.ts';
+import { assertScope } from '../../auth/access/assert-scope.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { type FileContent, FileContents, hasContent } from '../../files/file-contents.ts';
-import { filenameOf } from '../../files/file.view.ts';
+import { type FileContent, FileContents, hasContent } from '../../files/content/file-contents.ts';
+import { filenameOf } from '../../files/record/file.view.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { FileLinks } from '../../tasks/files/file-links.ts';
-import { isPresent } from '../../tasks/task.view.ts';
-import { TaskViews } from '../../tasks/task-views.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { isPresent } from '../../tasks/read/task.view.ts';
+import { TaskViews } from '../../tasks/read/task-views.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { Lookups } from '../running/lookups.ts';
-import type { Exchange } from '../tools/tool.ts';
+import type { Exchange } from '../contract/tool.ts';
 import { LoadedFiles } from './loaded-files.ts';
 
 const TASK = 'darkroom://tasks/';

@@ -1,5 +1,5 @@
 import { Previews } from './previews.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
 
 it('previews for a client that has gone are no failure', async () => {
   const task = {

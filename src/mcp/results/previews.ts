@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
-import { Turns } from '../../platform/turns.ts';
+import { Turns } from '../../platform/run/turns.ts';
 import { Storage } from '../../platform/storage/storage.ts';
-import type { ShownTask, StoredOutput } from '../../tasks/task.entity.ts';
-import { isPresent } from '../../tasks/task.view.ts';
+import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
+import { isPresent } from '../../tasks/read/task.view.ts';
 
 /** Of one preview. */
 const MAX_BYTES = 150_000;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { filenameOf } from '../../files/file.view.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { TaskViews } from '../../tasks/task-views.ts';
-import type { TaskOutputView } from '../../tasks/task.view.ts';
+import { filenameOf } from '../../files/record/file.view.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { TaskViews } from '../../tasks/read/task-views.ts';
+import type { TaskOutputView } from '../../tasks/read/task.view.ts';
 import type { PreviewChoice } from '../schemas/tool-arguments.ts';
 import { Previews } from './previews.ts';
 import { taskText } from './task-text.ts';

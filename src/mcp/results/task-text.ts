@@ -1,5 +1,5 @@
-import { isFinal } from '../../tasks/task-status.ts';
-import type { TaskOutputView, TaskView } from '../../tasks/task.view.ts';
+import { isFinal } from '../../tasks/record/task-status.ts';
+import type { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 
 /** Says in words what the structured result says, and what to call next: many clients show a model only the text. */
 export function taskText(task: TaskView): string {

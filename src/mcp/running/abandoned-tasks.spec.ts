@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import type { ToolCall } from '../tools/tool.ts';
+import type { ToolCall } from '../contract/tool.ts';
 import { AbandonedTasks } from './abandoned-tasks.ts';
 
 describe('a task whose client left', () => {

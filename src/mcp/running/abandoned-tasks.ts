@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { CallsService } from '../../calls/calls.service.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
+import type { ToolCall } from '../contract/tool.ts';
 
 /** A client that repeats a broken call does so within seconds, and then joins its task. */
 const GRACE_MS = 10_000;

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { CallsService, type CreateTask } from '../../calls/calls.service.ts';
 import { fingerprintOf } from '../../calls/fingerprint.ts';
-import { isFinal } from '../../tasks/task-status.ts';
-import { handleOf, progressText } from '../protocol/task-handle.ts';
+import { isFinal } from '../../tasks/record/task-status.ts';
+import { handleOf, progressText } from '../contract/task-handle.ts';
 import { TaskResults } from '../results/task-results.ts';
-import { MCP_PATH } from '../mcp-path.ts';
+import { MCP_PATH } from '../contract/mcp-path.ts';
 import type { PreviewChoice } from '../schemas/tool-arguments.ts';
-import type { ToolAnswer, ToolArguments, ToolCall } from '../tools/tool.ts';
+import type { ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { AbandonedTasks } from './abandoned-tasks.ts';
 import { TaskWaits } from './task-waits.ts';
 

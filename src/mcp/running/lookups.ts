@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Turns } from '../../platform/turns.ts';
-import type { Exchange } from '../tools/tool.ts';
+import { Turns } from '../../platform/run/turns.ts';
+import type { Exchange } from '../contract/tool.ts';
 
 /** A quarter of the connections of the pool. The others are left to other requests. */
 const AT_ONCE = 5;

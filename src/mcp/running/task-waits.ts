@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Scope } from '../../auth/caller.ts';
-import { KeyWatch } from '../../auth/key-watch.ts';
+import type { Scope } from '../../auth/access/caller.ts';
+import { KeyWatch } from '../../auth/credentials/key-watch.ts';
 import { OpenCalls } from '../../calls/open-calls.ts';
 import { stopCounting } from '../../platform/http/admission/load-bound.ts';
 import { waitingOnPurpose } from '../../platform/http/http-metrics.ts';
 import { FollowTasks } from '../../tasks/live/follow.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { isFinal } from '../../tasks/task-status.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { isFinal } from '../../tasks/record/task-status.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
+import type { ToolCall } from '../contract/tool.ts';
 
 /** The body of a request stays in memory while its call waits; larger ones go on counting as requests in flight. */
 const SMALL_BODY_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { MODELS } from '../../models/catalog.ts';
-import type { MediaKind } from '../../models/media-kind.ts';
-import type { Model } from '../../models/model.ts';
-import type { ParameterSchema } from '../../models/parameters.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import type { Model } from '../../models/definition/model.ts';
+import type { ParameterSchema } from '../../models/definition/parameters.ts';
 
 /** The JSON Schema of one argument of a tool. */
 export type ArgumentSchema = Partial<Omit<ParameterSchema, 'items'>> & { items?: ArgumentSchema };

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
-import { TaskView } from '../../tasks/task.view.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { TaskResults } from '../results/task-results.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { taskIdArgument, toolInput } from '../schemas/tool-arguments.ts';
-import type { Tool, ToolAnswer, ToolArguments, ToolCall } from './tool.ts';
+import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
 
 @Injectable()
 export class CancelTaskTool implements Tool {

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
-import { TaskView } from '../../tasks/task.view.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
 import { Creations } from '../running/creations.ts';
 import { modelArgument, unionArgument } from '../schemas/model-arguments.ts';
 import { toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
-import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const PARAMETERS = [
   'first_frame_image_url',

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
-import { TaskView } from '../../tasks/task.view.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
 import { TaskResults } from '../results/task-results.ts';
 import { TaskWaits } from '../running/task-waits.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { previewArgument, taskIdArgument, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { readOwn } from './own-arguments.ts';
-import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 @Injectable()
 export class GetTaskTool implements Tool {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DAY_S } from '../../platform/time.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
 import { UsageService } from '../../usage/usage.service.ts';
 import type { UsagePageView, UsageResultView } from '../../usage/usage.view.ts';
 import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { toolInput } from '../schemas/tool-arguments.ts';
-import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 90;

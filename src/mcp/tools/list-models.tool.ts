@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { MediaKind } from '../../models/media-kind.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ModelsService } from '../../models/models.service.ts';
 import type { ModelView } from '../../models/model.view.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { toolInput } from '../schemas/tool-arguments.ts';
-import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 @Injectable()
 export class ListModelsTool implements Tool {

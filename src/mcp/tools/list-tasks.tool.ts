@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import type { MediaKind } from '../../models/media-kind.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { MODELS } from '../../models/catalog.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { toList } from '../../platform/schema/list-of.ts';
-import { TaskListView } from '../../tasks/list/list.view.ts';
-import { isTaskId } from '../../tasks/task-id.ts';
-import { TASK_STATUSES, type TaskStatus } from '../../tasks/task-status.ts';
-import { TaskViews } from '../../tasks/task-views.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
+import { TaskListView } from '../../tasks/edge/list.view.ts';
+import { isTaskId } from '../../tasks/record/task-id.ts';
+import { TASK_STATUSES, type TaskStatus } from '../../tasks/record/task-status.ts';
+import { TaskViews } from '../../tasks/read/task-views.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { taskLine } from '../results/task-text.ts';
 import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { toolInput } from '../schemas/tool-arguments.ts';
-import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;

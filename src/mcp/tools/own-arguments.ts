@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
-import type { MediaKind } from '../../models/media-kind.ts';
-import type { Config } from '../../platform/config.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { modelsOf } from '../schemas/model-arguments.ts';
@@ -11,7 +11,7 @@ import {
   toolInput,
   waitArgument,
 } from '../schemas/tool-arguments.ts';
-import type { ToolArguments } from './tool.ts';
+import type { ToolArguments } from '../contract/tool.ts';
 
 interface OwnArguments {
   /** The other arguments: parameters of the model, which the creation checks. */

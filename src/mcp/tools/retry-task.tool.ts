@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { RetriesService } from '../../generation/retry/retries.service.ts';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
-import { TaskView } from '../../tasks/task.view.ts';
-import { TasksService } from '../../tasks/tasks.service.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
+import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { Creations } from '../running/creations.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { taskIdArgument, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
-import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from './tool.ts';
+import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const HANDLE_AFTER_S = { image: 10, video: 0 };
 

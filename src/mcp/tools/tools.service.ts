@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
-import { assertScope } from '../../auth/assert-scope.ts';
-import { RateLimits } from '../../auth/rate-limits/rate-limits.ts';
+import { assertScope } from '../../auth/access/assert-scope.ts';
+import { RateLimits } from '../../auth/limits/rate-limits.ts';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { CancelTaskTool } from './cancel-task.tool.ts';
 import { GenerateImageTool } from './generate-image.tool.ts';
@@ -11,7 +11,7 @@ import { GetUsageTool } from './get-usage.tool.ts';
 import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
-import type { Tool, ToolAnswer, ToolArguments, ToolCall } from './tool.ts';
+import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
 
 /** The tools, in the order in which clients list them. */
 @Injectable()

@@ -1,6 +1,14 @@
-import { ACTIVE, type Model } from '../model.ts';
-import { count, imageFormat, imageFormatRule, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
-import { sizeTable } from '../sizes.ts';
+import { ACTIVE, type Model } from '../definition/model.ts';
+import {
+  count,
+  imageFormat,
+  imageFormatRule,
+  imageUrls,
+  oneOf,
+  parametersOf,
+  prompt,
+} from '../definition/parameters.ts';
+import { sizeTable } from '../definition/sizes.ts';
 
 export const gptImage2: Model = {
   id: 'gpt-image-2',

@@ -1,5 +1,13 @@
-import { ACTIVE, type Model } from '../model.ts';
-import { count, imageFormat, imageFormatRule, imageUrls, oneOf, parametersOf, prompt } from '../parameters.ts';
+import { ACTIVE, type Model } from '../definition/model.ts';
+import {
+  count,
+  imageFormat,
+  imageFormatRule,
+  imageUrls,
+  oneOf,
+  parametersOf,
+  prompt,
+} from '../definition/parameters.ts';
 import { NANO_BANANA_SIZES } from './nano-banana-sizes.ts';
 
 export const nanoBananaPro: Model = {

@@ -1,4 +1,4 @@
-import { sizeTable } from '../sizes.ts';
+import { sizeTable } from '../definition/sizes.ts';
 
 /** What Gemini's image models make of `imageSize` and `aspectRatio`. */
 export const NANO_BANANA_SIZES = sizeTable(['2K', '4K'], {

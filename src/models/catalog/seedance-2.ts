@@ -1,5 +1,5 @@
-import { ACTIVE, type Model } from '../model.ts';
-import { imageUrl, oneOf, parametersOf, prompt, seconds, when } from '../parameters.ts';
+import { ACTIVE, type Model } from '../definition/model.ts';
+import { imageUrl, oneOf, parametersOf, prompt, seconds, when } from '../definition/parameters.ts';
 import { videoSizes } from './video-sizes.ts';
 
 export const seedance2: Model = {

@@ -1,5 +1,5 @@
-import { ACTIVE, type Model } from '../model.ts';
-import { imageUrl, oneOf, parametersOf, prompt, seconds } from '../parameters.ts';
+import { ACTIVE, type Model } from '../definition/model.ts';
+import { imageUrl, oneOf, parametersOf, prompt, seconds } from '../definition/parameters.ts';
 import { videoSizes } from './video-sizes.ts';
 
 export const sora2: Model = {

@@ -1,4 +1,4 @@
-import { sizeTable, type SizeTable } from '../sizes.ts';
+import { sizeTable, type SizeTable } from '../definition/sizes.ts';
 
 /**
  * Pixels of the video models. 720p and 1080p are the sizes of Ark's Seedance 2.0. In 4K the longest side is 3840. All

@@ -1,8 +1,8 @@
 import type { FormFile } from '../../platform/http/multipart/multipart-body.ts';
-import { invalid, unsupported } from '../fields.ts';
-import { readImageReference } from '../image-reference.ts';
-import type { RequestBody } from '../request-body.ts';
-import type { RequestImage } from '../uploaded-images.ts';
+import { invalid, unsupported } from '../request/fields.ts';
+import { readImageReference } from '../request/image-reference.ts';
+import type { RequestBody } from '../request/request-body.ts';
+import type { RequestImage } from '../request/uploaded-images.ts';
 
 /** `image`, `image[]` and `image[0]`: clients write all three. */
 const IMAGE = /^image(?:\[([0-9]{0,2})\])?$/;

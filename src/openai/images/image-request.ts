@@ -1,9 +1,9 @@
-import type { Model } from '../../models/model.ts';
-import { passOurs, readMetadata, readSize, takes } from '../common-fields.ts';
-import { Fields, invalid, unsupported } from '../fields.ts';
-import type { ModelIds } from '../model-ids.ts';
-import type { RequestImage } from '../uploaded-images.ts';
-import type { Translation } from '../translation.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
+import { Fields, invalid, unsupported } from '../request/fields.ts';
+import type { ModelIds } from '../request/model-ids.ts';
+import type { RequestImage } from '../request/uploaded-images.ts';
+import type { Translation } from '../request/translation.ts';
 
 /** A request for pictures, translated, and how to answer it. */
 export interface ImageRequest extends Translation {

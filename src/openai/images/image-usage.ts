@@ -1,5 +1,5 @@
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import type { Tokens } from '../../tasks/usage/task-usage.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import type { Tokens } from '../../tasks/record/task-usage.ts';
 
 /** Of OpenAI's image answers. */
 export interface ImageUsage {

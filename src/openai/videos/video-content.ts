@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
-import { isRangeCurrent, parseRange } from '../../files/byte-range.ts';
+import { isRangeCurrent, parseRange } from '../../files/content/byte-range.ts';
 import { matches } from '../../platform/http/etag.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { isPresent } from '../../tasks/task.view.ts';
-import { invalid, unsupported } from '../fields.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { isPresent } from '../../tasks/read/task.view.ts';
+import { invalid, unsupported } from '../request/fields.ts';
 
 interface Content {
   key: string;

@@ -1,5 +1,5 @@
-import { isTaskId } from '../../tasks/task-id.ts';
-import { invalid } from '../fields.ts';
+import { isTaskId } from '../../tasks/record/task-id.ts';
+import { invalid } from '../request/fields.ts';
 
 /** A page of the list of videos. */
 export interface VideoPage {

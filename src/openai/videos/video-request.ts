@@ -1,11 +1,11 @@
-import type { Model } from '../../models/model.ts';
-import { passOurs, readMetadata, readSize } from '../common-fields.ts';
-import { echo, Fields, invalid } from '../fields.ts';
-import { readImageReference } from '../image-reference.ts';
-import type { ModelIds } from '../model-ids.ts';
-import type { RequestBody } from '../request-body.ts';
-import type { RequestImage } from '../uploaded-images.ts';
-import type { Translation } from '../translation.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { passOurs, readMetadata, readSize } from '../request/common-fields.ts';
+import { echo, Fields, invalid } from '../request/fields.ts';
+import { readImageReference } from '../request/image-reference.ts';
+import type { ModelIds } from '../request/model-ids.ts';
+import type { RequestBody } from '../request/request-body.ts';
+import type { RequestImage } from '../request/uploaded-images.ts';
+import type { Translation } from '../request/translation.ts';
 
 /** OpenAI's defaults. */
 const DEFAULT_SIZE = '720x1280';

@@ -1,9 +1,9 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { findModel } from '../../models/catalog.ts';
-import { toPixels } from '../../models/nearest-size.ts';
+import { toPixels } from '../../models/definition/nearest-size.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
-import { TaskApproximationView, type TaskView } from '../../tasks/task.view.ts';
+import { TaskApproximationView, type TaskView } from '../../tasks/read/task.view.ts';
 
 const STATUSES = ['queued', 'in_progress', 'completed', 'failed'] as const;
 const StatusChoice = defineChoice('OpenaiVideoStatus', STATUSES, 'Status of a video.');

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { refusalsByKey } from '../../auth/auth-metrics.ts';
+import { refusalsByKey } from '../../auth/access/auth-metrics.ts';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
-import { logLevels } from '../../platform/logging/log-levels.ts';
-import { Metrics, type Sample } from '../../platform/metrics.ts';
+import { logLevels } from '../../platform/config/log-levels.ts';
+import { Metrics, type Sample } from '../../platform/observe/measuring/metrics.ts';
 import { runsByProvider } from '../../providers/provider-metrics.ts';
-import { failuresByKey } from '../../tasks/task-metrics.ts';
+import { failuresByKey } from '../../tasks/queue/task-metrics.ts';
 import type { KeyActivity, ProcessActivity, ProviderRuns } from './activity.ts';
 import { countEvents, OBJECTIVES } from './objectives.ts';
 import { RecentCounts } from './recent-counts.ts';

@@ -1,4 +1,4 @@
-import type { LevelSettings } from '../../platform/logging/log-levels.ts';
+import type { LevelSettings } from '../../platform/config/log-levels.ts';
 
 /** What was counted in the last hour, by one process or by all. */
 export interface Activity {

@@ -1,5 +1,5 @@
 import { HEALTH_PATHS } from '../../platform/http/health-paths.ts';
-import type { Sample } from '../../platform/metrics.ts';
+import type { Sample } from '../../platform/observe/measuring/metrics.ts';
 
 /** A service level objective, as deploy/prometheus/rules.yml has it; a test compares the two. */
 export interface Objective {

@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access.ts';
+import { Scope } from '../../auth/access/access.ts';
 import { OperationsOverviewView } from './overview.view.ts';
 import { OverviewService } from './overview.service.ts';
 

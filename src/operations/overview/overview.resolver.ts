@@ -1,5 +1,5 @@
 import { ResolveField, Resolver } from '@nestjs/graphql';
-import { OperationsView } from '../operations.view.ts';
+import { OperationsView } from '../views/operations.view.ts';
 import { OperationsOverviewView } from './overview.view.ts';
 import { OverviewService } from './overview.service.ts';
 

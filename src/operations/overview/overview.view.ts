@@ -1,6 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { LogLevelsView } from '../log-levels/log-levels.view.ts';
+import { LogLevelsView } from '../processes/log-levels.view.ts';
 import { ProcessConnectionsView } from '../processes/process.view.ts';
 import { ObjectiveView } from './objective.view.ts';
 

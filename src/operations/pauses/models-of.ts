@@ -1,4 +1,4 @@
-import type { Pause } from '../../tasks/pauses/pause.entity.ts';
+import type { Pause } from '../../tasks/record/pause.entity.ts';
 
 /** What a model can be served by. */
 export interface ServedModel {

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
-import { Pauses } from '../../tasks/pauses/pauses.ts';
-import { FollowPauses } from '../../tasks/pauses/follow-pauses.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { Pauses } from '../../tasks/queue/pauses.ts';
+import { FollowPauses } from '../../tasks/queue/follow-pauses.ts';
 import { PausesService } from './pauses.service.ts';
 
 const EVERY_S = 4;

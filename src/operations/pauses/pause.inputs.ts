@@ -1,7 +1,7 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
-import { MAX_UNIX_S } from '../../platform/time.ts';
+import { MAX_UNIX_S } from '../../platform/schema/time.ts';
 
 const MAX_REASON = 500;
 const MAX_PAGE = 100;

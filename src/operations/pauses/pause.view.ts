@@ -1,9 +1,9 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { type Pause, PAUSE_KINDS, type PauseKind } from '../../tasks/pauses/pause.entity.ts';
-import type { PauseWithTasks } from '../sql/pause-rows.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { type Pause, PAUSE_KINDS, type PauseKind } from '../../tasks/record/pause.entity.ts';
+import type { PauseWithTasks } from './sql/pause-rows.ts';
 
 const KindChoice = defineChoice('PauseKind', PAUSE_KINDS, 'What a pause keeps tasks from.');
 

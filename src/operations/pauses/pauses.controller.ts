@@ -7,7 +7,7 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
-import { Scope } from '../../auth/access.ts';
+import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { ListPausesQuery, CreatePauseInput } from './pause.inputs.ts';

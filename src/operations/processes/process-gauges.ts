@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DatabaseFacts } from '../../platform/measuring/database-facts.ts';
-import { PROCESS_FACT } from '../sql/process-facts.ts';
+import { DatabaseFacts } from '../../platform/database/database-facts.ts';
+import { PROCESS_FACT } from './sql/process-facts.ts';
 
 const PROCESSES = {
   name: 'darkroom_processes',

@@ -1,10 +1,10 @@
 import { ObjectType } from '@nestjs/graphql';
-import type { LogLevel } from '../../platform/logging/log-levels.ts';
+import type { LogLevel } from '../../platform/config/log-levels.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { LogLevelChoice } from '../log-levels/log-levels.view.ts';
-import type { SeenProcess } from '../sql/process-rows.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { LogLevelChoice } from './log-levels.view.ts';
+import type { SeenProcess } from './sql/process-rows.ts';
 import { PROCESS_STATES, type ProcessState } from './process-state.ts';
 
 const StateChoice = defineChoice('ProcessState', PROCESS_STATES, 'How a process is doing.');

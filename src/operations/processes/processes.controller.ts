@@ -1,8 +1,8 @@
 import { Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access.ts';
+import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
-import { allOf, toAll } from '../all-of.ts';
+import { allOf, toAll } from '../views/all-of.ts';
 import { ProcessesService } from './processes.service.ts';
 import { ProcessView } from './process.view.ts';
 import { Fails } from '../../platform/openapi/faults.ts';

@@ -1,7 +1,7 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access.ts';
+import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
-import { OperationsView } from '../operations.view.ts';
+import { OperationsView } from '../views/operations.view.ts';
 import { ProcessView } from './process.view.ts';
 import { ProcessesService } from './processes.service.ts';
 

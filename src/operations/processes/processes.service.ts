@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
-import { ProcessRows, requestDrain } from '../sql/process-rows.ts';
+import { ProcessRows, requestDrain } from './sql/process-rows.ts';
 import { PROCESS_TOPIC } from './process-state.ts';
 import { type ProcessView, toProcessView } from './process.view.ts';
 

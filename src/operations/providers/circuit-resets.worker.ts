@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
-import { Interval } from '../../platform/interval.ts';
+import { Interval } from '../../platform/run/interval.ts';
 import { ProviderRegistry } from '../../providers/registry.ts';
-import { CircuitResets } from '../sql/circuit-resets.ts';
+import { CircuitResets } from './sql/circuit-resets.ts';
 
 const TOPIC = 'circuit-reset';
 /** So that a process without the bus knows it within 5 s. */

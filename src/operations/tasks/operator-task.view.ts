@@ -1,11 +1,11 @@
 import { ObjectType } from '@nestjs/graphql';
-import { type MediaKind, MediaKindChoice } from '../../models/media-kind.ts';
+import { type MediaKind, MediaKindChoice } from '../../models/definition/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { type TaskStatus, TaskStatusChoice } from '../../tasks/task-status.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { type TaskStatus, TaskStatusChoice } from '../../tasks/record/task-status.ts';
 import { STUCK_REASONS, type StuckReason, type WatchedTask } from './watched-task.ts';
-import { hostOf } from '../host-of.ts';
+import { hostOf } from '../views/host-of.ts';
 
 const WaitChoice = defineChoice('OperatorTaskWait', ['worker', 'key_limit', 'pause'], 'What a queued task waits for.');
 const StuckChoice = defineChoice('TaskStuckReason', STUCK_REASONS, 'Why a task seems stuck.');

@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access.ts';
+import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
-import { TaskTimelineView } from '../../tasks/timeline/timeline.view.ts';
+import { TaskTimelineView } from '../../tasks/insight/timeline.view.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import {
   FailTaskInput,

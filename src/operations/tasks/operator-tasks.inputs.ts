@@ -1,8 +1,8 @@
 import { InputType, ObjectType } from '@nestjs/graphql';
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/task-error.ts';
-import { TASK_ID } from '../../tasks/task-id.ts';
+import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/record/task-error.ts';
+import { TASK_ID } from '../../tasks/record/task-id.ts';
 import { WATCHED_STATES, type WatchedState } from './watched-task.ts';
 
 const MAX_PAGE = 100;

@@ -1,10 +1,10 @@
 import { Args, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
-import { assertScope } from '../../auth/assert-scope.ts';
+import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { assertScope } from '../../auth/access/assert-scope.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
-import type { Caller } from '../../auth/caller.ts';
-import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/task-error.ts';
-import { TaskMomentView } from '../../tasks/timeline/timeline.view.ts';
+import type { Caller } from '../../auth/access/caller.ts';
+import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/record/task-error.ts';
+import { TaskMomentView } from '../../tasks/insight/timeline.view.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import { OperatorTaskFilter, TasksChangedView } from './operator-tasks.inputs.ts';
 import { OperatorTasks } from './operator-tasks.service.ts';

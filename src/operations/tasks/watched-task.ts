@@ -1,4 +1,4 @@
-import type { Task } from '../../tasks/task.entity.ts';
+import type { Task } from '../../tasks/record/task.entity.ts';
 
 export const STUCK_REASONS = ['over_time', 'lease_lapsed', 'parked_without_reason', 'dispatch_untaken'] as const;
 export type StuckReason = (typeof STUCK_REASONS)[number];

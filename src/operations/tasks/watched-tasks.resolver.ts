@@ -1,7 +1,7 @@
 import { Args, ResolveField, Resolver } from '@nestjs/graphql';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../webhooks/check-arguments.ts';
-import { OperationsView } from '../operations.view.ts';
+import { checkArguments } from '../../webhooks/record/check-arguments.ts';
+import { OperationsView } from '../views/operations.view.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import { ListOperatorTasksQuery, OperatorTaskFilter } from './operator-tasks.inputs.ts';
 import { OperatorTasks } from './operator-tasks.service.ts';

@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access.ts';
+import { Scope } from '../../auth/access/access.ts';
 import { OperatorWebhooks } from './operator-webhooks.service.ts';
 import { OperatorWebhooksView } from './operator-webhooks.view.ts';
 

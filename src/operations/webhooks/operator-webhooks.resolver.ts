@@ -1,5 +1,5 @@
 import { ResolveField, Resolver } from '@nestjs/graphql';
-import { OperationsView } from '../operations.view.ts';
+import { OperationsView } from '../views/operations.view.ts';
 import { OperatorWebhooks } from './operator-webhooks.service.ts';
 import { OperatorWebhooksView } from './operator-webhooks.view.ts';
 

@@ -1,14 +1,14 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { type DeliveryError, DeliveryErrorChoice } from '../../webhooks/deliveries/webhook-delivery.entity.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { type DeliveryError, DeliveryErrorChoice } from '../../webhooks/record/webhook-delivery.entity.ts';
 import {
   type DisabledReason,
   DisabledReasonChoice,
   type EndpointStatus,
   EndpointStatusChoice,
-} from '../../webhooks/endpoints/webhook-endpoint.entity.ts';
-import { hostOf } from '../host-of.ts';
+} from '../../webhooks/record/webhook-endpoint.entity.ts';
+import { hostOf } from '../views/host-of.ts';
 import type { TroubledEndpoint } from './sql/watch-endpoints.ts';
 
 const NULLABLE = { nullable: true };

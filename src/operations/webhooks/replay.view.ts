@@ -2,12 +2,8 @@ import { InputType, ObjectType } from '@nestjs/graphql';
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
-import { MAX_UNIX_S, unixSeconds } from '../../platform/time.ts';
-import {
-  REPLAY_STATUSES,
-  type ReplayStatus,
-  type WebhookReplay,
-} from '../../webhooks/replays/webhook-replay.entity.ts';
+import { MAX_UNIX_S, unixSeconds } from '../../platform/schema/time.ts';
+import { REPLAY_STATUSES, type ReplayStatus, type WebhookReplay } from '../../webhooks/record/webhook-replay.entity.ts';
 
 const MAX_PAGE = 100;
 

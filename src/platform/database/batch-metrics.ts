@@ -1,6 +1,6 @@
-import { SIZE_BUCKETS, STATEMENT_BUCKETS } from '../measuring/buckets.ts';
-import { histogram } from '../measuring/declare.ts';
-import type { Metrics } from '../metrics.ts';
+import { SIZE_BUCKETS, STATEMENT_BUCKETS } from '../observe/measuring/buckets.ts';
+import { histogram } from '../observe/measuring/declare.ts';
+import type { Metrics } from '../observe/measuring/metrics.ts';
 
 const items = histogram('darkroom_batch_items', 'Items of one flush of a batch.', SIZE_BUCKETS, ['batch']);
 

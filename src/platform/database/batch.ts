@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
-import { activeSpan, errorTypeOf } from '../traces/span.ts';
-import { traces } from '../traces/traces.ts';
+import { activeSpan, errorTypeOf } from '../observe/traces/span.ts';
+import { traces } from '../observe/traces/traces.ts';
 import { batchLoad, type BatchLoad, flushed } from './batch-metrics.ts';
 
 interface Pending<Item, Outcome> {

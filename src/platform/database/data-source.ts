@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { DataSource, type DataSourceOptions, getMetadataArgsStorage } from 'typeorm';
 import { WatchdogPool, type WatchdogPoolConfig } from './watchdog-pool.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { hostsOf } from './servers/hosts.ts';
+import { hostsOf } from '../config/database-hosts.ts';
 import { TYPES } from './timestamps.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config/version.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** PostgreSQL's codes for a table and a column that do not exist. */

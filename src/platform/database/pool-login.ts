@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { Config } from '../config.ts';
-import { Reloads } from '../reloads.ts';
+import { Config } from '../config/config.ts';
+import { Reloads } from '../config/reloads.ts';
 import type { WatchdogPool } from './watchdog-pool.ts';
 
 /** The pool logs in with another user or password once they are in the file of DATABASE_URL. */

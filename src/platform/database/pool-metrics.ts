@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Pool } from 'pg';
-import { CALL_BUCKETS } from '../measuring/buckets.ts';
-import { counter, histogram } from '../measuring/declare.ts';
-import type { Metrics } from '../metrics.ts';
+import { CALL_BUCKETS } from '../observe/measuring/buckets.ts';
+import { counter, histogram } from '../observe/measuring/declare.ts';
+import type { Metrics } from '../observe/measuring/metrics.ts';
 
 const waitSeconds = histogram(
   'darkroom_database_wait_seconds',

@@ -1,6 +1,6 @@
-import { STATEMENT_BUCKETS } from '../measuring/buckets.ts';
-import { closedLabel, OTHER } from '../measuring/closed-label.ts';
-import { histogram } from '../measuring/declare.ts';
+import { STATEMENT_BUCKETS } from '../observe/measuring/buckets.ts';
+import { closedLabel, OTHER } from '../observe/measuring/closed-label.ts';
+import { histogram } from '../observe/measuring/declare.ts';
 
 const seconds = histogram(
   'db_client_operation_duration_seconds',

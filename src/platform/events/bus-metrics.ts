@@ -1,7 +1,7 @@
-import { CALL_BUCKETS } from '../measuring/buckets.ts';
-import { closedLabel } from '../measuring/closed-label.ts';
-import { counter, histogram, Tally } from '../measuring/declare.ts';
-import type { Metrics } from '../metrics.ts';
+import { CALL_BUCKETS } from '../observe/measuring/buckets.ts';
+import { closedLabel } from '../observe/measuring/closed-label.ts';
+import { counter, histogram, Tally } from '../observe/measuring/declare.ts';
+import type { Metrics } from '../observe/measuring/metrics.ts';
 import type { Bus } from './bus.ts';
 
 /** Of messages by which a process finds out how long its own take. */

@@ -1,4 +1,4 @@
-import { each, type NewestFirst, type Secrets } from '../secrets.ts';
+import { each, type NewestFirst, type Secrets } from '../config/secrets.ts';
 
 const ID_LENGTH = 8;
 

@@ -1,10 +1,10 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Config } from '../config.ts';
-import { Metrics } from '../metrics.ts';
-import { Readiness } from '../readiness.ts';
-import { Reloads } from '../reloads.ts';
-import { Secrets } from '../secrets.ts';
+import { Config } from '../config/config.ts';
+import { Metrics } from '../observe/measuring/metrics.ts';
+import { Readiness } from '../run/readiness.ts';
+import { Reloads } from '../config/reloads.ts';
+import { Secrets } from '../config/secrets.ts';
 import { registerBusMetrics } from './bus-metrics.ts';
 import { BUS, type Bus } from './bus.ts';
 import { channelsOf } from './channel.ts';

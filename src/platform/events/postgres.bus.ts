@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { Servers } from '../database/servers/servers.ts';
-import { Interval } from '../interval.ts';
-import { outsideOfRequests } from '../logging/request-context.ts';
+import { Interval } from '../run/interval.ts';
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Echo } from './echo.ts';
 import { Subscribers } from './subscribers.ts';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { RedisAddress } from './redis-address.ts';
+import type { RedisAddress } from '../config/redis-address.ts';
 import { redisOptions } from './redis-options.ts';
 
 /** Of connecting, and of a command. */

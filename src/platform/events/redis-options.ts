@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis';
-import type { RedisAddress } from './redis-address.ts';
+import type { RedisAddress } from '../config/redis-address.ts';
 
 /**
  * How to connect once. Every attempt begins with another host, so that one that does not answer delays only one attempt.

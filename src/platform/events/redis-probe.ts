@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { type RedisAddress, type RedisHost, readRedisAddress } from './redis-address.ts';
+import { type RedisAddress, type RedisHost, readRedisAddress } from '../config/redis-address.ts';
 import { redisOptions } from './redis-options.ts';
 
 const TIMEOUT_MS = 2_000;

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { outsideOfRequests } from '../logging/request-context.ts';
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
 import type { Bus } from './bus.ts';
 import { Echo } from './echo.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
-import { readRedisAddress } from './redis-address.ts';
+import { readRedisAddress } from '../config/redis-address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { Subscribers } from './subscribers.ts';
 

@@ -1,6 +1,6 @@
 import { execute, type ExecutionArgs, getOperationAST } from 'graphql';
-import { currentScope } from '../traces/span.ts';
-import { traces } from '../traces/traces.ts';
+import { currentScope } from '../observe/traces/span.ts';
+import { traces } from '../observe/traces/traces.ts';
 
 /**
  * Executes a query or a mutation that came over a socket. Each is a request of its own; over HTTP the request has the

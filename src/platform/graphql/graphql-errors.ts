@@ -3,7 +3,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { renderedErrors } from '../../errors/error-metrics.ts';
 import { logServerError, toApiError } from '../../errors/error.filter.ts';
-import { activeSpan } from '../traces/span.ts';
+import { activeSpan } from '../observe/traces/span.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { snakeCase } from '../schema/snake-case.ts';
 

@@ -1,6 +1,6 @@
-import { CALL_BUCKETS } from '../measuring/buckets.ts';
-import { closedLabel } from '../measuring/closed-label.ts';
-import { histogram } from '../measuring/declare.ts';
+import { CALL_BUCKETS } from '../observe/measuring/buckets.ts';
+import { closedLabel } from '../observe/measuring/closed-label.ts';
+import { histogram } from '../observe/measuring/declare.ts';
 import { statusOf } from './graphql-errors.ts';
 
 const seconds = histogram(

@@ -10,9 +10,9 @@ import {
   type OperationDefinitionNode,
   type OperationTypeNode,
 } from 'graphql';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { newRequestId } from '../http/request-id.ts';
-import { currentRequestId } from '../logging/request-context.ts';
+import { currentRequestId } from '../observe/logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
@@ -27,7 +27,7 @@ import {
 } from '@apollo/server';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../errors/api-error.ts';
-import { activeSpan } from '../traces/span.ts';
+import { activeSpan } from '../observe/traces/span.ts';
 import { operationEnded } from './graphql-metrics.ts';
 import { planOf } from './query-plan.ts';
 

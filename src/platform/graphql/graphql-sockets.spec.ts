@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket } from 'ws';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { EdgeAdapter } from '../http/http-app.ts';
 import type { UpgradeHandler } from '../http/upgrades.ts';
-import { Metrics } from '../metrics.ts';
+import { Metrics } from '../observe/measuring/metrics.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';
 
 const PING_MS = 12_000;

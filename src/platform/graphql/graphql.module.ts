@@ -3,7 +3,7 @@ import { Global, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { GraphQLModule } from '@nestjs/graphql';
 import type { FastifyInstance } from 'fastify';
-import { Config } from '../config.ts';
+import { Config } from '../config/config.ts';
 import { graphqlOptions } from './graphql-options.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorHeaders, toApiError } from '../../errors/error.filter.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { noteServerError } from '../../errors/error-metrics.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { parseStrictJson } from '../http/json/strict-json.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
-import type { NestLogger } from '../logging/logging.ts';
-import { traceFieldsOf } from '../traces/span.ts';
+import type { Config } from '../config/config.ts';
+import type { NestLogger } from '../observe/logging/logging.ts';
+import { traceFieldsOf } from '../observe/traces/span.ts';
 import { isHealthPath } from './health-paths.ts';
 import { spanOf } from './trace-requests.ts';
 import { routeOf } from './route-of.ts';

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { readFile } from 'node:fs/promises';
 import { ApiError } from '../../errors/api-error.ts';
-import { ROOT_FOLDER } from '../root-folder.ts';
+import { ROOT_FOLDER } from '../config/root-folder.ts';
 
 /** `npm run build` puts it beside the built program. */
 const PACKAGE = `${ROOT_FOLDER}dist/client.tgz`;

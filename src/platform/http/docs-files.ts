@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ApiError } from '../../errors/api-error.ts';
-import { ROOT_FOLDER } from '../root-folder.ts';
+import { ROOT_FOLDER } from '../config/root-folder.ts';
 
 /** What `npm run build` writes. */
 const FOLDER = `${ROOT_FOLDER}dist/reference/`;

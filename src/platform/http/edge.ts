@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/error.filter.ts';
-import { currentRequestId } from '../logging/request-context.ts';
+import { currentRequestId } from '../observe/logging/request-context.ts';
 import { IncomingBodies } from './admission/incoming-bodies.ts';
 import { acceptJsonBodiesOnly, refuseEncodedBody } from './json/json-body.ts';
 import { KnownRoutes } from './admission/known-routes.ts';

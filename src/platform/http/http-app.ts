@@ -2,17 +2,17 @@ import type { FastifyRequest } from 'fastify';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ErrorFilter } from '../../errors/error.filter.ts';
-import type { Config } from '../config.ts';
-import { logLevels } from '../logging/log-levels.ts';
-import { createLogger, NestLogger } from '../logging/logging.ts';
-import { PROCESS_ID } from '../process-id.ts';
-import { VERSION } from '../version.ts';
+import type { Config } from '../config/config.ts';
+import { logLevels } from '../config/log-levels.ts';
+import { createLogger, NestLogger } from '../observe/logging/logging.ts';
+import { PROCESS_ID } from '../config/process-id.ts';
+import { VERSION } from '../config/version.ts';
 import { logRequests } from './access-log.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { traceRequests } from './trace-requests.ts';
 import { QueryParametersGuard } from './query-parameters.guard.ts';
-import { ValidationPipe } from '../schema/validation.pipe.ts';
+import { ValidationPipe } from './validation.pipe.ts';
 
 /** Nest's adapter for our server. It starts to drain when Nest starts to shut down. */
 export class EdgeAdapter extends FastifyAdapter {

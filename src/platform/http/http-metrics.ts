@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { renderedErrors, serverErrorOf } from '../../errors/error-metrics.ts';
-import { CALL_BUCKETS, WORK_BUCKETS } from '../measuring/buckets.ts';
-import { closedLabel, OTHER } from '../measuring/closed-label.ts';
-import { declare, histogram } from '../measuring/declare.ts';
-import type { Metrics } from '../metrics.ts';
+import { CALL_BUCKETS, WORK_BUCKETS } from '../observe/measuring/buckets.ts';
+import { closedLabel, OTHER } from '../observe/measuring/closed-label.ts';
+import { declare, histogram } from '../observe/measuring/declare.ts';
+import type { Metrics } from '../observe/measuring/metrics.ts';
 import type { Edge } from './edge.ts';
 import { routeOf } from './route-of.ts';
 

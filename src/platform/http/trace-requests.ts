@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { currentScope, type OpenSpan } from '../traces/span.ts';
-import { traces } from '../traces/traces.ts';
+import { currentScope, type OpenSpan } from '../observe/traces/span.ts';
+import { traces } from '../observe/traces/traces.ts';
 import { isHealthPath } from './health-paths.ts';
 import { routeOf } from './route-of.ts';
 

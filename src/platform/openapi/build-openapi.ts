@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { VERSION } from '../version.ts';
-import { COMPONENT, type Json, mapObjects, nameIn, refTo } from './component.ts';
+import { VERSION } from '../config/version.ts';
+import { COMPONENT, type Json, mapObjects, nameIn, refTo } from '../schema/component.ts';
 import { addErrorResponses, errorExamples, errorSchemas, exampleRefs, NOT_OF_A_ROUTE } from './error-responses.ts';
 import { SCOPE_KEY } from './faults.ts';
 import { headerRefs, HEADERS } from './headers.ts';

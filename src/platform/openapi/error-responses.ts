@@ -1,5 +1,5 @@
 import { type ErrorCode, ERRORS } from '../../errors/catalog.ts';
-import { type Json, refTo } from './component.ts';
+import { type Json, refTo } from '../schema/component.ts';
 import { FAULTS, SCOPE_KEY } from './faults.ts';
 import { headerRefs } from './headers.ts';
 

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import type { Json } from './component.ts';
+import type { Json } from '../schema/component.ts';
 
 const text = (description: string) => ({ description, schema: { type: 'string' } });
 

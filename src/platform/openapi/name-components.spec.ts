@@ -1,4 +1,4 @@
-import { COMPONENT } from './component.ts';
+import { COMPONENT } from '../schema/component.ts';
 import { nameComponents } from './build-openapi.ts';
 
 const mood = { type: 'string', enum: ['good', 'bad'], [COMPONENT]: 'Mood' };

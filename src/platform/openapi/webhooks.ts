@@ -1,5 +1,5 @@
 import { ApiExtension } from '@nestjs/swagger';
-import { type Json, refTo } from './component.ts';
+import { type Json, refTo } from '../schema/component.ts';
 
 const WEBHOOK = 'x-webhook';
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../config.ts';
+import { Config } from '../config/config.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { connectTo } from './connect.ts';
 import { checkedAddresses } from './checked-addresses.ts';

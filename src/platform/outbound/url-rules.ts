@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { isExcepted, isPublicAddress } from './public-address.ts';
 

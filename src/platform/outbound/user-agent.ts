@@ -1,4 +1,4 @@
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config/version.ts';
 
 /** Identifies this service and the purpose of the call to the operator of the called server. */
 export function userAgent(purpose: string): string {

@@ -12,7 +12,7 @@ import {
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { graphql, printSchema, type GraphQLSchema } from 'graphql';
-import { COMPONENT } from '../openapi/component.ts';
+import { COMPONENT } from './component.ts';
 import { ApiField } from './api-field.ts';
 import { defineChoice } from './choice.ts';
 import { snakeCaseInputs } from './snake-case.ts';

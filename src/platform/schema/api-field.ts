@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { Field, Float, Int } from '@nestjs/graphql';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { GraphQLScalarType } from 'graphql';
-import { COMPONENT } from '../openapi/component.ts';
+import { COMPONENT } from './component.ts';
 import type { Choice } from './choice.ts';
 import { type Bounds, checks, type Item, mayBeLeftOut, mayBeNull } from './field-checks.ts';
 import { JsonScalar } from './json-scalar.ts';

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ApiField } from './api-field.ts';
 import { defineChoice } from './choice.ts';
-import { ValidationPipe } from './validation.pipe.ts';
+import { ValidationPipe } from '../http/validation.pipe.ts';
 
 const Mood = defineChoice('Mood', ['very-good', 'bad'], 'how it feels');
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { CALL_BUCKETS } from '../measuring/buckets.ts';
-import { counter, histogram } from '../measuring/declare.ts';
+import { CALL_BUCKETS } from '../observe/measuring/buckets.ts';
+import { counter, histogram } from '../observe/measuring/declare.ts';
 import {
   type ByteRange,
   type GetTerms,

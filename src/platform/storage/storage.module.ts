@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Config } from '../config.ts';
+import { Config } from '../config/config.ts';
 import { DiskStorage } from './disk.storage.ts';
 import { MeasuredStorage } from './measured.storage.ts';
 import { S3Storage } from './s3.storage.ts';

@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { ConfigError } from '../../platform/config.ts';
+import { ConfigError } from '../../platform/config/config.ts';
 import type { StorageBody } from '../../platform/storage/storage.ts';
 import type { Credential } from './credential.ts';
 import type { SignerData, SignOrder, SignReply } from './sign-order.ts';

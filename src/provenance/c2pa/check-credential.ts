@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { C2paSigner } from './c2pa-signer.ts';
 import { readCredential } from './credential.ts';
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError } from '../../platform/config.ts';
+import { type Config, ConfigError } from '../../platform/config/config.ts';
 import { algorithmOf } from './cose.ts';
 
 /** What signs the outputs. A KeyObject and not its text, so that no log and no error can show it. */

@@ -1,4 +1,4 @@
-import { VERSION } from '../../platform/version.ts';
+import { VERSION } from '../../platform/config/version.ts';
 import { TRAINED_ALGORITHMIC_MEDIA } from '../xmp/packet.ts';
 
 /** The definition that c2pa-wasm completes with the hash of the file: one action, "created by this model". */

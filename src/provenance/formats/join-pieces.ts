@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { allocateOwned } from '../../platform/owned-bytes.ts';
+import { allocateOwned } from '../../platform/run/owned-bytes.ts';
 import type { Piece } from './byte-source.ts';
 
 /** Bytes of one read and one write: with 64 kB a video took three times as long. */

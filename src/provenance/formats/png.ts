@@ -1,5 +1,5 @@
 import { crc32, inflateSync } from 'node:zlib';
-import { Unmarkable } from '../unmarkable.ts';
+import { Unmarkable } from '../xmp/unmarkable.ts';
 import { MAX_PACKET_BYTES } from '../xmp/packet.ts';
 import type { ByteSource, Piece } from './byte-source.ts';
 import type { PacketOf } from './packet-of.ts';

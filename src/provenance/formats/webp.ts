@@ -1,4 +1,4 @@
-import { Unmarkable } from '../unmarkable.ts';
+import { Unmarkable } from '../xmp/unmarkable.ts';
 import type { ByteSource, Piece } from './byte-source.ts';
 import type { PacketOf } from './packet-of.ts';
 

@@ -1,4 +1,4 @@
-import { Unmarkable } from '../unmarkable.ts';
+import { Unmarkable } from './unmarkable.ts';
 
 /** What the packet says about an output. docs/guides/provenance.md documents the properties. */
 export interface MadeBy {

@@ -1,4 +1,4 @@
-import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot, type SeedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes } from '../wire/inline-image.ts';
 

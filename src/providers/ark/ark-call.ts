@@ -1,5 +1,5 @@
 import { type PollOptions, pollOptions } from '../jobs/poll.ts';
-import type { ProviderRequest } from '../provider.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 export const ARK_POLL_MS = 5_000;

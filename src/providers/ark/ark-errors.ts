@@ -1,5 +1,5 @@
-import { ProviderError, type ProviderRequest } from '../provider.ts';
-import type { TaskErrorCode } from '../../tasks/task-error.ts';
+import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
+import type { TaskErrorCode } from '../../tasks/record/task-error.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';

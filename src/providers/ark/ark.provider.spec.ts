@@ -5,9 +5,9 @@ import { skipPauses } from '../../../test/support/clock.ts';
 import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
-import { newTaskId } from '../../tasks/task-id.ts';
-import { probe } from '../../generation/run/probe.ts';
-import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import { newTaskId } from '../../tasks/record/task-id.ts';
+import { probe } from '../../generation/images/probe.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { arkProvider } from './ark.provider.ts';
 
 const ark = arkProvider;

@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderRequest } from '../provider.ts';
+import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import { operatorCause } from '../wire/operator-cause.ts';

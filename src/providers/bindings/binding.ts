@@ -1,5 +1,5 @@
-import type { Config } from '../../platform/config.ts';
-import type { ProviderVariable } from '../../platform/provider-settings.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { ProviderVariable } from '../../platform/config/provider-settings.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];

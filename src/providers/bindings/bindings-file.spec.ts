@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig, type ConfigError } from '../../platform/config.ts';
+import { loadConfig, type ConfigError } from '../../platform/config/config.ts';
 import { readBindings } from './bindings-file.ts';
 import { priceOf, type PricedRequest } from './price.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { MODELS } from '../../models/catalog.ts';
-import { type Config, ConfigError } from '../../platform/config.ts';
+import { type Config, ConfigError } from '../../platform/config/config.ts';
 import { loadTemplate } from '../comfyui/load-template.ts';
 import { type Binding, completeBinding, PROVIDER_NAMES, type ProviderName } from './binding.ts';
 import type { Price } from './price.ts';

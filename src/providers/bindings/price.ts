@@ -1,6 +1,6 @@
-import type { Approximation } from '../../tasks/task.entity.ts';
-import type { FixedPrice } from '../../tasks/usage/task-usage.ts';
-import type { ResolvedInput } from '../provider.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import type { FixedPrice } from '../../tasks/record/task-usage.ts';
+import type { ResolvedInput } from '../contract/provider.ts';
 
 /** Micro-units of the currency: 1,000,000 are 1. */
 export const MICROS = 1_000_000n;

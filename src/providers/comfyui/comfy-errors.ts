@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderRequest } from '../provider.ts';
+import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { networkCause, operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';

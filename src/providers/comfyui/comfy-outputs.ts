@@ -1,5 +1,5 @@
 import { extname, join } from 'node:path';
-import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../contract/provider.ts';
 import { DOWNLOAD_TRIES } from '../jobs/run-jobs.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { operatorCause } from '../wire/operator-cause.ts';

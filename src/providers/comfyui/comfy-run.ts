@@ -1,6 +1,6 @@
-import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
-import { pause } from '../jobs/pause.ts';
+import { pause } from '../wire/pause.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
 import { operatorCause } from '../wire/operator-cause.ts';

@@ -16,10 +16,10 @@ import {
   type ProviderRequest,
   type Run,
   UnsupportedRequest,
-} from '../provider.ts';
+} from '../contract/provider.ts';
 import { promptId } from './prompt-id.ts';
 import { ComfyuiProvider } from './comfyui.provider.ts';
-import { requestedSize } from '../requested-size.ts';
+import { requestedSize } from '../contract/requested-size.ts';
 
 const comfyui = new ComfyuiProvider();
 const TASK = 'task_01kaaaaaaaaaaaaaaaaaaaaaaa';

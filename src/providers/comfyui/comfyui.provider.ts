@@ -1,5 +1,5 @@
 import { cancelJobs } from '../jobs/run-jobs.ts';
-import type { PreparedRequest, Provider, ProviderRequest } from '../provider.ts';
+import type { PreparedRequest, Provider, ProviderRequest } from '../contract/provider.ts';
 import { comfyPlan } from './comfy-plan.ts';
 import { ComfyRun } from './comfy-run.ts';
 import { cancelRun, isKnown } from './comfy-server.ts';

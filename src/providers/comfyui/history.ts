@@ -1,4 +1,4 @@
-import type { MediaKind } from '../../models/media-kind.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { type HistoryEntry, outputFile } from './comfy-wire.ts';
 
 /** A file on the server, with the parameters of its `/view`. */

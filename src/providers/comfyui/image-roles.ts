@@ -1,6 +1,6 @@
 import { findModel } from '../../models/catalog.ts';
-import type { Approximation } from '../../tasks/task.entity.ts';
-import type { InputImage, ProviderRequest } from '../provider.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import type { InputImage, ProviderRequest } from '../contract/provider.ts';
 import type { Slot } from './slots.ts';
 
 /** One way to pass a request's images to a workflow. */

@@ -1,4 +1,4 @@
-import type { ProviderRequest } from '../provider.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 export async function callFal({ upstream }: ProviderRequest, path: string, call: UpstreamCall): Promise<UpstreamReply> {

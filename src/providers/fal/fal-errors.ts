@@ -1,5 +1,5 @@
-import type { TaskErrorCode } from '../../tasks/task-error.ts';
-import { ProviderError, type ProviderRequest } from '../provider.ts';
+import type { TaskErrorCode } from '../../tasks/record/task-error.ts';
+import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { submitRefused } from '../wire/submit-failure.ts';

@@ -1,8 +1,8 @@
-import type { Approximation } from '../../tasks/task.entity.ts';
-import { type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes, type InlineImage } from '../wire/inline-image.ts';
-import { leftToModel } from '../prepare-request.ts';
+import { leftToModel } from '../contract/prepare-request.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The queue requests of one generation. */

@@ -3,8 +3,8 @@ import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
-import { probe } from '../../generation/run/probe.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import { probe } from '../../generation/images/probe.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { falProvider } from './fal.provider.ts';
 
 const fal = falProvider;

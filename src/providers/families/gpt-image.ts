@@ -1,8 +1,8 @@
-import type { Approximation } from '../../tasks/task.entity.ts';
-import type { ProviderRequest } from '../provider.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
-import type { Size } from '../../models/sizes.ts';
-import { requestedSize } from '../requested-size.ts';
+import type { Size } from '../../models/definition/sizes.ts';
+import { requestedSize } from '../contract/requested-size.ts';
 
 export interface GptImageChoice {
   /** null: the model chooses a size of about 1K. */

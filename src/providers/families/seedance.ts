@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findModel } from '../../models/catalog.ts';
-import type { Approximation } from '../../tasks/task.entity.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 
 /** The images that Seedance 2.0 accepts: none, one first frame, or one or two references. The model cannot combine them. */
 export type Guidance = 'text' | 'first_frame' | 'references';

@@ -1,5 +1,5 @@
-import { pause } from '../jobs/pause.ts';
-import { ProviderError, type Billing } from '../provider.ts';
+import { pause } from '../wire/pause.ts';
+import { ProviderError, type Billing } from '../contract/provider.ts';
 
 /** How many times calls are made in all: unbilled ones are retried for the sake of those that were billed. */
 const MAX_ROUNDS = 3;

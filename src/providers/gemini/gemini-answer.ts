@@ -1,6 +1,6 @@
 import type { GenerateContentResponse } from '@google/genai';
-import type { Tokens } from '../../tasks/usage/task-usage.ts';
-import { ProviderError } from '../provider.ts';
+import type { Tokens } from '../../tasks/record/task-usage.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { reportedTokens } from '../wire/reported-tokens.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import type { EmbeddedPictures } from '../wire/embedded-pictures.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ProviderError } from '../provider.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';

@@ -12,11 +12,11 @@ import { eventually } from '../../../test/support/wait.ts';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import { nanoBanana2 } from '../../models/catalog/nano-banana-2.ts';
 import { nanoBananaPro } from '../../models/catalog/nano-banana-pro.ts';
-import type { Model } from '../../models/model.ts';
-import { boundBufferGarbage } from '../../platform/buffer-garbage.ts';
-import type { InputImage, ProviderOutput, ProviderRequest } from '../provider.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { boundBufferGarbage } from '../../platform/run/buffer-garbage.ts';
+import type { InputImage, ProviderOutput, ProviderRequest } from '../contract/provider.ts';
 import { GeminiProvider } from './gemini.provider.ts';
-import { requestedSize } from '../requested-size.ts';
+import { requestedSize } from '../contract/requested-size.ts';
 
 const CALL = /POST .*:generateContent$/;
 const provider = new GeminiProvider();

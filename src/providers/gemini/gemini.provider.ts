@@ -1,6 +1,6 @@
 import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
-import { traces } from '../../platform/traces/traces.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import {
   ProviderError,
@@ -10,7 +10,7 @@ import {
   type ProviderOutput,
   type ProviderRequest,
   type Run,
-} from '../provider.ts';
+} from '../contract/provider.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { encodedBytes, InlineImage } from '../wire/inline-image.ts';
 import { operatorCause } from '../wire/operator-cause.ts';

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import type { Accepted } from './submit-once.ts';

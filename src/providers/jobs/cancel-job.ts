@@ -1,7 +1,7 @@
-import { ProviderError } from '../provider.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { junkCause, networkCause } from '../wire/operator-cause.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
-import { pause } from './pause.ts';
+import { pause } from '../wire/pause.ts';
 
 /** A cancel may be repeated: it has no further effect on a job that is cancelled already. */
 const TRIES = 3;

@@ -1,4 +1,4 @@
-import type { Run } from '../provider.ts';
+import type { Run } from '../contract/provider.ts';
 import { elapsedPercent } from './elapsed-percent.ts';
 
 const TICK_MS = 1_000;

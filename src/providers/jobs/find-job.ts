@@ -1,5 +1,5 @@
-import { ProviderError } from '../provider.ts';
-import { pause } from './pause.ts';
+import { ProviderError } from '../contract/provider.ts';
+import { pause } from '../wire/pause.ts';
 
 const LOOKUPS = 3;
 

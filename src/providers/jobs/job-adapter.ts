@@ -1,10 +1,16 @@
 import { join } from 'node:path';
-import type { MediaKind } from '../../models/media-kind.ts';
-import type { Approximation } from '../../tasks/task.entity.ts';
-import { type Provider, ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../provider.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import {
+  type Provider,
+  ProviderError,
+  type ProviderOutput,
+  type ProviderRequest,
+  type Run,
+} from '../contract/provider.ts';
 import { callingFor } from '../wire/call-metrics.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
-import type { Tokens } from '../../tasks/usage/task-usage.ts';
+import type { Tokens } from '../../tasks/record/task-usage.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { cancelJob } from './cancel-job.ts';
 import { elapsedPercent } from './elapsed-percent.ts';

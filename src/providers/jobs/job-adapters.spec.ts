@@ -8,7 +8,7 @@ import { failureOf, type RecordedRun, requestFor } from '../../../test/support/s
 import { ReplicateStub } from '../../../test/support/stubs/replicate.stub.ts';
 import type { Fault, StubHttp } from '../../../test/support/stubs/stub-http.ts';
 import { eventually } from '../../../test/support/wait.ts';
-import type { Provider, ProviderRequest } from '../provider.ts';
+import type { Provider, ProviderRequest } from '../contract/provider.ts';
 import { arkProvider } from '../ark/ark.provider.ts';
 import { falProvider } from '../fal/fal.provider.ts';
 import { OpenaiProvider } from '../openai/openai.provider.ts';

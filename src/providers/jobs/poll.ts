@@ -1,8 +1,8 @@
-import { ProviderError, type ProviderRequest } from '../provider.ts';
+import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
-import { pause } from './pause.ts';
+import { pause } from '../wire/pause.ts';
 
 /** Longest wait that a Retry-After can cause: the task has a deadline. */
 const MAX_WAIT_MS = 60_000;

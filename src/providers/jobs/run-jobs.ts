@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { ProviderError, type Run } from '../provider.ts';
+import { ProviderError, type Run } from '../contract/provider.ts';
 import { networkCause } from '../wire/operator-cause.ts';
-import { pause } from './pause.ts';
+import { pause } from '../wire/pause.ts';
 import { type Accepted, submitOnce } from './submit-once.ts';
 
 /** The calls of one upstream job API, for one generation. */

@@ -1,4 +1,4 @@
-import { isResultUnwanted, type Run } from '../provider.ts';
+import { isResultUnwanted, type Run } from '../contract/provider.ts';
 
 /** A run must settle within 1 s of its abort. */
 const SETTLE_MS = 800;

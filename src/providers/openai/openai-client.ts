@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
-import { traces } from '../../platform/traces/traces.ts';
-import type { Upstream } from '../provider.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
+import type { Upstream } from '../contract/provider.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 
 /** The SDK's timeout covers only the reply's headers. The watched call limits the whole reply. */

@@ -1,5 +1,5 @@
 import { APIError } from 'openai/error';
-import { ProviderError, type Upstream } from '../provider.ts';
+import { ProviderError, type Upstream } from '../contract/provider.ts';
 import { operatorCause, type OperatorCause } from '../wire/operator-cause.ts';
 import { retryAfterMs } from '../wire/retry-after.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
-import type { Approximation } from '../../tasks/task.entity.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import {
   ProviderError,
@@ -12,9 +12,9 @@ import {
   type ProviderRequest,
   type Run,
   type Upstream,
-} from '../provider.ts';
-import { leftToModel } from '../prepare-request.ts';
-import { requestedSize } from '../requested-size.ts';
+} from '../contract/provider.ts';
+import { leftToModel } from '../contract/prepare-request.ts';
+import { requestedSize } from '../contract/requested-size.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';

@@ -5,8 +5,8 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { eventually } from '../../../test/support/wait.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
-import { probe } from '../../generation/run/probe.ts';
-import type { ProviderRequest } from '../provider.ts';
+import { probe } from '../../generation/images/probe.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import { OpenaiProvider } from './openai.provider.ts';
 
 const CREATE = /POST \/v1\/videos/;

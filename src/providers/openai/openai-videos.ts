@@ -1,7 +1,7 @@
 import type { VideoCreateParams } from 'openai/resources/videos';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
-import type { InputImage, ProviderRequest, Upstream } from '../provider.ts';
-import type { Size } from '../../models/sizes.ts';
+import type { InputImage, ProviderRequest, Upstream } from '../contract/provider.ts';
+import type { Size } from '../../models/definition/sizes.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
 import { operatorCause } from '../wire/operator-cause.ts';

@@ -8,7 +8,7 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { eventually } from '../../../test/support/wait.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
-import { UnsupportedRequest, type ProviderOutput, type ProviderRequest } from '../provider.ts';
+import { UnsupportedRequest, type ProviderOutput, type ProviderRequest } from '../contract/provider.ts';
 import { OpenaiProvider } from './openai.provider.ts';
 
 const IMAGES = /POST \/v1\/images/;

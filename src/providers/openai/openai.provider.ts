@@ -1,4 +1,4 @@
-import type { PreparedRequest, Provider, ProviderRequest } from '../provider.ts';
+import type { PreparedRequest, Provider, ProviderRequest } from '../contract/provider.ts';
 import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
 import { openaiVideos } from './openai-videos.ts';
 

@@ -1,4 +1,4 @@
-import type { ProviderRequest } from '../provider.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import { type UpstreamCall, type UpstreamReply, upstreamFetch } from '../wire/upstream-fetch.ts';
 
 export const REPLICATE_POLL_MS = { image: 2_000, video: 5_000 };

@@ -1,7 +1,7 @@
-import type { Approximation } from '../../tasks/task.entity.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
-import { leftToModel } from '../prepare-request.ts';
+import { leftToModel } from '../contract/prepare-request.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The predictions of one generation. All of them have the same input. */

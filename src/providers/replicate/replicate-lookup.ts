@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderRequest } from '../provider.ts';
+import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { seedOf } from '../families/seedance.ts';
 import { pollOptions, readWithRetry } from '../jobs/poll.ts';
 import { networkCause, operatorCause } from '../wire/operator-cause.ts';

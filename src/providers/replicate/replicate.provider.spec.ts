@@ -9,9 +9,9 @@ import {
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
 import { findModel } from '../../models/catalog.ts';
-import { newTaskId } from '../../tasks/task-id.ts';
-import { probe } from '../../generation/run/probe.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../provider.ts';
+import { newTaskId } from '../../tasks/record/task-id.ts';
+import { probe } from '../../generation/images/probe.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { replicateProvider } from './replicate.provider.ts';
 
 const replicate = replicateProvider;

@@ -1,4 +1,4 @@
-import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/task-error.ts';
+import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.ts';
 import { parseDirectives } from './directives.ts';
 
 describe('parseDirectives', () => {

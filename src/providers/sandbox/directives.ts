@@ -1,4 +1,4 @@
-import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/task-error.ts';
+import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.ts';
 
 /** Instructions in a prompt to the sandbox itself, so that integrators can test how they handle delays and failures. */
 export interface Directives {

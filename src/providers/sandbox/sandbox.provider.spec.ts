@@ -9,7 +9,7 @@ import sharp from 'sharp';
 import { stopClock } from '../../../test/support/clock.ts';
 import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
 import { findModel } from '../../models/catalog.ts';
-import { type InputImage, type ProviderRequest, type ResolvedInput, type Run } from '../provider.ts';
+import { type InputImage, type ProviderRequest, type ResolvedInput, type Run } from '../contract/provider.ts';
 import { SandboxProvider } from './sandbox.provider.ts';
 
 let sandbox: SandboxProvider;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RenderCrashed, UndecodableImage } from '@darkroom/sandbox/render-errors';
 import type { RenderOrder, SourceImage } from '@darkroom/sandbox/render-order';
 import { RenderPool } from '@darkroom/sandbox/render-pool';
-import { pause } from '../jobs/pause.ts';
+import { pause } from '../wire/pause.ts';
 import {
   type InputImage,
   type PreparedRequest,
@@ -13,8 +13,8 @@ import {
   type ProviderOutput,
   type ProviderRequest,
   type Run,
-} from '../provider.ts';
-import { requestedSize } from '../requested-size.ts';
+} from '../contract/provider.ts';
+import { requestedSize } from '../contract/requested-size.ts';
 import { type Directives, parseDirectives } from './directives.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { WORK_BUCKETS } from '../../platform/measuring/buckets.ts';
-import { closedLabel, OTHER } from '../../platform/measuring/closed-label.ts';
-import { histogram } from '../../platform/measuring/declare.ts';
+import { WORK_BUCKETS } from '../../platform/observe/measuring/buckets.ts';
+import { closedLabel, OTHER } from '../../platform/observe/measuring/closed-label.ts';
+import { histogram } from '../../platform/observe/measuring/declare.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 
 const seconds = histogram(

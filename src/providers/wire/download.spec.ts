@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Canary } from '../../../test/support/hostile/canary.ts';
-import { ProviderError } from '../provider.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { download, type Download } from './download.ts';
 
 let directory: string;

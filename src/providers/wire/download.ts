@@ -10,8 +10,8 @@ import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { redirectOf } from '../../platform/outbound/redirect.ts';
 import { knownAddresses, type OutboundRules } from '../../platform/outbound/url-rules.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
-import { pause } from '../jobs/pause.ts';
-import { ProviderError } from '../provider.ts';
+import { pause } from './pause.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { callingFor, measuredCall } from './call-metrics.ts';
 import { networkCause, operatorCause } from './operator-cause.ts';
 

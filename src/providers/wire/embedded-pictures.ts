@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { allocateOwned, free, own } from '../../platform/owned-bytes.ts';
+import { allocateOwned, free, own } from '../../platform/run/owned-bytes.ts';
 
 /** Memory for the next picture, in bytes. It grows by half when a picture needs more. */
 const FIRST_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { InputImage } from '../provider.ts';
+import type { InputImage } from '../contract/provider.ts';
 
 /** An image inside a JSON body, as base64. The JSON contains a token, which `streamJson` replaces while the body is sent. */
 export class InlineImage {

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../tasks/usage/task-usage.ts';
+import type { Tokens } from '../../tasks/record/task-usage.ts';
 
 /** @returns null unless the upstream reported whole numbers, of which the tokens of the request may be missing */
 export function reportedTokens(input: unknown, output: unknown): Tokens | null {

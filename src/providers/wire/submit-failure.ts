@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { networkCause, type OperatorCause } from './operator-cause.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';

@@ -2,8 +2,8 @@ import { Agent, request, type FormData } from 'undici';
 import { clientOnFreshConnection, upstreamConnector } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
-import { currentScope, errorTypeOf } from '../../platform/traces/span.ts';
-import { traces } from '../../platform/traces/traces.ts';
+import { currentScope, errorTypeOf } from '../../platform/observe/traces/span.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
 import { measuredCall } from './call-metrics.ts';
 import { streamJson } from './stream-body.ts';
 

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts';
+import { ProviderError } from '../contract/provider.ts';
 import { operatorCause, networkCause, type OperatorCause } from './operator-cause.ts';
 import type { WatchedCall } from './watched-call.ts';
 

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { eventStream } from './send-stream.ts';
 import { LiveQueue } from './live-queue.ts';
-import type { ShownTask } from '../task.entity.ts';
+import type { ShownTask } from '../record/task.entity.ts';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());

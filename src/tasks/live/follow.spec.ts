@@ -1,10 +1,10 @@
 import type { ChangedTasks } from '../sql/changed-tasks.ts';
-import type { ShownTask } from '../task.entity.ts';
-import type { CachedTasks } from '../cached-tasks.ts';
-import type { TaskStatus } from '../task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import type { CachedTasks } from '../read/cached-tasks.ts';
+import type { TaskStatus } from '../record/task-status.ts';
 import { Backlog } from './backlog.ts';
 import { FollowTasks } from './follow.ts';
-import type { TaskFeed } from './task-feed.ts';
+import type { TaskFeed } from '../queue/task-feed.ts';
 
 const task = (sequence: number, status: TaskStatus) =>
   ({ id: 'a', sequence, status, created_at: new Date(0) }) as ShownTask;

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { matchesFilter } from '../list/matches-filter.ts';
-import type { TaskFilter } from '../list/task-filter.ts';
+import { matchesFilter } from '../record/matches-filter.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
 import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
-import type { ShownTask } from '../task.entity.ts';
-import { CachedTasks } from '../cached-tasks.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import { CachedTasks } from '../read/cached-tasks.ts';
 import { Backlog } from './backlog.ts';
-import type { PullQueue } from '../../platform/pull-queue.ts';
+import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { LiveQueue } from './live-queue.ts';
-import { TaskFeed } from './task-feed.ts';
+import { TaskFeed } from '../queue/task-feed.ts';
 
 interface FollowAllOptions {
   filter?: TaskFilter;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts';
-import { PullQueue } from '../../platform/pull-queue.ts';
-import { isFinal } from '../task-status.ts';
-import type { ShownTask } from '../task.entity.ts';
+import { PullQueue } from '../../platform/run/pull-queue.ts';
+import { isFinal } from '../record/task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
 
 /** Rows in memory. Of further tasks only the id is kept; the row is read when it is due. */
 const MAX_ROWS = 200;

@@ -1,6 +1,6 @@
-import type { KeyWatch } from '../../auth/key-watch.ts';
-import type { Config } from '../../platform/config.ts';
-import { Metrics } from '../../platform/metrics.ts';
+import type { KeyWatch } from '../../auth/credentials/key-watch.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import { LiveQueue } from './live-queue.ts';
 import { OpenStreams } from './open-streams.ts';
 

@@ -1,10 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { KeyWatch } from '../../auth/key-watch.ts';
+import { KeyWatch } from '../../auth/credentials/key-watch.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { Config } from '../../platform/config.ts';
-import { registerLiveConnections } from '../../platform/measuring/live-connections.ts';
-import { Metrics } from '../../platform/metrics.ts';
-import { withJitter } from '../../platform/jitter.ts';
+import { Config } from '../../platform/config/config.ts';
+import { registerLiveConnections } from '../../platform/observe/measuring/live-connections.ts';
+import { Metrics } from '../../platform/observe/measuring/metrics.ts';
+import { withJitter } from '../../platform/run/jitter.ts';
 
 /** Per process. */
 const MAX_STREAMS_PER_KEY = 1_000;

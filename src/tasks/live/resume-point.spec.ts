@@ -1,5 +1,5 @@
 import { ResumePoint } from './resume-point.ts';
-import type { Task } from '../task.entity.ts';
+import type { Task } from '../record/task.entity.ts';
 
 const NOW = 1_795_000_000_000;
 const idOf = (at: number) => `task_01jd8e5t9kf3qs7m2v${String(at).padStart(8, '0')}`;

@@ -1,5 +1,5 @@
-import { LONGEST_END_MS } from '../queue/ending.ts';
-import type { ShownTask } from '../task.entity.ts';
+import { LONGEST_END_MS } from '../record/ending.ts';
+import type { ShownTask } from '../record/task.entity.ts';
 
 /**
  * Of the writes that follow in the transaction of an end, and of its commit: waits for an endpoint, for the counters of the API

@@ -1,5 +1,5 @@
-import type { ShownTask } from '../task.entity.ts';
-import type { TaskFeed, Watcher } from './task-feed.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import type { TaskFeed, Watcher } from '../queue/task-feed.ts';
 import { untilFinal } from './until-final.ts';
 
 const stateOf = (status: ShownTask['status'], sequence: number) => ({ id: 'task_1', status, sequence }) as ShownTask;

@@ -1,6 +1,6 @@
-import { isFinal } from '../task-status.ts';
-import type { ShownTask } from '../task.entity.ts';
-import type { TaskFeed } from './task-feed.ts';
+import { isFinal } from '../record/task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import type { TaskFeed } from '../queue/task-feed.ts';
 
 /** Longest wait that a client may request; seconds. */
 export const MAX_WAIT_S = 60;

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { countPurged } from '../../platform/purge-metrics.ts';
-import { purgeInterval } from '../../platform/purge-interval.ts';
+import { Config } from '../../platform/config/config.ts';
+import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
+import { purgeInterval } from '../../platform/run/purge-interval.ts';
 import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
-import { DAY_S } from '../../platform/time.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
 import { type ExpiredTask, PURGE_COUNTERS, PURGE_KEYS, PURGE_TASKS, PurgeRows } from '../sql/purge-rows.ts';
 
 /** Seconds between purges that found little. Views enforce retention to the second; the purge only frees the space. */

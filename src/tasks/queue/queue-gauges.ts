@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DatabaseFacts } from '../../platform/measuring/database-facts.ts';
-import { PURGE_LAG } from '../../platform/purge-metrics.ts';
+import { DatabaseFacts } from '../../platform/database/database-facts.ts';
+import { PURGE_LAG } from '../../platform/observe/measuring/purge-metrics.ts';
 import { EXPIRED_FACT, QUEUE_FACT } from '../sql/queue-facts.ts';
 import { Purge } from './purge.ts';
 

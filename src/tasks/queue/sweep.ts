@@ -1,15 +1,15 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Repository } from 'typeorm';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { hidden } from '../../platform/database/planner.ts';
-import { Interval } from '../../platform/interval.ts';
-import { KeyCounters } from '../key-counters.entity.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { KeyCounters } from '../record/key-counters.entity.ts';
 import { inThePast } from '../sql/database-time.ts';
 import { heldByLimit } from '../sql/paused-models.ts';
-import { type TaskErrorCode, taskError } from '../task-error.ts';
-import { Task } from '../task.entity.ts';
-import type { Ending } from './ending.ts';
+import { type TaskErrorCode, taskError } from '../record/task-error.ts';
+import { Task } from '../record/task.entity.ts';
+import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
 /** Rows per query; a full result is followed by the next sweep at once. */

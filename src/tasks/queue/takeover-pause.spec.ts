@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { TakeoverPause } from './takeover-pause.ts';
 
 describe('the pause before expired leases are taken over', () => {

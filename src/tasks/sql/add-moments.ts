@@ -1,4 +1,4 @@
-import { MAX_MOMENTS } from '../timeline/moment.ts';
+import { MAX_MOMENTS } from '../record/moment.ts';
 
 /** Most moments that one statement adds. */
 const MOST_ADDED = 10;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hidden, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
 /** Queued ones first: otherwise the places of the running ones would go to tasks that end a moment later. */
 const UNFINISHED: Statement = {

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { hasIdOf, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Claim, ClaimedTask } from '../queue/lease.ts';
-import { LowShare } from '../queue/low-share.ts';
-import { WORKER_ID } from '../queue/worker-id.ts';
+import type { Claim, ClaimedTask } from '../record/lease.ts';
+import { LowShare } from './low-share.ts';
+import { WORKER_ID } from '../record/worker-id.ts';
 import { isLockTimeout } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { NO_TURNS, type Turns, turnsOf } from './claim-turns.ts';
 import { LOW_FROM } from './line.ts';
-import type { TaskStatus } from '../task-status.ts';
+import type { TaskStatus } from '../record/task-status.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
 

@@ -1,6 +1,6 @@
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import type { ShownTask } from '../task.entity.ts';
-import type { TaskStatus } from '../task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import type { TaskStatus } from '../record/task-status.ts';
 
 /** An ended task, as far as the counters of its API key need it. */
 export type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import type { TaskFilter } from '../list/task-filter.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 /** Of the unfinished tasks, and of the final ones. */

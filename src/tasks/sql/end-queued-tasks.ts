@@ -1,7 +1,7 @@
 import { hasIdOf } from '../../platform/database/planner.ts';
 import type { EntityManager } from 'typeorm';
-import type { CallerLimits } from '../../auth/caller.ts';
-import { taskError } from '../task-error.ts';
+import type { CallerLimits } from '../../auth/access/caller.ts';
+import { taskError } from '../record/task-error.ts';
 import { settled } from './settle-budgets.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Servers } from '../../platform/database/servers/servers.ts';
-import { Interval } from '../../platform/interval.ts';
-import { Reloads } from '../../platform/reloads.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { Reloads } from '../../platform/config/reloads.ts';
 import { buildWordIndex, dropUseless, dueIndexes } from './build-word-indexes.ts';
 import { missingExtensions, WordIndexes } from './word-indexes.ts';
 

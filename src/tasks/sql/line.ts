@@ -1,4 +1,4 @@
-import { USUAL_WEIGHT } from '../../auth/api-keys/api-key-limits.ts';
+import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 
 /**
  * The line of waiting tasks: what `tasks.priority` holds, in ascending order of start. A place is how many unfinished

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import type { TaskPage } from './page-of-tasks.ts';
 
 export interface ChildrenRequest {

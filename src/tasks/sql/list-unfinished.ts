@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { TaskFilter } from '../list/task-filter.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
 import { TaskConditions } from './task-conditions.ts';
 
 /** Raw SQL because of the hints to the planner. */

@@ -1,12 +1,12 @@
 import { escapeIdentifier } from 'pg';
-import { MEDIA_KINDS } from '../../models/media-kind.ts';
+import { MEDIA_KINDS } from '../../models/definition/media-kind.ts';
 import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import type { Statement } from '../../platform/database/sql.ts';
-import { patternOf } from '../list/search-words.ts';
-import type { TaskFilter } from '../list/task-filter.ts';
-import { TASK_SOURCES } from '../task-origin.ts';
-import { SHOWN_COLUMNS } from '../task.entity.ts';
-import { ROW_VERSION } from '../task-version.ts';
+import { patternOf } from '../record/search-words.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
+import { TASK_SOURCES } from '../record/task-origin.ts';
+import { SHOWN_COLUMNS } from '../record/task.entity.ts';
+import { ROW_VERSION } from '../record/task-version.ts';
 import { TaskConditions } from './task-conditions.ts';
 import { INDEXED_KEY, INDEXED_PROMPT, type Span } from './word-indexes.ts';
 import { isOfStretch } from './word-stretches.ts';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql } from '../../platform/database/sql.ts';
-import { wordsOf } from '../list/search-words.ts';
-import type { TaskFilter } from '../list/task-filter.ts';
+import { wordsOf } from '../record/search-words.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
 import {
   type Bound,
   compared,

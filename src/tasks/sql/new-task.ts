@@ -1,8 +1,8 @@
-import type { CallerLimits } from '../../auth/caller.ts';
-import type { MediaKind } from '../../models/media-kind.ts';
+import type { CallerLimits } from '../../auth/access/caller.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
-import type { TaskRelation, TaskSource } from '../task-origin.ts';
-import type { Approximation } from '../task.entity.ts';
+import type { TaskRelation, TaskSource } from '../record/task-origin.ts';
+import type { Approximation } from '../record/task.entity.ts';
 import { type ColumnTypes, definitionsOf } from './column-arrays.ts';
 import { placeOf } from './line.ts';
 

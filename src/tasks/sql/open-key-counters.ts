@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../errors/api-error.ts';
-import { BudgetExceeded, type SpentBudget } from '../budget-exceeded.ts';
+import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { lockWait } from './batch-by-key.ts';
 import type { NewTask } from './new-task.ts';

@@ -1,4 +1,4 @@
-import type { ShownTask } from '../task.entity.ts';
+import type { ShownTask } from '../record/task.entity.ts';
 
 export interface PageRequest {
   /** 1 to 100. */

@@ -1,7 +1,7 @@
 import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { IN_FORCE, type Pause } from '../pauses/pause.entity.ts';
+import { IN_FORCE, type Pause } from '../record/pause.entity.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { heldByLimit, PAUSED_MODELS } from './paused-models.ts';
 

@@ -1,4 +1,4 @@
-import { IN_FORCE } from '../pauses/pause.entity.ts';
+import { IN_FORCE } from '../record/pause.entity.ts';
 
 /** SQL: the models that are paused, each with the pause that holds its tasks. Few rows, from an index of few rows. */
 export const PAUSED_MODELS = `

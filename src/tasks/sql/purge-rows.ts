@@ -1,6 +1,6 @@
 import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { DROPPED_WITHIN_DAYS } from '../../platform/database/partitions/dropped-below.ts';
 import { restOf } from '../../platform/database/partitions/read-partitions.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';

@@ -1,5 +1,5 @@
 import { DROPPED_BELOW } from './task-partitions.ts';
-import type { Fact } from '../../platform/measuring/database-facts.ts';
+import type { Fact } from '../../platform/database/database-facts.ts';
 
 /** Of all API keys together. Tasks of a key that runs as many as it may are `parked`, whether a claim has seen them or not. */
 interface QueueRow {

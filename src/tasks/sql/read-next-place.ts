@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../auth/caller.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { placeOf } from './line.ts';
 

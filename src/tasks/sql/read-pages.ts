@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Batch } from '../../platform/database/batch.ts';
 import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { ROW_VERSION } from '../task-version.ts';
+import { ROW_VERSION } from '../record/task-version.ts';
 import type { Listed } from './page-of-tasks.ts';
 import { TaskConditions } from './task-conditions.ts';
 

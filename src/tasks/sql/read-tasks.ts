@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { type ShownRow, toShownTask } from '../shown-row.ts';
-import { SHOWN, SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
-import { ROW_VERSION, type TaskVersion } from '../task-version.ts';
+import { type ShownRow, toShownTask } from '../record/shown-row.ts';
+import { SHOWN, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
+import { ROW_VERSION, type TaskVersion } from '../record/task-version.ts';
 
 const READ: Statement = {
   name: 'tasks.read',

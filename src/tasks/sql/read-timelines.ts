@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Task } from '../task.entity.ts';
+import type { Task } from '../record/task.entity.ts';
 
 /** What the timeline of a task follows from. */
 export type TimelineRow = Pick<

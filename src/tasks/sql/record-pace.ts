@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { RunKind } from '../pace/run-kind.ts';
-import { WORKER_ID } from '../queue/worker-id.ts';
+import type { RunKind } from '../record/run-kind.ts';
+import { WORKER_ID } from '../record/worker-id.ts';
 
 export interface PaceCounts {
   model: string;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { LeaseRef } from '../queue/lease.ts';
-import type { Task } from '../task.entity.ts';
+import type { LeaseRef } from '../record/lease.ts';
+import type { Task } from '../record/task.entity.ts';
 
 interface Progress extends LeaseRef {
   /** Percent. */

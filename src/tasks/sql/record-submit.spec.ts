@@ -1,4 +1,4 @@
-import type { Submission } from '../queue/submission.ts';
+import type { Submission } from '../record/submission.ts';
 import { RecordSubmit } from './record-submit.ts';
 
 type Parts = ConstructorParameters<typeof RecordSubmit>;

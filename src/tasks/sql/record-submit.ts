@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { LeaseRef } from '../queue/lease.ts';
+import type { LeaseRef } from '../record/lease.ts';
 import { withMoments } from './add-moments.ts';
-import type { LostSubmit, Place, Submission, SubmitIntent } from '../queue/submission.ts';
-import type { Approximation } from '../task.entity.ts';
+import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
+import type { Approximation } from '../record/task.entity.ts';
 
 const IS_RUNNING = `${hidden('tasks.status')} = 'running'`;
 

@@ -1,6 +1,6 @@
 import { hasIdOf } from '../../platform/database/planner.ts';
 import type { EntityManager } from 'typeorm';
-import { inMonthOf } from '../../auth/budgets/budget-columns.ts';
+import { inMonthOf } from '../../auth/limits/budget-columns.ts';
 
 /** A day is that of the creation. Nothing is reserved, because the estimate was not kept. */
 const COUNT_UNFINISHED = `

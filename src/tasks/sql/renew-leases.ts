@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { withMoments } from './add-moments.ts';
-import type { LeaseRef } from '../queue/lease.ts';
+import type { LeaseRef } from '../record/lease.ts';
 
 /** The claims that hold, of those in $1 and $2. */
 const HELD = `

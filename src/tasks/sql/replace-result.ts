@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask, type StoredOutput } from '../task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask, type StoredOutput } from '../record/task.entity.ts';
 
 /** A visible change of a final task, the only one: two outputs may be deleted at once, so it names the sequence it read. */
 const REPLACE_RESULT: Statement = {

@@ -6,7 +6,7 @@ import {
   rolledTo,
   startOf,
   TODAY,
-} from '../../auth/budgets/budget-columns.ts';
+} from '../../auth/limits/budget-columns.ts';
 
 /**
  * Fragments of the statements that create tasks of API keys with a budget. The statement that inserts a task reserves

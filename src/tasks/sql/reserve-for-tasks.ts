@@ -1,6 +1,6 @@
-import { reservedBy, rolledTo } from '../../auth/budgets/budget-columns.ts';
+import { reservedBy, rolledTo } from '../../auth/limits/budget-columns.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import { BudgetExceeded, type SpentBudget } from '../budget-exceeded.ts';
+import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import type { NewTask } from './new-task.ts';
 import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 

@@ -1,4 +1,4 @@
-import { inMonthOf } from '../../auth/budgets/budget-columns.ts';
+import { inMonthOf } from '../../auth/limits/budget-columns.ts';
 
 const OF_DAY = 'e.budget_day = b.day';
 const OF_MONTH = inMonthOf('e.budget_day');

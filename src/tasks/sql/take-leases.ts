@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { RELEASED } from './renew-leases.ts';
 
 /**

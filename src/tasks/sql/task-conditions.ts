@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { hidden } from '../../platform/database/planner.ts';
-import { patternsOf } from '../list/search-words.ts';
-import type { TaskFilter } from '../list/task-filter.ts';
+import { patternsOf } from '../record/search-words.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
 import { idBoundAt } from '../../platform/schema/id-time.ts';
-import { createdMsOf } from '../task-id.ts';
+import { createdMsOf } from '../record/task-id.ts';
 
 /**
  * An id and `created_at` come from two readings of the clock that differ by a moment. So a window of time is also read as a

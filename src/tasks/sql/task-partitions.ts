@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { droppedBelow } from '../../platform/database/partitions/dropped-below.ts';
 import { PartitionSweep } from '../../platform/database/partitions/partition-sweep.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import { TASK_TABLES } from '../partitioned-tables.ts';
+import { TASK_TABLES } from '../record/partitioned-tables.ts';
 
 /** Rows below this bound are not deleted one by one, because their partition will be dropped; empty: there are none. */
 export const DROPPED_BELOW = droppedBelow(TASK_TABLES.tables[0].name);

@@ -1,6 +1,6 @@
 import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { heldByLimit } from './paused-models.ts';

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type Queryable, readPartitions } from '../../platform/database/partitions/read-partitions.ts';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import { TASK_TABLES } from '../partitioned-tables.ts';
+import { TASK_TABLES } from '../record/partitioned-tables.ts';
 import { outermost, type Stretch, stretchOfIndex } from './word-stretches.ts';
 
 const [{ name: TASKS }] = TASK_TABLES.tables;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { Pieces, Range } from '../pieces.ts';
+import type { Pieces, Range } from '../buckets/pieces.ts';
 import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS, type UsageNumber } from './sum-columns.ts';
 
 export const GROUPS = [...DIMENSIONS, 'api_key_id', 'metadata_value'] as const;

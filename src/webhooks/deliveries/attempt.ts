@@ -1,15 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound, type OutboundAnswer } from '../../platform/outbound/outbound.ts';
 import { WEBHOOK_AGENT } from '../../platform/outbound/user-agent.ts';
-import { Secrets } from '../../platform/secrets.ts';
+import { Secrets } from '../../platform/config/secrets.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
 import { unseal } from '../endpoints/endpoint-secret.ts';
 import { signedHeaders } from './signature.ts';
-import { DELIVERY_ERRORS, type DeliveryError } from './webhook-delivery.entity.ts';
-import { newDeliveryId } from '../webhook-id.ts';
+import { DELIVERY_ERRORS, type DeliveryError } from '../record/webhook-delivery.entity.ts';
+import { newDeliveryId } from '../record/webhook-id.ts';
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**

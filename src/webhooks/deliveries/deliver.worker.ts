@@ -1,14 +1,14 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import { FinishAndClaim } from '../sql/finish-and-claim.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
-import { attemptBegun, attemptEnded } from '../webhook-metrics.ts';
+import { attemptBegun, attemptEnded } from './webhook-metrics.ts';
 import { Attempt } from './attempt.ts';
 import { DeliverySignal } from './delivery-signal.ts';
-import { traces } from '../../platform/traces/traces.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
 
 /** Attempts in flight per process. They mostly wait for remote servers, and each costs some 100 kB of TLS state. */
 const MAX_IN_FLIGHT = 500;

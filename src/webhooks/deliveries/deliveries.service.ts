@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Raw, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
-import { Config } from '../../platform/config.ts';
-import { DAY_S } from '../../platform/time.ts';
+import { Config } from '../../platform/config/config.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
 import { toEndpointView } from '../endpoints/endpoint.view.ts';
 import { EndpointsService, type Page } from '../endpoints/endpoints.service.ts';
-import { eventBody } from '../events/event-body.ts';
-import { TEST_EVENT } from '../events/event-type.ts';
+import { eventBody } from '../record/event-body.ts';
+import { TEST_EVENT } from '../record/event-type.ts';
 import { ResendEvents, type ResentEvent } from '../sql/resend-events.ts';
-import { isEventId, newEventId } from '../webhook-id.ts';
-import type { DeliveryFilter } from './delivery-filter.ts';
+import { isEventId, newEventId } from '../record/webhook-id.ts';
+import type { DeliveryFilter } from '../record/delivery-filter.ts';
 import { DeliverySignal } from './delivery-signal.ts';
 import { type EndpointStats, ReadEndpointStats } from '../sql/endpoint-stats.ts';
 import { ListDeliveries, type ListedDelivery } from '../sql/list-deliveries.ts';
-import { WebhookEvent } from '../events/webhook-event.entity.ts';
+import { WebhookEvent } from '../record/webhook-event.entity.ts';
 
 const MAX_ATTEMPTS_SHOWN = 100;
 

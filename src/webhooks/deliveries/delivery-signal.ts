@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
-import { outsideOfRequests } from '../../platform/logging/request-context.ts';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
 const TOPIC = 'deliver';
 

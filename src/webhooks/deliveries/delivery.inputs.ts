@@ -1,6 +1,6 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { MAX_UNIX_S } from '../../platform/time.ts';
-import { DeliveryFilter } from './delivery-filter.ts';
+import { MAX_UNIX_S } from '../../platform/schema/time.ts';
+import { DeliveryFilter } from '../record/delivery-filter.ts';
 
 const MAX_PAGE = 100;
 

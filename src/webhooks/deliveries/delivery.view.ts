@@ -1,15 +1,15 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { type AnyEventType, AnyEventTypeChoice } from '../events/event-type.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { type AnyEventType, AnyEventTypeChoice } from '../record/event-type.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import {
   type DeliveryError,
   DeliveryErrorChoice,
   type DeliveryTrigger,
   TriggerChoice,
-} from './webhook-delivery.entity.ts';
+} from '../record/webhook-delivery.entity.ts';
 
 @ObjectType('WebhookDelivery', { description: 'One attempt to deliver an event to an endpoint.' })
 export class WebhookDeliveryView {

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 
 /**
  * The headers of one attempt (Standard Webhooks 1.0).

@@ -1,7 +1,7 @@
 import { Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { CurrentCaller } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
-import { TaskView } from '../../tasks/task.view.ts';
+import { CurrentCaller } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
+import { TaskView } from '../../tasks/read/task.view.ts';
 import { DeliveriesOfTasks, MAX_OF_TASK } from '../sql/deliveries-of-tasks.ts';
 import { toDeliveryView, WebhookDeliveryView } from './delivery.view.ts';
 

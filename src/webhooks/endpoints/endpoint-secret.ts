@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { NewestFirst } from '../../platform/secrets.ts';
+import type { NewestFirst } from '../../platform/config/secrets.ts';
 
 const PREFIX = 'whsec_';
 /** 192 bits, the minimum of Standard Webhooks. Base64 of 24 bytes needs no padding. */

@@ -1,6 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 import type { EndpointStats } from '../sql/endpoint-stats.ts';
 
 @ObjectType('WebhookStats', {

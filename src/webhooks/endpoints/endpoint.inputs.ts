@@ -1,7 +1,7 @@
 import { InputType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { type EventType, EventTypeChoice } from '../events/event-type.ts';
-import { type EndpointStatus, EndpointStatusChoice } from './webhook-endpoint.entity.ts';
+import { type EventType, EventTypeChoice } from '../record/event-type.ts';
+import { type EndpointStatus, EndpointStatusChoice } from '../record/webhook-endpoint.entity.ts';
 
 const MAX_DESCRIPTION_LENGTH = 500;
 const MAX_KEEP_HOURS = 168; // a week

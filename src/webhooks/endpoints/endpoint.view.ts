@@ -1,15 +1,15 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
-import { unixSeconds } from '../../platform/time.ts';
-import { type EventType, EventTypeChoice } from '../events/event-type.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import { type EventType, EventTypeChoice } from '../record/event-type.ts';
 import {
   type DisabledReason,
   DisabledReasonChoice,
   type EndpointStatus,
   EndpointStatusChoice,
   type WebhookEndpoint,
-} from './webhook-endpoint.entity.ts';
+} from '../record/webhook-endpoint.entity.ts';
 
 @ObjectType('WebhookEndpoint', {
   description: 'A URL that receives the events of your tasks. Only creation and rotation return the secret.',

@@ -8,8 +8,8 @@ import {
   ApiOperation,
   ApiTags,
 } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
+import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import {
   CreateWebhookEndpointInput,
   ListWebhookEndpointsQuery,
@@ -20,7 +20,7 @@ import { toEndpointView, WebhookEndpointListView, WebhookEndpointView } from './
 import { EndpointsService } from './endpoints.service.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
-import { EVENT_BODIES } from '../events/event-bodies.view.ts';
+import { EVENT_BODIES } from './event-bodies.view.ts';
 
 @ApiTags('Webhooks')
 @ApiExtraModels(...EVENT_BODIES)

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, LessThan, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
-import { Secrets } from '../../platform/secrets.ts';
-import { type EventType, TASK_EVENT_TYPES } from '../events/event-type.ts';
+import { Secrets } from '../../platform/config/secrets.ts';
+import { type EventType, TASK_EVENT_TYPES } from '../record/event-type.ts';
 import { lockEndpointsOfKey } from '../sql/lock-endpoints-of-key.ts';
 import { stopWaiting } from '../sql/stop-waiting.ts';
-import { isEndpointId, newEndpointId } from '../webhook-id.ts';
+import { isEndpointId, newEndpointId } from '../record/webhook-id.ts';
 import { newEndpointSecret, seal, secretHint } from './endpoint-secret.ts';
-import { type EndpointStatus, WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { type EndpointStatus, WebhookEndpoint } from '../record/webhook-endpoint.entity.ts';
 
 export const MAX_ENDPOINTS = 10;
 

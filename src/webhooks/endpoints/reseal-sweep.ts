@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
-import { NewestKey } from '../../platform/secret-keys/newest-key.ts';
-import { Secrets } from '../../platform/secrets.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { NewestKey } from '../../platform/database/secret-keys/newest-key.ts';
+import { Secrets } from '../../platform/config/secrets.ts';
 import { RESEAL_BATCH, type SealedSecrets, ResealSecrets } from '../sql/reseal-secrets.ts';
 import { seal, unseal } from './endpoint-secret.ts';
 

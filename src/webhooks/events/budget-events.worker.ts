@@ -1,11 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { toBudgetStatus } from '../../auth/budgets/budget.view.ts';
-import { KeyBudgets } from '../../auth/budgets/key-budgets.ts';
-import { Config } from '../../platform/config.ts';
+import { toBudgetStatus } from '../../auth/limits/budget.view.ts';
+import { KeyBudgets } from '../../auth/limits/key-budgets.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import { Interval } from '../../platform/interval.ts';
-import { DAY_MS } from '../../platform/time.ts';
-import { BudgetRefusals } from '../../tasks/budget-refusals.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { DAY_MS } from '../../platform/schema/time.ts';
+import { BudgetRefusals } from '../../tasks/acts/budget-refusals.ts';
 import { EventRecorder } from './event-recorder.ts';
 
 const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceeded' } as const;

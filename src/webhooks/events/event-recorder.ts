@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import type { Tx } from '../../platform/database/sql.ts';
-import { isRestored } from '../../tasks/is-restored.ts';
+import { isRestored } from '../../tasks/record/is-restored.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { InsertEvents } from '../sql/insert-events.ts';
-import { newEventId } from '../webhook-id.ts';
-import { fittingEventBody } from './event-body.ts';
-import type { EventType } from './event-type.ts';
+import { newEventId } from '../record/webhook-id.ts';
+import { fittingEventBody } from '../record/event-body.ts';
+import type { EventType } from '../record/event-type.ts';
 
 /** An event that is about no task. */
 export interface OtherEvent<Data extends object> {

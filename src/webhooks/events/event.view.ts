@@ -1,8 +1,8 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 import type { ResentEvent } from '../sql/resend-events.ts';
-import { type AnyEventType, AnyEventTypeChoice } from './event-type.ts';
+import { type AnyEventType, AnyEventTypeChoice } from '../record/event-type.ts';
 
 @ObjectType('WebhookEvent', { description: 'An event that the service sends again.' })
 export class WebhookEventView {

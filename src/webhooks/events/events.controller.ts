@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { RedeliverQuery } from './redeliver.query.ts';
 import { StoredEventView, toStoredEventView } from './stored-event.view.ts';

@@ -1,6 +1,6 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access.ts';
-import type { Caller } from '../../auth/caller.ts';
+import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { StoredEventView, toStoredEventView } from './stored-event.view.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';

@@ -1,10 +1,10 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { unixSeconds } from '../../platform/time.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
 import { toDeliveryView, WebhookDeliveryView } from '../deliveries/delivery.view.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
-import { type AnyEventType, AnyEventTypeChoice } from './event-type.ts';
-import type { WebhookEvent } from './webhook-event.entity.ts';
+import { type AnyEventType, AnyEventTypeChoice } from '../record/event-type.ts';
+import type { WebhookEvent } from '../record/webhook-event.entity.ts';
 
 @ObjectType('StoredWebhookEvent', { description: 'An event as every attempt sends it, and the attempts.' })
 export class StoredEventView {

@@ -1,18 +1,18 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Secrets } from '../../platform/secrets.ts';
-import { DAY_S } from '../../platform/time.ts';
-import { isRestored } from '../../tasks/is-restored.ts';
-import type { EndWrite } from '../../tasks/queue/ending.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Secrets } from '../../platform/config/secrets.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
+import { isRestored } from '../../tasks/record/is-restored.ts';
+import type { EndWrite } from '../../tasks/record/ending.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { FileLinks } from '../../tasks/files/file-links.ts';
-import type { ShownTask } from '../../tasks/task.entity.ts';
-import { toTaskView } from '../../tasks/task.view.ts';
-import { UsageTerms } from '../../tasks/usage/usage-terms.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import type { ShownTask } from '../../tasks/record/task.entity.ts';
+import { toTaskView } from '../../tasks/read/task.view.ts';
+import { UsageTerms } from '../../tasks/record/usage-terms.ts';
 import { InsertEvents, type NewEvent } from '../sql/insert-events.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
-import { eventTypeOf, taskEventBody } from './event-body.ts';
-import { newEventId } from '../webhook-id.ts';
+import { eventTypeOf, taskEventBody } from '../record/event-body.ts';
+import { newEventId } from '../record/webhook-id.ts';
 
 /**
  * Writes the event of an ended task and its dispatches in the transaction that ends the task. So a reader that sees one sees

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
-import { Interval } from '../../platform/interval.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { ReplayEvents } from '../sql/replay-events.ts';
 

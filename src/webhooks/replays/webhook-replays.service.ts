@@ -4,11 +4,11 @@ import { type EntityManager, LessThan, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
-import { HOUR_MS } from '../../platform/time.ts';
+import { HOUR_MS } from '../../platform/schema/time.ts';
 import { idBoundAt } from '../../platform/schema/id-time.ts';
 import { cancelReplay, ReplayEvents } from '../sql/replay-events.ts';
-import { isEndpointId } from '../webhook-id.ts';
-import { WebhookReplay } from './webhook-replay.entity.ts';
+import { isEndpointId } from '../record/webhook-id.ts';
+import { WebhookReplay } from '../record/webhook-replay.entity.ts';
 
 /** An id has the time of the process that made it, which may differ from that of the database. */
 const SLACK_MS = HOUR_MS;

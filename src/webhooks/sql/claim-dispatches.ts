@@ -1,5 +1,5 @@
 import type { Statement } from '../../platform/database/sql.ts';
-import type { DeliveryTrigger } from '../deliveries/webhook-delivery.entity.ts';
+import type { DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
 import { freeSlots } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
 

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { droppedBelow } from '../../platform/database/partitions/dropped-below.ts';
 import { PartitionSweep } from '../../platform/database/partitions/partition-sweep.ts';
-import { EVENT_TABLES } from '../partitioned-tables.ts';
+import { EVENT_TABLES } from '../record/partitioned-tables.ts';
 
 /** Events below this bound are not deleted one by one, because their partition will be dropped; empty: there are none. */
 export const DROPPED_BELOW = droppedBelow(EVENT_TABLES.tables[0].name);

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { HOUR_S } from '../../platform/time.ts';
-import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
+import { HOUR_S } from '../../platform/schema/time.ts';
+import { deliveryLeaseS } from '../record/delivery-lease.ts';
 import { CLAIM, type ClaimedDispatch } from './claim-dispatches.ts';
 import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';

@@ -1,5 +1,5 @@
 import type { Statement } from '../../platform/database/sql.ts';
-import type { DeliveryError, DeliveryTrigger } from '../deliveries/webhook-delivery.entity.ts';
+import type { DeliveryError, DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
 
 /** The result of one attempt. */
 export interface FinishedDelivery {

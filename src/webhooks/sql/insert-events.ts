@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import { traces } from '../../platform/traces/traces.ts';
-import type { EventType } from '../events/event-type.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
+import type { EventType } from '../record/event-type.ts';
 import { keyIsActive } from './key-is-active.ts';
 
 export interface NewEvent {

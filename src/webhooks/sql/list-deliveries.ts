@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import type { DeliveryFilter } from '../deliveries/delivery-filter.ts';
-import type { WebhookDelivery } from '../deliveries/webhook-delivery.entity.ts';
+import type { DeliveryFilter } from '../record/delivery-filter.ts';
+import type { WebhookDelivery } from '../record/webhook-delivery.entity.ts';
 
 /** An attempt with the task that its event is about. */
 export type ListedDelivery = WebhookDelivery & { task_id: string | null };

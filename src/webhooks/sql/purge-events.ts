@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { DROPPED_WITHIN_DAYS } from '../../platform/database/partitions/dropped-below.ts';
 import { hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { restOf } from '../../platform/database/partitions/read-partitions.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { countPurged } from '../../platform/purge-metrics.ts';
+import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
 import { DROPPED_BELOW } from './event-partitions.ts';
 
 /** Events, or dispatches, of one statement. */

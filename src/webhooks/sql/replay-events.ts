@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import type { WebhookReplay } from '../replays/webhook-replay.entity.ts';
-import { TEST_EVENT } from '../events/event-type.ts';
+import type { WebhookReplay } from '../record/webhook-replay.entity.ts';
+import { TEST_EVENT } from '../record/event-type.ts';
 
 /** Deliveries a second, over all processes and replays: the endpoints also receive what happens now. */
 const PER_S = 100;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { isAgreed } from '../../platform/secret-keys/agreed.ts';
+import { isAgreed } from '../../platform/database/secret-keys/agreed.ts';
 
 /** The secrets of an endpoint, sealed. */
 export interface SealedSecrets {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { type AnyEventType, TEST_EVENT } from '../events/event-type.ts';
+import { type AnyEventType, TEST_EVENT } from '../record/event-type.ts';
 
 export interface ResentEvent {
   id: string;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config.ts';
+import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { deliveryLeaseS } from '../deliveries/delivery-lease.ts';
-import { newDeliveryId } from '../webhook-id.ts';
+import { deliveryLeaseS } from '../record/delivery-lease.ts';
+import { newDeliveryId } from '../record/webhook-id.ts';
 import { freeSlots } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';

@@ -1,4 +1,4 @@
-import type { Fact } from '../../platform/measuring/database-facts.ts';
+import type { Fact } from '../../platform/database/database-facts.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 import { DROPPED_BELOW } from './event-partitions.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { SCOPES } from '../../../src/auth/caller.ts';
+import { SCOPES } from '../../../src/auth/access/caller.ts';
 import { aFailure, aHang, Api, type ErrorBody } from '../../support/clients/api.ts';
 import { EventReader } from '../../support/clients/event-reader.ts';
 import { GraphqlClient } from '../../support/clients/graphql-client.ts';

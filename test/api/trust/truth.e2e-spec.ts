@@ -1,7 +1,7 @@
 // The API runs inside Jest, because a test moves its clock, and another one runs a step of the sweep. The worker is a process.
-import { HOUR_MS } from '../../../src/platform/time.ts';
+import { HOUR_MS } from '../../../src/platform/schema/time.ts';
 import { AgePriorities } from '../../../src/tasks/sql/age-priorities.ts';
-import { newTaskId } from '../../../src/tasks/task-id.ts';
+import { newTaskId } from '../../../src/tasks/record/task-id.ts';
 import { aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../../support/clients/api.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
 import { LockedRows } from '../../support/faults/locked-rows.ts';

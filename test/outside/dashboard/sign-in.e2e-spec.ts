@@ -1,4 +1,4 @@
-import { newApiKey } from '../../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { leastOf } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';

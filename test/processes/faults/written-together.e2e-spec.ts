@@ -1,14 +1,14 @@
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Config } from '../../../src/platform/config.ts';
+import { Config } from '../../../src/platform/config/config.ts';
 import { Sql } from '../../../src/platform/database/sql.ts';
 import { ClaimTasks } from '../../../src/tasks/sql/claim-tasks.ts';
 import { EndTasks } from '../../../src/tasks/sql/end-tasks.ts';
 import { RecordProgress } from '../../../src/tasks/sql/record-progress.ts';
 import { RenewLeases } from '../../../src/tasks/sql/renew-leases.ts';
-import { taskError } from '../../../src/tasks/task-error.ts';
-import { newTaskId } from '../../../src/tasks/task-id.ts';
-import { UsageTerms } from '../../../src/tasks/usage/usage-terms.ts';
+import { taskError } from '../../../src/tasks/record/task-error.ts';
+import { newTaskId } from '../../../src/tasks/record/task-id.ts';
+import { UsageTerms } from '../../../src/tasks/record/usage-terms.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
 
 const SECONDS = process.env.DARKROOM_TEST_LONG === '1' ? 120 : 10;

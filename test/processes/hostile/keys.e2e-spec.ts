@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { newApiKey } from '../../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { Api, aHang, type ErrorBody } from '../../support/clients/api.ts';
 import { SECRET_KEY, testEnv } from '../../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newApiKey } from '../../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { Api } from '../../support/clients/api.ts';
 import { SECRET_KEY, testEnv } from '../../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';

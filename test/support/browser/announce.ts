@@ -1,6 +1,6 @@
 import { channelsOf } from '../../../src/platform/events/channel.ts';
 import { PostgresBus } from '../../../src/platform/events/postgres.bus.ts';
-import { Secrets } from '../../../src/platform/secrets.ts';
+import { Secrets } from '../../../src/platform/config/secrets.ts';
 import { SECRET_KEY } from '../test-env.ts';
 
 /** Tells a service of changed tasks as another process of its deployment does. */

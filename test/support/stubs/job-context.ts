@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Provider, ProviderRequest } from '../../../src/providers/provider.ts';
-import { newTaskId } from '../../../src/tasks/task-id.ts';
+import type { Provider, ProviderRequest } from '../../../src/providers/contract/provider.ts';
+import { newTaskId } from '../../../src/tasks/record/task-id.ts';
 import { eventually } from '../wait.ts';
 import { RecordedRun, requestFor } from './recorded-run.ts';
 import type { StubHttp } from './stub-http.ts';

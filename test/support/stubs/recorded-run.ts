@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/providers/provider.ts';
+import type { InputImage, ProviderError, ProviderRequest, Run } from '../../../src/providers/contract/provider.ts';
 import { TEST_FOLDER } from '../test-context.ts';
 
 /** A run that records the calls of a provider and stores nothing. */

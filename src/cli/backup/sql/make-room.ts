@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { makePartitions } from '../../../platform/database/partitions/make-partitions.ts';
-import { TASK_TABLES } from '../../../tasks/partitioned-tables.ts';
-import { EVENT_TABLES } from '../../../webhooks/partitioned-tables.ts';
+import { TASK_TABLES } from '../../../tasks/record/partitioned-tables.ts';
+import { EVENT_TABLES } from '../../../webhooks/record/partitioned-tables.ts';
 
 const IS_PARTITIONED = `
   select floor(extract(epoch from now()) * 1000)::float8 as now_ms from pg_class where oid = $1::regclass and relkind = 'p'`;

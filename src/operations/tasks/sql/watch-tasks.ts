@@ -8,7 +8,7 @@ import {
   type WatchedState,
   type WatchedTask,
 } from '../watched-task.ts';
-import { IN_FORCE } from '../../../tasks/pauses/pause.entity.ts';
+import { IN_FORCE } from '../../../tasks/record/pause.entity.ts';
 
 const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
 

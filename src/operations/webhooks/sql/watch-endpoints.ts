@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
-import type { DisabledReason, EndpointStatus } from '../../../webhooks/endpoints/webhook-endpoint.entity.ts';
-import type { DeliveryError } from '../../../webhooks/deliveries/webhook-delivery.entity.ts';
+import type { DisabledReason, EndpointStatus } from '../../../webhooks/record/webhook-endpoint.entity.ts';
+import type { DeliveryError } from '../../../webhooks/record/webhook-delivery.entity.ts';
 
 /** Events of an endpoint are counted up to this number: beyond it the exact one tells an operator nothing more. */
 const MOST_COUNTED = 10_000;

@@ -1,6 +1,6 @@
 import { escapeIdentifier } from 'pg';
 import { idBoundAt, timeOfId } from '../../schema/id-time.ts';
-import { DAY_MS } from '../../time.ts';
+import { DAY_MS } from '../../schema/time.ts';
 import type { Partitioned } from './partitioned.ts';
 import { midnightBefore, type Range, rangesAhead } from './ranges.ts';
 import { inOrder, type Partition, type Queryable, rangeOf, readPartitions, restOf } from './read-partitions.ts';

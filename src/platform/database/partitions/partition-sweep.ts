@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../config.ts';
-import { Interval } from '../../interval.ts';
-import { Metrics } from '../../metrics.ts';
-import { DAY_MS } from '../../time.ts';
+import { Config } from '../../config/config.ts';
+import { Interval } from '../../run/interval.ts';
+import { Metrics } from '../../observe/measuring/metrics.ts';
+import { DAY_MS } from '../../schema/time.ts';
 import { Sql } from '../sql.ts';
 import { type DropResult, isInUse } from './drop-partition.ts';
 import { dropExpired, makeAhead, type SweptTables } from './partition-rows.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../time.ts';
+import { DAY_MS } from '../../schema/time.ts';
 import { coveredUntil, type Range, rangesAhead } from './ranges.ts';
 
 const days = (...ranges: [number, number][]): Range[] =>

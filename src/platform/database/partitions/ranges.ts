@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../time.ts';
+import { DAY_MS } from '../../schema/time.ts';
 
 /** How far ahead partitions are made, in days. */
 const AHEAD_DAYS = 7;

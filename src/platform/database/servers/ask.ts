@@ -1,5 +1,5 @@
 import type { Answer } from './choose.ts';
-import type { DatabaseHost } from './hosts.ts';
+import type { DatabaseHost } from '../../config/database-hosts.ts';
 import { ServerClient } from './server-client.ts';
 
 /** The log position has the timeline right after a promotion; the control file only after the next checkpoint. */

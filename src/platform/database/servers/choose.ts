@@ -1,4 +1,4 @@
-import type { DatabaseHost } from './hosts.ts';
+import type { DatabaseHost } from '../../config/database-hosts.ts';
 
 /** What a server says of itself. */
 export type Answer =

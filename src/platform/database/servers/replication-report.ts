@@ -1,5 +1,5 @@
 import { ask } from './ask.ts';
-import { hostsOf } from './hosts.ts';
+import { hostsOf } from '../../config/database-hosts.ts';
 import { WORDS } from './server-client.ts';
 import { Servers } from './servers.ts';
 

@@ -1,7 +1,7 @@
 import type { Client, ClientConfig } from 'pg';
 import { ask } from './ask.ts';
 import { type Answer, choosePrimary } from './choose.ts';
-import { type DatabaseHost, hostsOf } from './hosts.ts';
+import { type DatabaseHost, hostsOf } from '../../config/database-hosts.ts';
 import { ServerClient, WORDS } from './server-client.ts';
 
 /** At a start, when there is no server yet: a process that loads its modules is slow to read what has arrived. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../errors/api-error.ts';
-import { makeScratch, removeScratch } from '../../scratch.ts';
+import { makeScratch, removeScratch } from '../../run/scratch.ts';
 import type { UploadLimits } from '../limits.ts';
 import { discardRest, watchArrival } from './arrival.ts';
 import type { UploadPlace, UploadRoom } from './upload-room.ts';

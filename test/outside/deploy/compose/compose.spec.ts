@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { loadConfig } from '../../../../src/platform/config.ts';
+import { loadConfig } from '../../../../src/platform/config/config.ts';
 import { describeWith, findTool } from '../tools.ts';
 
 const ROOT = new URL('../../../../', import.meta.url).pathname;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newApiKey } from '../../../../src/auth/api-keys/api-key-format.ts';
+import { newApiKey } from '../../../../src/auth/credentials/api-key-format.ts';
 import { testEnv } from '../../../support/test-env.ts';
 import { aCat, aFailure, Api, type ErrorBody } from '../../../support/clients/api.ts';
 import { EventReader } from '../../../support/clients/event-reader.ts';

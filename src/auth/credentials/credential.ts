@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { Config } from '../../platform/config/config.ts';
+import type { GuardedRequest } from '../access/guarded-request.ts';
+import { isOwnOrigin } from './same-origin.ts';
+import { readSessionCookie } from './session-cookie.ts';
+
+/** The token of a browser session, in place of an API key. */
+export class SessionToken {
+  constructor(
+    readonly token: string,
+    /** Whether it came in the cookie of pages over https. */
+    readonly isSecure: boolean,
+  ) {}
+}
+
+/** What a request identifies its caller by: the `Authorization` header, or a session. undefined: nothing. */
+export type Credential = string | undefined | SessionToken;
+
+/** The routes that accept a session cookie. They are few, so that a flaw in a browser's rules for cookies exposes little. */
+const TAKES_SESSION: ReadonlySet<string> = new Set([
+  'POST /graphql',
+  'POST /v1/files',
+  'GET /v1/session',
+  'POST /v1/session',
+  'DELETE /v1/session',
+]);
+
+/** Reads the credential of a request. A browser sends its cookie unasked, so a session counts only for our own pages. */
+@Injectable()
+export class Credentials {
+  constructor(private readonly config: Config) {}
+
+  /**
+   * An `Authorization` header wins over a cookie.
+   * @throws ApiError origin_not_allowed: a session, sent by a page of another origin
+   */
+  of(request: GuardedRequest): Credential {
+    const { authorization, cookie } = request.headers;
+    if (authorization !== undefined || cookie === undefined || !takesSession(request)) return authorization;
+    const found = readSessionCookie(cookie, isSecure(request));
+    if (found === undefined) return undefined;
+    this.assertOwnPage(request);
+    return new SessionToken(found.token, found.isSecure);
+  }
+
+  /**
+   * Refuses a socket that a page of another origin opens with the session cookie. Pages of CORS_ORIGINS may open one,
+   * because they send an API key in `connection_init`; browsers add the cookie to the handshake all the same.
+   * @throws ApiError origin_not_allowed
+   */
+  assertMayOpenSocket(headers: GuardedRequest['headers']): void {
+    const { corsOrigins } = this.config;
+    const mayBringKey = corsOrigins.includes('*') || corsOrigins.includes(headers.origin ?? '');
+    if (!mayBringKey) this.of({ headers, overSocket: true });
+  }
+
+  /**
+   * Browsers leave `Origin` out of a GET to the own origin, and of one whose answer the page cannot read. Any other request
+   * must have it.
+   * @throws ApiError origin_not_allowed
+   */
+  assertOwnPage({ headers, method, overSocket }: GuardedRequest): void {
+    if (headers.origin === undefined && method === 'GET' && !overSocket) return;
+    if (headers.origin !== undefined && isOwnOrigin(headers.origin, headers.host, this.config.publicUrl)) return;
+    throw new ApiError('origin_not_allowed');
+  }
+}
+
+/** Whether the page came over https. undefined: the request does not tell. */
+export const isSecure = ({ headers: { origin } }: GuardedRequest): boolean | undefined =>
+  origin === undefined ? undefined : /^https:/i.test(origin);
+
+function takesSession({ method, routeOptions, overSocket }: GuardedRequest): boolean {
+  return overSocket === true || TAKES_SESSION.has(`${method} ${routeOptions?.url}`);
+}

@@ -1,0 +1,78 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Sql } from '../../platform/database/sql.ts';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
+import { NewestKey } from '../../platform/database/secret-keys/newest-key.ts';
+import { type NewestFirst, Secrets } from '../../platform/config/secrets.ts';
+import { hashesOf } from './key-hash.ts';
+import { type RenewedHash, renewHashes } from './sql/renew-hashes.ts';
+
+const FLUSH_DELAY_MS = 1000;
+/** Milliseconds until the next try when processes do not have the same newest key yet, or the database is away. */
+const RETRY_DELAY_MS = 10_000;
+/** Hashes that one statement replaces. */
+const BATCH = 500;
+/** Uses that are noted in memory. One beyond that is ignored; the next use of its key is noted. */
+const MAX_PENDING = 10_000;
+
+interface StoredHash {
+  hash: Buffer;
+  /** The SECRET_KEY that made it; null: unknown. */
+  secretKeyId: string | null;
+}
+
+/**
+ * The stored forms of API keys. Replaces those that an older SECRET_KEY made when their key is used: only then is the
+ * key itself known. In batches, and without delaying a request.
+ */
+@Injectable()
+export class KeyHashes implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('auth');
+  private readonly pending = new Map<string, RenewedHash>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly secrets: Secrets,
+    private readonly newestKey: NewestKey,
+  ) {}
+
+  /** Every form in which the key may be stored, see `hashesOf`. */
+  of(key: string): NewestFirst<Buffer> {
+    return hashesOf(key, this.secrets);
+  }
+
+  /** Call it with the form in which a key was found, and all its forms. */
+  noteUse({ hash, secretKeyId }: StoredHash, [newest]: NewestFirst<Buffer>): void {
+    if (secretKeyId === this.secrets.keyId || this.pending.size >= MAX_PENDING) return;
+    this.pending.set(hash.toString('base64'), { from: hash, to: newest });
+    this.flushIn(FLUSH_DELAY_MS);
+  }
+
+  beforeApplicationShutdown(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.pending.clear();
+  }
+
+  /** Never throws. */
+  private async flush(): Promise<void> {
+    this.timer = null;
+    if (!this.newestKey.isAgreed) return this.flushIn(RETRY_DELAY_MS);
+    const batch = [...this.pending].slice(0, BATCH);
+    try {
+      await renewHashes(
+        this.sql,
+        batch.map(([, renewed]) => renewed),
+        this.secrets.keyId,
+      );
+      for (const [from] of batch) this.pending.delete(from);
+      if (this.pending.size > 0) this.flushIn(0);
+    } catch (err) {
+      this.logger.warn({ event: 'key.renewal_failed', count: batch.length, err });
+      this.flushIn(RETRY_DELAY_MS);
+    }
+  }
+
+  private flushIn(delayMs: number): void {
+    this.timer ??= outsideOfRequests(() => setTimeout(() => void this.flush(), delayMs).unref());
+  }
+}

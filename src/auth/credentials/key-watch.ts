@@ -1,0 +1,145 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
+import { assertScope, lackOf } from '../access/assert-scope.ts';
+import { Authenticator } from './authenticator.ts';
+import { type Caller, type Scope, SCOPES } from '../access/caller.ts';
+import { type Credential, SessionToken } from './credential.ts';
+
+/**
+ * The connections of a key that is revoked, or that loses the scope they need, must be closed within 5 s. So keys are
+ * rechecked every 2 s, bypassing the cache.
+ */
+const RECHECK_MS = 2_000;
+
+/** @param refusal api_key_revoked, api_key_expired, invalid_api_key or insufficient_scope */
+type OnRefused = (refusal: ApiError) => void;
+
+/** The open connections of one credential. */
+interface WatchedKey {
+  credential: Credential;
+  apiKeyId: string;
+  /** What each connection needs. */
+  open: Map<OnRefused, readonly Scope[]>;
+}
+
+/** Permission for one connection to stay open. */
+export interface Admission {
+  apiKeyId: string;
+  /** Call when the connection has closed. */
+  release(): void;
+}
+
+/** Rechecks the API keys of open sockets, event streams and long polls. All connections of one key share one check. */
+@Injectable()
+export class KeyWatch implements OnApplicationShutdown {
+  private readonly logger = new Logger('auth');
+  private readonly watched = new Map<string, WatchedKey>();
+  private timer: NodeJS.Timeout | undefined;
+  private isRechecking = false;
+
+  constructor(private readonly authenticator: Authenticator) {}
+
+  /**
+   * @param credential the `Authorization` header, `Bearer <API_KEY>`, or a session
+   * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection needs
+   * @param scope what the connection needs; when absent, all scopes that the key has now
+   * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, insufficient_scope
+   */
+  async admit(credential: Credential, onRefused: OnRefused, scope?: Scope): Promise<Admission> {
+    const caller = await this.authenticator.authenticateCredential(credential);
+    if (scope) assertScope(caller, scope);
+    const name = nameOf(credential);
+    const { apiKeyId } = caller;
+    const key = this.watched.get(name) ?? { credential, apiKeyId, open: new Map() };
+    this.watched.set(name, key);
+    key.open.set(onRefused, scope ? [scope] : caller.scopes);
+    this.timer ??= outsideOfRequests(() => setInterval(() => void this.recheckAll(), RECHECK_MS).unref());
+    return {
+      apiKeyId,
+      release: () => {
+        key.open.delete(onRefused);
+        if (key.open.size === 0 && this.watched.get(name) === key) this.watched.delete(name);
+      },
+    };
+  }
+
+  /**
+   * Runs a request that waits, and answers it with the refusal as soon as its key is refused.
+   * @param work must stop waiting when the signal aborts; its result is discarded then
+   * @param scope as for `admit`
+   * @throws ApiError those of `admit`, also later, and whatever `work` throws
+   */
+  async whileAdmitted<Result>(
+    authorization: string | undefined,
+    work: (refused: AbortSignal) => Promise<Result>,
+    scope?: Scope,
+  ): Promise<Result> {
+    const refused = new AbortController();
+    const { release } = await this.admit(authorization, (refusal) => refused.abort(refusal), scope);
+    try {
+      const result = await work(refused.signal);
+      refused.signal.throwIfAborted();
+      return result;
+    } finally {
+      release();
+    }
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Checks all keys concurrently, so that their look-ups become one statement. */
+  private async recheckAll(): Promise<void> {
+    if (this.isRechecking || this.watched.size === 0) return;
+    this.isRechecking = true;
+    try {
+      this.authenticator.forget([...this.watched.values()].map(({ apiKeyId }) => apiKeyId));
+      await Promise.all([...this.watched].map(([name, key]) => this.recheck(name, key)));
+    } catch (error) {
+      this.logger.error({ event: 'key.recheck_failed', err: error });
+    } finally {
+      this.isRechecking = false;
+    }
+  }
+
+  private async recheck(name: string, key: WatchedKey): Promise<void> {
+    try {
+      this.closeWithoutScope(key, await this.authenticator.authenticateCredential(key.credential));
+    } catch (error) {
+      // Any other error, such as an unavailable database, says nothing about the key.
+      if (!(error instanceof ApiError) || error.status !== 401) return;
+      if (this.watched.get(name) === key) this.watched.delete(name);
+      this.closeAll(key, [...key.open.keys()], error);
+    }
+  }
+
+  /** Closes the connections that need a scope which the key has lost; the others stay open. */
+  private closeWithoutScope(key: WatchedKey, caller: Caller): void {
+    for (const lost of SCOPES.filter((scope) => !caller.scopes.includes(scope))) {
+      const concerned = [...key.open].filter(([, scopes]) => scopes.includes(lost)).map(([onRefused]) => onRefused);
+      if (concerned.length === 0) continue;
+      for (const onRefused of concerned) key.open.delete(onRefused);
+      this.closeAll(key, concerned, lackOf(lost));
+    }
+  }
+
+  private closeAll({ apiKeyId }: WatchedKey, connections: OnRefused[], refusal: ApiError): void {
+    this.logger.log({ event: 'key.refused', api_key_id: apiKeyId, code: refusal.code, open: connections.length });
+    for (const onRefused of connections) this.close(onRefused, refusal);
+  }
+
+  /** A connection whose closing throws must not keep others open, or end the rechecks. */
+  private close(onRefused: OnRefused, refusal: ApiError): void {
+    try {
+      onRefused(refusal);
+    } catch (error) {
+      this.logger.error({ event: 'key.close_failed', err: error });
+    }
+  }
+}
+
+/** No header equals the name of a session: the look-up refuses every header that does not begin with Bearer. */
+const nameOf = (credential: Credential): string =>
+  credential instanceof SessionToken ? `session ${credential.token}` : credential!; // without one the look-up throws

@@ -1,0 +1,55 @@
+import type { Sql, Statement } from '../../../platform/database/sql.ts';
+import type { ApiKeyLimits } from '../../limits/api-key-limits.ts';
+import type { Scope } from '../../access/caller.ts';
+
+/** The state of the key that a presented secret belongs to, at the time of the query. */
+export interface FoundApiKey {
+  id: string;
+  scopes: Scope[];
+  limits: ApiKeyLimits;
+  revoked: boolean;
+  /** Milliseconds until the key or the secret expires, by the database's clock. Negative after expiry; null: never. */
+  validMs: number | null;
+  /** The recorded last use is more than a minute old, or missing. */
+  lastUseStale: boolean;
+}
+
+/** With the stored form of the secret. */
+export interface FoundByHash extends FoundApiKey {
+  hash: Buffer;
+  /** The SECRET_KEY that made the hash; null: unknown. */
+  secretKeyId: string | null;
+}
+
+/**
+ * Raw SQL because every request may depend on it: prepared, without hydration, one primary-key probe per hash.
+ * `least` ignores nulls, so the current secret of a key without expiry yields null.
+ * `clock_timestamp()` instead of `now()`: the value stays correct inside a long transaction too.
+ */
+const FIND_BY_HASHES: Statement = {
+  name: 'auth.find_by_hashes',
+  text: `
+  select s.hash, s.secret_key_id as "secretKeyId", k.id, k.scopes, k.limits, k.revoked_at is not null as revoked,
+         (extract(epoch from least(k.expires_at, s.expires_at) - clock_timestamp()) * 1000)::float8 as "validMs",
+         coalesce(k.last_used_at < now() - interval '1 minute', true) as "lastUseStale"
+    from api_key_secrets s
+    join api_keys k on k.id = s.api_key_id
+   where s.hash = any($1::bytea[])`,
+};
+
+/**
+ * Looks up many secrets at once.
+ * @param secrets the hashes that each may be stored with
+ * @returns the keys in the order of the secrets, null for an unknown one
+ */
+export async function findByHashes(sql: Sql, secrets: readonly (readonly Buffer[])[]): Promise<(FoundByHash | null)[]> {
+  const rows = await sql.run<FoundByHash>(FIND_BY_HASHES, [secrets.flat()]);
+  const byHash = new Map(rows.map((row) => [row.hash.toString('base64'), row]));
+  return secrets.map((hashes) => {
+    for (const hash of hashes) {
+      const found = byHash.get(hash.toString('base64'));
+      if (found) return found;
+    }
+    return null;
+  });
+}

@@ -1,0 +1,29 @@
+import type { Sql, Statement } from '../../../platform/database/sql.ts';
+import { isAgreed } from '../../../platform/database/secret-keys/agreed.ts';
+
+/** A secret that is stored with a hash of an older SECRET_KEY, or without saying of which. */
+export interface RenewedHash {
+  from: Buffer;
+  /** With the newest key. The same as `from` when only the key was not noted. */
+  to: Buffer;
+}
+
+/**
+ * Replaces hashes. Its foreign keys take sessions and sign-in links along. Raw SQL because of `skip locked`: another
+ * process renews the same row, or a session is being opened with it; the next use tries again.
+ */
+const RENEW: Statement = {
+  name: 'auth.renew_hashes',
+  text: `
+  with due as (
+    select s.hash, n.renewed
+      from unnest($1::bytea[], $2::bytea[]) as n (was, renewed) join api_key_secrets s on s.hash = n.was
+     where n.was = n.renewed or not exists (select from api_key_secrets o where o.hash = n.renewed)
+     order by s.hash for update of s skip locked
+  )
+  update api_key_secrets s set hash = due.renewed, secret_key_id = $3 from due where s.hash = due.hash and ${isAgreed('$3')}`,
+};
+
+export async function renewHashes(sql: Sql, renewed: readonly RenewedHash[], secretKeyId: string): Promise<void> {
+  await sql.run(RENEW, [renewed.map(({ from }) => from), renewed.map(({ to }) => to), secretKeyId]);
+}

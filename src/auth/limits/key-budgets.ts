@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Tx } from '../../platform/database/sql.ts';
+import type { BudgetState } from './budget.ts';
+import { budgetsAtThreshold, markBudget, readBudgets } from './sql/read-budgets.ts';
+
+/** Reads the budgets of API keys. The statements that create and end tasks write them. */
+@Injectable()
+export class KeyBudgets {
+  constructor(private readonly sql: Sql) {}
+
+  /** By API key; one without a budget is missing. */
+  async of(apiKeyIds: string[]): Promise<Map<string, BudgetState>> {
+    if (apiKeyIds.length === 0) return new Map();
+    const states = await readBudgets(this.sql, apiKeyIds);
+    return new Map(states.map((state) => [state.api_key_id, state]));
+  }
+
+  /** API keys that have reached their soft threshold in this period, which is not reported yet. At most 100. */
+  atThreshold(): Promise<string[]> {
+    return budgetsAtThreshold(this.sql);
+  }
+
+  /** Call before the report of an event is written, in its transaction. @returns null when there is nothing to report */
+  report(tx: Tx, event: 'threshold' | 'exceeded', apiKeyId: string): Promise<BudgetState | null> {
+    return markBudget(tx, event, apiKeyId);
+  }
+}

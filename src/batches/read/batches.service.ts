@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { isBatchId } from '../../tasks/record/task-id.ts';
+import type { ShownBatch } from '../record/batch.entity.ts';
+import { type BatchPage, BatchRows } from '../sql/batch-rows.ts';
+
+/** The batches of an API key as clients read them. Every call is bound to the key. */
+@Injectable()
+export class BatchesService {
+  constructor(private readonly rows: BatchRows) {}
+
+  /** @throws ApiError batch_not_found, also for a malformed id and for another API key's batch */
+  async find(apiKeyId: string, id: string): Promise<ShownBatch> {
+    const batch = isBatchId(id) ? await this.rows.find(id) : null;
+    if (batch?.api_key_id !== apiKeyId) throw new ApiError('batch_not_found', { param: 'id' });
+    return batch;
+  }
+
+  /** Newest first. */
+  list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
+    return this.rows.list(apiKeyId, page);
+  }
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
+import { ModelAvailability } from '../../models/model-availability.ts';
+import { ProviderRegistry } from '../../providers/registry.ts';
+import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
+import { MODELS } from '../../models/catalog.ts';
+import { TASK_TABLES } from '../../tasks/record/partitioned-tables.ts';
+import { wordReport } from '../../tasks/insight/word-report.ts';
+import { UsageTerms } from '../../tasks/record/usage-terms.ts';
+import { Config, ConfigError, loadConfig } from '../../platform/config/config.ts';
+import { createDataSource } from '../../platform/database/data-source.ts';
+import { partitionReport } from '../../platform/database/partitions/partition-report.ts';
+import { assertPooler, assertSameDatabase } from '../../platform/database/pooler-check.ts';
+import { replicationReport } from '../../platform/database/servers/replication-report.ts';
+import { probeRedis } from '../../platform/events/redis-probe.ts';
+import { loadSecretKeys } from '../../platform/config/secrets.ts';
+import { checkCredential } from '../../provenance/c2pa/check-credential.ts';
+import { writeLifecycle } from '../../platform/storage/s3-lifecycle.ts';
+import { openStorage } from '../../platform/storage/storage.module.ts';
+import { EVENT_TABLES } from '../../webhooks/record/partitioned-tables.ts';
+import { dataDirMode } from './data-dir-mode.ts';
+import { withDatabaseUrl } from './database.ts';
+import { failureText } from '../terminal/failure-text.ts';
+import { withNestContext } from './nest-context.ts';
+import { olderKeys } from './older-keys.ts';
+import { unpricedBindings } from './price-checks.ts';
+
+export interface Finding {
+  check: string;
+  ok: boolean;
+  note: string;
+}
+
+interface Options {
+  /** Whether to write rules to the bucket as well. */
+  s3Lifecycle?: boolean | undefined;
+}
+
+const MIN_NODE = 22;
+const MIN_POSTGRES = 14;
+const SERVICE_TIMEOUT_MS = 2000;
+
+/** Checks each thing that the service needs separately, so that one fault does not hide the next. */
+export async function checkInstallation({ s3Lifecycle = false }: Options = {}): Promise<Finding[]> {
+  const findings = [await finding('node', async () => nodeVersion())];
+  let config: Config;
+  try {
+    config = loadConfig();
+    findings.push({ check: 'configuration', ok: true, note: `role ${config.role}, data in ${config.dataDir}` });
+  } catch (error) {
+    return [...findings, ...faultsOf(error).map((note) => ({ check: 'configuration', ok: false, note }))];
+  }
+  findings.push(await finding('DATA_DIR', async () => dataDirMode(config)));
+  findings.push(await finding('secret key', () => secretKey(config)));
+  findings.push(...(await database(config)));
+  findings.push(await finding('storage', () => storage(config)));
+  if (s3Lifecycle) findings.push(await finding('S3 lifecycle', () => lifecycle(config)));
+  findings.push(await finding('events', () => events(config)));
+  if (config.provenance === 'c2pa') findings.push(await finding('C2PA', () => signing(config)));
+  findings.push(...(await models(config)));
+  findings.push(await service(config));
+  return findings;
+}
+
+const faultsOf = (error: unknown): readonly string[] =>
+  error instanceof ConfigError ? error.faults : [failureText(error)];
+
+async function finding(check: string, run: () => Promise<string>): Promise<Finding> {
+  try {
+    return { check, ok: true, note: await run() };
+  } catch (error) {
+    return { check, ok: false, note: failureText(error) };
+  }
+}
+
+function nodeVersion(): string {
+  const { node } = process.versions;
+  if (Number.parseInt(node) < MIN_NODE) throw new Error(`${node}; at least ${MIN_NODE} is needed`);
+  return node;
+}
+
+async function secretKey(config: Config): Promise<string> {
+  const { length } = await loadSecretKeys(config);
+  const where = config.secretKey ? 'from SECRET_KEY' : 'stored in DATA_DIR';
+  return length === 1 ? where : `${length} keys, ${where}`;
+}
+
+async function database(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const reachable = await finding('database', () =>
+    withDatabaseUrl(config, async (url) => {
+      const dataSource = await createDataSource(url, { max: 1 }).initialize();
+      try {
+        const [{ version }] = await dataSource.query<[{ version: number }]>(
+          `select current_setting('server_version_num')::int / 10000 as version`,
+        );
+        const pending = await dataSource.showMigrations();
+        findings.push({
+          check: 'migrations',
+          ok: true,
+          note: pending
+            ? 'some are pending; the service runs them when it starts, or run `darkroom migrate` now'
+            : 'up to date',
+        });
+        if (!pending) {
+          findings.push(
+            await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
+          );
+          findings.push(await finding('older secret keys', () => olderKeys(dataSource, config)));
+          for (const tables of [TASK_TABLES, EVENT_TABLES])
+            findings.push(await finding('partitions', () => partitionReport(url, tables)));
+          findings.push(await finding('words', () => wordReport(url)));
+        }
+        if (!pending && config.restoredFrom)
+          findings.push(await finding('restore', () => restored(dataSource, config)));
+        if (version < MIN_POSTGRES) throw new Error(`PostgreSQL ${version}; at least ${MIN_POSTGRES} is needed`);
+        return `PostgreSQL ${version}, ${config.databaseUrl ? 'from DATABASE_URL' : 'embedded'}`;
+      } finally {
+        await dataSource.destroy();
+      }
+    }),
+  );
+  const { databaseUrl, databaseDirectUrl } = config;
+  // An embedded database has no standby by design.
+  if (databaseUrl && reachable.ok) {
+    findings.push(await finding('standbys', () => replicationReport(databaseDirectUrl ?? databaseUrl)));
+  }
+  if (databaseUrl && databaseDirectUrl && reachable.ok) {
+    findings.push(
+      await finding('pooler', async () => {
+        await assertSameDatabase(databaseUrl, databaseDirectUrl);
+        await assertPooler(databaseUrl);
+        return 'keeps prepared statements and the settings of the service';
+      }),
+    );
+  }
+  return [reachable, ...findings];
+}
+
+/** Whether RESTORED_FROM is still needed. */
+async function restored(dataSource: DataSource, { restoredFrom }: Config): Promise<string> {
+  const [{ tasks }] = await dataSource.query<[{ tasks: number }]>(
+    `select count(*)::int as tasks from tasks where status in ('queued', 'running') and created_at <= $1`,
+    [restoredFrom],
+  );
+  if (tasks === 0) return 'no task of before RESTORED_FROM is unfinished: unset it';
+  return `${tasks} tasks of before RESTORED_FROM are unfinished: keep it`;
+}
+
+async function storage(config: Config): Promise<string> {
+  const storage = await openStorage(config);
+  const folder = `_probe/${randomUUID()}`; // other processes may probe at the same time
+  await storage.put(`${folder}/written`, Buffer.from('ready'), 'text/plain');
+  await storage.deleteAll(folder);
+  return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
+}
+
+async function lifecycle({ storageUrl, fileRetentionDays }: Config): Promise<string> {
+  if (storageUrl === null) throw new Error('STORAGE_URL is not set, so there is no bucket');
+  return writeLifecycle(storageUrl, fileRetentionDays);
+}
+
+async function events({ eventsUrl }: Config): Promise<string> {
+  if (eventsUrl === null) return 'LISTEN/NOTIFY of the database';
+  return probeRedis(eventsUrl);
+}
+
+async function signing(config: Config): Promise<string> {
+  await checkCredential(config);
+  return 'the certificate signs what readers accept';
+}
+
+/** The bindings of each model, in order of preference, and whether each credential is set. */
+async function models(config: Config): Promise<Finding[]> {
+  const parts = {
+    providers: [
+      ProviderRegistry,
+      SandboxProvider,
+      ModelAvailability,
+      UsageTerms,
+      { provide: Config, useValue: config },
+    ],
+  };
+  try {
+    // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
+    return await withNestContext(parts, async (context) => {
+      const registry = context.get(ProviderRegistry);
+      return [...MODELS.map(({ id }) => model(id, registry)), prices(registry)];
+    });
+  } catch (error) {
+    return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
+  }
+}
+
+function model(id: string, registry: ProviderRegistry): Finding {
+  const bindings = registry.bindingsOf(id);
+  const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
+  const notes = bindings.map(({ name, credential, upstream }) => {
+    if (credential === null) return name;
+    return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
+  });
+  return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
+}
+
+/** A missing price is no fault: the tasks succeed, and count as unpriced. */
+function prices(registry: ProviderRegistry): Finding {
+  const missing = unpricedBindings(registry);
+  const note = missing.length === 0 ? 'every bound model has one' : `none for ${missing.join(', ')}`;
+  return { check: 'prices', ok: true, note };
+}
+
+/** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */
+async function service(config: Config): Promise<Finding> {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  try {
+    const response = await fetch(`http://${host}:${config.port}/readyz`, {
+      signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS),
+    });
+    return { check: 'service', ok: response.ok, note: `answers ${response.status} on port ${config.port}` };
+  } catch {
+    return { check: 'service', ok: true, note: `not running on port ${config.port}` };
+  }
+}

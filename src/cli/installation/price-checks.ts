@@ -1,0 +1,36 @@
+import { MODELS } from '../../models/catalog.ts';
+import type { Model } from '../../models/definition/model.ts';
+import type { ProviderRegistry } from '../../providers/registry.ts';
+
+/** The bindings whose tasks would count as unpriced, for people; one that has a price for some requests says so. */
+export function unpricedBindings(registry: ProviderRegistry): string[] {
+  return MODELS.flatMap((model) =>
+    registry.bindingsOf(model.id).flatMap((binding) => {
+      const requests = requestsOf(model);
+      const priced = requests.filter(
+        (input) =>
+          registry.priceOf({
+            provider: binding.name,
+            model: model.id,
+            upstreamModel: binding.upstream.model,
+            input,
+            approximations: [],
+          }) !== null,
+      );
+      if (priced.length === requests.length) return [];
+      return [`${model.id} at ${binding.name}${priced.length > 0 ? ' (in some sizes or qualities)' : ''}`];
+    }),
+  );
+}
+
+/** One request of each resolution and quality. */
+function requestsOf({ kind, parameters }: Model) {
+  const valuesOf = (name: string): readonly (string | undefined)[] => parameters.properties[name]?.enum ?? [undefined];
+  return valuesOf('resolution').flatMap((resolution) =>
+    valuesOf('quality').map((quality) => ({
+      resolution: resolution ?? '',
+      ...(quality !== undefined && { quality }),
+      ...(kind === 'video' && { duration: 1 }),
+    })),
+  );
+}

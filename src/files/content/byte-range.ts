@@ -1,0 +1,39 @@
+import { ApiError } from '../../errors/api-error.ts';
+import type { ByteRange } from '../../platform/storage/storage.ts';
+
+/**
+ * Parses a `Range` header (RFC 9110, 14.2).
+ * @param size bytes of the whole file
+ * @returns null for the whole file: no header, another unit, a malformed header, or several ranges, which a server may
+ *   ignore
+ * @throws ApiError range_not_satisfiable when the range lies outside the file
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | null {
+  const [, from, to] = /^bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*$/i.exec(header ?? '') ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return null;
+
+  // Number() of a long string of digits is merely large, so its length needs no check.
+  const last = size - 1;
+  if (from === '') {
+    const length = Number(to);
+    if (length === 0 || size === 0) throw notSatisfiable(size);
+    return { start: Math.max(0, size - length), end: last };
+  }
+  const start = Number(from);
+  const end = to === '' ? last : Math.min(Number(to), last);
+  if (to !== '' && Number(to) < start) return null; // invalid, not unsatisfiable
+  if (start > last) throw notSatisfiable(size);
+  return { start, end };
+}
+
+/** Whether `If-Range` permits the range: only the exact tag does. A date never matches, since we send none. */
+export function isRangeCurrent(ifRange: string | undefined, etag: string): boolean {
+  return ifRange === undefined || ifRange.trim() === etag;
+}
+
+function notSatisfiable(size: number): ApiError {
+  return new ApiError('range_not_satisfiable', {
+    message: `The requested range lies outside the file of ${size} bytes.`,
+    headers: { 'content-range': `bytes */${size}` },
+  });
+}

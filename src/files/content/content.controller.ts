@@ -1,0 +1,197 @@
+import { Controller, Get, Head, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { callerOf, Public, PublicWhen, Scope } from '../../auth/access/access.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { matches } from '../../platform/http/etag.ts';
+import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
+import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
+import { FileBody } from '../../platform/http/multipart/file-body.ts';
+import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { isRangeCurrent, parseRange } from './byte-range.ts';
+import { DirectDelivery } from './direct-delivery.ts';
+import { type FileContent, FileContents, hasContent } from './file-contents.ts';
+import { filenameOf } from '../record/file.view.ts';
+import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
+import { cacheControlOf, FILE_POLICY, type FileRequest, isDownload, isSigned, Signature } from './signed-request.ts';
+import { DirectUploads } from '../uploads/direct-uploads.service.ts';
+import { headerRefs } from '../../platform/openapi/headers.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+
+/** What a file can be. The first stands for all of them, because some generators know no other type of bytes. */
+const BYTES = Object.fromEntries(
+  ['application/octet-stream', 'image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map(
+    (type) => [type, { schema: { type: 'string', format: 'binary' } }],
+  ),
+);
+
+/**
+ * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches
+ * add parameters to links that they pass on (`utm_source`), so unknown ones are ignored: the signature covers the ones
+ * that count.
+ */
+@IgnoresUnknownQuery()
+@ApiTags('Files')
+@Controller('v1/files')
+export class ContentController {
+  constructor(
+    private readonly contents: FileContents,
+    private readonly links: FileLinks,
+    private readonly storage: Storage,
+    private readonly direct: DirectUploads,
+    private readonly generated: GeneratedFiles,
+    private readonly delivery: DirectDelivery,
+  ) {}
+
+  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
+  @Head(':id/content')
+  @PublicWhen(isSigned)
+  @Scope('tasks:read')
+  @Signature()
+  @Fails('file_not_found', 'invalid_signature', 'file_expired', 'upload_incomplete')
+  @ApiOperation({ summary: 'Describe the bytes of a file', operationId: 'headFile', security: [{}, { api_key: [] }] })
+  @ApiResponse({ status: 200, description: 'the headers of the file' })
+  async head(@Param('id') id: string, @Req() request: FileRequest, @Res() reply: FastifyReply) {
+    const generated = await this.findGenerated(id, request);
+    if (generated) return setGeneratedHeaders(reply, generated).send();
+    const file = await this.find(id, request);
+    const isKnown = matches(request.headers['if-none-match'], etagOf(file));
+    if (!isKnown) await this.storage.size(file.storageKey).catch((error) => throwMissing(error, file));
+    setHeaders(reply, id, file, request);
+    if (isKnown) return reply.code(304).send();
+    return reply.header('content-length', file.bytes).send();
+  }
+
+  @Get(':id/content')
+  @PublicWhen(isSigned)
+  @Scope('tasks:read')
+  @Signature()
+  @Fails('file_not_found', 'invalid_signature', 'file_expired', 'range_not_satisfiable', 'upload_incomplete')
+  @ApiOperation({ summary: 'Read the bytes of a file', operationId: 'getFile', security: [{}, { api_key: [] }] })
+  @ApiQuery({
+    name: 'download',
+    required: false,
+    description: 'with any value: browsers save the file instead of showing it',
+    schema: { type: 'string' },
+  })
+  @ApiHeader({ name: 'Range', required: false, description: 'the bytes to read, such as `bytes=0-1023`' })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: 'the `ETag` of an earlier answer' })
+  @ApiResponse({ status: 200, description: 'the bytes of the file', content: BYTES, headers: headerRefs('ETag') })
+  @ApiResponse({ status: 206, description: 'the requested range of bytes', content: BYTES })
+  @ApiResponse({
+    status: 302,
+    description: 'with `FILE_DELIVERY=redirect`: a link of the bucket, which works for at most 5 minutes',
+    headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+  })
+  @ApiResponse({ status: 304, description: 'the bytes are as they were' })
+  async get(@Param('id') id: string, @Req() request: FileRequest, @Res() reply: FastifyReply) {
+    const { headers } = request;
+    const generated = await this.findGenerated(id, request);
+    if (generated) return setGeneratedHeaders(reply, generated).send(generated.open());
+    const file = await this.find(id, request);
+    const etag = etagOf(file);
+    if (matches(headers['if-none-match'], etag)) {
+      setHeaders(reply, id, file, request);
+      return reply.code(304).send();
+    }
+    const range = isRangeCurrent(headers['if-range'] as string | undefined, etag)
+      ? parseRange(headers.range, file.bytes)
+      : null;
+    const link = await this.delivery.linkTo(file, dispositionOf(id, file, request));
+    if (link) return reply.header('cache-control', cacheControlOf(request, link.maxAgeS)).redirect(link.url, 302);
+    const bytes = await this.storage
+      .open(file.storageKey, range ?? undefined)
+      .catch((error) => throwMissing(error, file));
+
+    setHeaders(reply, id, file, request);
+    if (range) {
+      reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.bytes}`);
+    }
+    reply.header('content-length', range ? range.end - range.start + 1 : file.bytes);
+    return reply.send(bytes); // Fastify destroys the stream when the client goes away
+  }
+
+  @Put(':id/content')
+  @HttpCode(200)
+  @Public()
+  @AcceptsBody({ signedFile: true })
+  @Signature()
+  @Fails('invalid_signature', 'upload_incomplete', 'payload_too_large', 'file_expired', 'request_timeout')
+  @ApiBody({ schema: { type: 'string', format: 'binary' } })
+  @ApiConsumes('application/octet-stream')
+  @ApiOperation({
+    summary: 'Send the bytes of a pending file to the URL in its `upload`',
+    operationId: 'putFile',
+    security: [],
+  })
+  @ApiResponse({ status: 200, description: 'the bytes are stored; complete the file now' })
+  async put(@Param('id') id: string, @Req() request: FileRequest): Promise<void> {
+    const { expires, signature } = request.query;
+    if (!this.links.verifyUpload(id, expires, signature)) throw new ApiError('invalid_signature');
+    if (!(request.body instanceof FileBody)) throw new ApiError('upload_incomplete', { message: 'Send the bytes.' });
+    await this.direct.receive(id, request.body);
+  }
+
+  /** Only with the key: no signed link to such a file is ever made. @returns null when the id is that of a stored file */
+  private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {
+    const find = this.generated.sourceOf(id);
+    if (!find) return null;
+    if (isSigned(request)) throw new ApiError('invalid_signature');
+    const file = await find(callerOf(request).apiKeyId, id);
+    if (!file) throw new ApiError('file_not_found', { param: 'id' });
+    return file;
+  }
+
+  /** Verifies the signature first: without one, a client must not learn which files exist. */
+  private async find(id: string, request: FileRequest): Promise<FileContent> {
+    const { expires, signature } = request.query;
+    const owner = isSigned(request) ? null : callerOf(request).apiKeyId;
+    if (owner === null && !this.links.verify(id, expires, signature)) throw new ApiError('invalid_signature');
+    const found = await this.contents.find(id);
+    if (owner !== null && found?.apiKeyId !== owner) throw new ApiError('file_not_found', { param: 'id' });
+    if (!found) return throwExpired();
+    if (hasContent(found)) return found;
+    throw new ApiError(found.reason === 'pending' ? 'upload_incomplete' : 'file_expired');
+  }
+}
+
+function throwExpired(): never {
+  throw new ApiError('file_expired');
+}
+
+/**
+ * The purge may delete a file between the read of the record and the opening of the file. Before that time the file is lost,
+ * or this process uses another storage than the worker: `internal_error`, which the error filter logs with the key.
+ */
+function throwMissing(error: unknown, { expiresAt }: FileContent): never {
+  if (error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now()) throwExpired();
+  throw error;
+}
+
+const setGeneratedHeaders = (reply: FastifyReply, { contentType, filename }: GeneratedFile): FastifyReply =>
+  reply.headers({
+    'content-type': contentType,
+    'content-disposition': `attachment; filename="${filename}"`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+
+const dispositionOf = (id: string, { contentType }: FileContent, request: FileRequest): string =>
+  `${isDownload(request) ? 'attachment' : 'inline'}; filename="${filenameOf(id, contentType)}"`;
+
+const etagOf = (file: FileContent) => `"${file.sha256}"`;
+
+/** The headers that 200, 206 and 304 share. */
+function setHeaders(reply: FastifyReply, id: string, file: FileContent, request: FileRequest): void {
+  void reply.headers({
+    'content-type': file.contentType,
+    'accept-ranges': 'bytes',
+    etag: etagOf(file),
+    'content-disposition': dispositionOf(id, file, request),
+    'cache-control': cacheControlOf(request),
+    'content-security-policy': FILE_POLICY,
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+  });
+}

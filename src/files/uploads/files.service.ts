@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, IsNull, LessThan, MoreThan, Repository } from 'typeorm';
+import type { Caller } from '../../auth/access/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { Config } from '../../platform/config/config.ts';
+import { Sql } from '../../platform/database/sql.ts';
+import type { ScratchFile } from '../../platform/http/multipart/scratch-file.ts';
+import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
+import { DeleteOutput } from '../../tasks/acts/delete-output.service.ts';
+import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
+import { isUploadId, newUploadId } from '../record/file-id.ts';
+import { assertRoom, completeUpload, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
+import { Blobs } from './blobs.ts';
+import { FileJudge } from './file-judge.ts';
+import { type Purpose, Upload } from '../record/upload.entity.ts';
+
+/** How long a file that came inside a request is kept while it has no task. */
+const UNTIED_S = HOUR_S;
+
+/** What the client says of a file. */
+export interface NewFile {
+  purpose: Purpose;
+  /** Only shown. */
+  filename: string | null;
+  /** Seconds that it is kept; the configured time when absent. */
+  lifetimeS?: number | undefined;
+  /** It came inside a request: it goes with the files of its task, is not listed and counts for no quota. */
+  ofTask?: boolean;
+}
+
+/** Where the bytes are: in memory, or in a scratch file that stays the caller's. */
+export type FileSource = Buffer | ScratchFile;
+
+export interface UploadPage {
+  limit: number;
+  after?: string | undefined;
+  order?: 'asc' | 'desc' | undefined;
+  purpose?: Purpose | undefined;
+  /** Also those that came inside a request, which clients find by their id only. */
+  withThoseOfTasks?: boolean;
+}
+
+/** The files of an API key: its uploads, and the outputs of its tasks. Every call is bound to the key. */
+@Injectable()
+export class FilesService {
+  constructor(
+    @InjectRepository(Upload) private readonly uploads: Repository<Upload>,
+    private readonly config: Config,
+    private readonly sql: Sql,
+    private readonly blobs: Blobs,
+    private readonly judge: FileJudge,
+    private readonly outputs: TaskFiles,
+    private readonly deleteOutput: DeleteOutput,
+  ) {}
+
+  /**
+   * Judges a file by its bytes and stores it.
+   * @throws ApiError invalid_image, invalid_file, file_quota_exceeded; then nothing is stored
+   */
+  async create({ apiKeyId, limits }: Caller, source: FileSource, file: NewFile): Promise<Upload> {
+    const judgement = await this.judge.judge(apiKeyId, file.purpose, source);
+    const { bytes, sha256 } = describe(source);
+    const upload: Omit<NewUpload, 'blob_id'> = {
+      ...this.newUpload(apiKeyId, file),
+      ...judgement,
+      bytes,
+      sha256,
+      declared_sha256: null,
+    };
+    const quota = { maxBytes: limits.maxFileBytes };
+    if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota)); // before the bytes are written
+    const body = Buffer.isBuffer(source) ? source : { path: source.path };
+    return this.blobs.keep({ apiKeyId, body, sha256, contentType: upload.content_type }, async (tx, blobId) => {
+      if (!upload.of_task) await assertRoom(tx, upload, quota);
+      return insertUpload(tx, { ...upload, blob_id: blobId });
+    });
+  }
+
+  /**
+   * Gives a pending upload its bytes.
+   * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, file_not_found; then it stays pending
+   */
+  async complete({ apiKeyId, limits }: Caller, pending: Upload, source: ScratchFile): Promise<Upload> {
+    const { bytes, sha256, path } = source;
+    if (bytes !== pending.bytes) throw notAsDeclared(`It has ${bytes} bytes, not ${pending.bytes}`);
+    if (pending.declared_sha256 !== null && sha256 !== pending.declared_sha256) {
+      throw notAsDeclared(`Its SHA-256 is ${sha256}`);
+    }
+    const judgement = await this.judge.judge(apiKeyId, pending.purpose, source);
+    const content = { ...judgement, bytes, sha256 };
+    const stored = { apiKeyId, body: { path }, sha256, contentType: content.content_type };
+    try {
+      return await this.blobs.keep(stored, async (tx, blobId) => {
+        await assertRoom(tx, { ...pending, ...content }, { maxBytes: limits.maxFileBytes });
+        const completed = await completeUpload(tx, pending, blobId, content);
+        if (completed === null) throw new NotPending(); // otherwise the bytes would stay although no upload uses them
+        return completed;
+      });
+    } catch (error) {
+      if (!(error instanceof NotPending)) throw error;
+      const current = await this.findUpload(apiKeyId, pending.id);
+      if (current.status === 'pending') throw new ApiError('file_expired');
+      return current;
+    }
+  }
+
+  /** @throws ApiError file_not_found, also for a file of another key */
+  async find(apiKeyId: string, id: string): Promise<Upload | OutputFile> {
+    if (isUploadId(id)) return this.findUpload(apiKeyId, id);
+    const output = await this.outputs.find(id);
+    if (output?.apiKeyId !== apiKeyId) throw notFound();
+    return output;
+  }
+
+  /** @throws ApiError file_not_found */
+  async findUpload(apiKeyId: string, id: string): Promise<Upload> {
+    const upload = isUploadId(id) ? await this.uploads.findOneBy({ id, deleted_at: IsNull() }) : null;
+    if (upload?.api_key_id !== apiKeyId) throw notFound();
+    if (upload.task_id !== null && !(await this.outputs.hasTask(upload.task_id))) throw notFound();
+    return upload;
+  }
+
+  /** Uploads, newest first. */
+  async list(
+    apiKeyId: string,
+    { limit, after, order = 'desc', purpose, withThoseOfTasks = false }: UploadPage,
+  ): Promise<{ uploads: Upload[]; hasMore: boolean }> {
+    const beyond = order === 'asc' ? MoreThan : LessThan;
+    const uploads = await this.uploads.find({
+      where: {
+        api_key_id: apiKeyId,
+        ...(!withThoseOfTasks && { of_task: false }),
+        deleted_at: IsNull(),
+        expires_at: MoreThan(new Date()),
+        ...(after !== undefined && { id: beyond(after) }),
+        ...(purpose !== undefined && { purpose }),
+      },
+      order: { id: order },
+      take: limit + 1,
+    });
+    return { uploads: uploads.slice(0, limit), hasMore: uploads.length > limit };
+  }
+
+  /**
+   * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them; of an output the
+   * task stays.
+   * @throws ApiError file_not_found
+   */
+  async delete(apiKeyId: string, id: string): Promise<void> {
+    if (!isUploadId(id)) {
+      const output = await this.find(apiKeyId, id);
+      await this.deleteOutput.delete(output as OutputFile);
+      return;
+    }
+    const { affected } = await this.uploads.update(
+      { id, api_key_id: apiKeyId, deleted_at: IsNull() },
+      { deleted_at: () => 'now()' },
+    );
+    if (affected === 0) throw notFound();
+  }
+
+  /** Of any API key, deleted ones too: a signed link carries its own permission. */
+  async findAny(ids: string[]): Promise<Upload[]> {
+    return this.uploads.findBy({ id: In(ids) });
+  }
+
+  /** The fields of a new row that do not depend on its bytes. */
+  newUpload(
+    apiKeyId: string,
+    { purpose, filename, lifetimeS, ofTask = false }: NewFile,
+  ): Pick<NewUpload, 'id' | 'api_key_id' | 'purpose' | 'filename' | 'lifetime_s' | 'of_task' | 'expires_in_s'> {
+    const id = newUploadId();
+    const lifetime_s = Math.ceil(lifetimeS ?? this.config.uploadRetentionDays * DAY_S);
+    return {
+      id,
+      api_key_id: apiKeyId,
+      purpose,
+      filename: filename ?? id,
+      lifetime_s,
+      of_task: ofTask,
+      expires_in_s: ofTask ? UNTIED_S : lifetime_s,
+    };
+  }
+}
+
+/** Another request has completed or deleted the upload meanwhile, or it has expired. */
+class NotPending extends Error {}
+
+function describe(source: FileSource): { bytes: number; sha256: string } {
+  return Buffer.isBuffer(source)
+    ? { bytes: source.length, sha256: createHash('sha256').update(source).digest('hex') }
+    : source;
+}
+
+function notFound(): ApiError {
+  return new ApiError('file_not_found', { param: 'id' });
+}
+
+function notAsDeclared(what: string): ApiError {
+  return new ApiError('invalid_file', { message: `The file is not what was declared. ${what}.` });
+}

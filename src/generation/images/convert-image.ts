@@ -1,0 +1,55 @@
+import { rename, rm } from 'node:fs/promises';
+import type { Sharp } from 'sharp';
+import { loadSharp } from '../../platform/images/load-sharp.ts';
+import { type ImageFormat, ProviderError, type ProviderOutput } from '../../providers/contract/provider.ts';
+import type { Media } from './probe.ts';
+
+/** What the client asked for; absent: the file stays as the provider made it. */
+export interface WantedFormat {
+  format: ImageFormat;
+  /** Percent, for JPEG and WebP; 100 when absent. */
+  quality: number;
+}
+
+/** Several times the largest image of any model. */
+const MAX_PIXELS = 100_000_000;
+const TIMEOUT_S = 60;
+/** From here on colours keep their full resolution, which costs a third more bytes. */
+const FULL_COLOUR_QUALITY = 90;
+
+/** A file that has the format already stays byte for byte, unless a quality below 100 asks for a smaller one. */
+export const needsConversion = ({ contentType }: Media, { format, quality }: WantedFormat): boolean =>
+  contentType !== `image/${format}` || (format !== 'png' && quality < 100);
+
+/**
+ * Encodes an image again, in memory or, if it is a file, in its place. XMP and EXIF of the provider stay, because they
+ * may say who made the image. Decoding streams line by line, so an image of 4K takes some 30 MB; call it for one image
+ * at a time.
+ * @throws ProviderError internal_error when the image cannot be decoded
+ */
+export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {
+  const options = { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' as const };
+  const image = loadSharp()(Buffer.isBuffer(output) ? output : output.path, options).timeout({ seconds: TIMEOUT_S });
+  const encoded = encode(image.autoOrient().keepExif().keepXmp(), wanted);
+  try {
+    if (Buffer.isBuffer(output)) return await encoded.toBuffer();
+    const draft = `${output.path}.converted`;
+    try {
+      await encoded.toFile(draft);
+      await rename(draft, output.path);
+    } finally {
+      await rm(draft, { force: true });
+    }
+    return output;
+  } catch (error) {
+    throw new ProviderError('internal_error', { cause: error });
+  }
+}
+
+function encode(image: Sharp, { format, quality: percent }: WantedFormat): Sharp {
+  const quality = Math.max(1, percent); // the encoders begin at 1
+  if (format === 'png') return image.png({ compressionLevel: 6 });
+  if (format === 'webp') return image.webp({ quality });
+  const chromaSubsampling = quality >= FULL_COLOUR_QUALITY ? '4:4:4' : '4:2:0';
+  return image.flatten({ background: '#ffffff' }).jpeg({ quality, chromaSubsampling }); // JPEG has no transparency
+}

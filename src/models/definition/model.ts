@@ -1,0 +1,51 @@
+import type { MediaKind } from './media-kind.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { ParametersSchema } from './parameters.ts';
+import type { SizeTable } from './sizes.ts';
+
+export const MODEL_STATUSES = ['active', 'deprecated', 'retired'] as const;
+
+/** A deprecated model still works. A retired one is refused at creation, and the error names its replacement. */
+export interface Lifecycle {
+  status: (typeof MODEL_STATUSES)[number];
+  /** Unix seconds of the deprecation; null for an active model. */
+  deprecated_at: number | null;
+  /** Unix seconds of the planned retirement; null when none is announced. */
+  sunset_at: number | null;
+  /** Id of the model to use instead. */
+  replacement: string | null;
+}
+
+/**
+ * How an image guides a video: the video starts from it, or follows it as a reference. `nearest` is the reference_mode
+ * that an upstream without this mode comes closest to; absent where the guidance expresses the mode exactly.
+ */
+export interface ImageGuidance {
+  as: 'first_frame' | 'reference';
+  nearest?: string;
+}
+
+/** What can be made: a logical id that configuration binds to a provider. One file a model in `catalog/`. */
+export interface Model {
+  id: string;
+  kind: MediaKind;
+  owned_by: string;
+  /** Unix seconds at which the model joined this catalogue. */
+  created: number;
+  description: string;
+  /** Pixels of every `aspect_ratio` but `auto` in every `resolution`. */
+  sizes: SizeTable;
+  /** Every allowed value, default and bound. Validates creation requests and is published by /v1/models. */
+  parameters: ParametersSchema;
+  /** Videos: by reference_mode, how a first_frame_image_url without other images guides the video. */
+  guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
+  lifecycle: Lifecycle;
+}
+
+/** The lifecycle of a model without a planned retirement. */
+export const ACTIVE: Lifecycle = { status: 'active', deprecated_at: null, sunset_at: null, replacement: null };
+
+/** Seconds after its creation by which a task of this kind is final. */
+export function deadlineS(kind: MediaKind, config: Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS'>): number {
+  return kind === 'image' ? config.taskDeadlineImageS : config.taskDeadlineVideoS;
+}

@@ -1,0 +1,76 @@
+import type { Model } from '../../models/definition/model.ts';
+import { nearestSize, parsePixels, toPixels } from '../../models/definition/nearest-size.ts';
+import { echo, type Fields, invalid } from './fields.ts';
+import type { Translation } from './translation.ts';
+
+/** Fields of ours that pass as they are. The schema of the model judges them. */
+const OURS = ['priority', 'parent_task_id'] as const;
+
+export const takes = (model: Model, parameter: string): boolean =>
+  Object.hasOwn(model.parameters.properties, parameter);
+
+export function passOurs(fields: Fields, { body }: Translation): void {
+  for (const name of OURS) {
+    const value = fields.take(name);
+    if (value !== undefined) body[name] = value;
+  }
+}
+
+/**
+ * Reads `size`, or our `aspect_ratio` and `resolution` in its place.
+ * @param byDefault used when `size` is left out
+ */
+export function readSize(fields: Fields, model: Model, translation: Translation, byDefault?: string): void {
+  const { body, approximations, spelling } = translation;
+  const size = fields.text('size');
+  const [ratio, resolution] = [fields.take('aspect_ratio'), fields.take('resolution')];
+  if (ratio !== undefined || resolution !== undefined) {
+    if (size !== undefined)
+      throw invalid('size', 'invalid_value', 'Send size, or aspect_ratio and resolution, not both.');
+    if (ratio !== undefined) body.aspect_ratio = ratio;
+    if (resolution !== undefined) body.resolution = resolution;
+    return;
+  }
+  const wanted = size ?? byDefault;
+  if (wanted === undefined || (wanted === 'auto' && byDefault === undefined)) return;
+  const pixels = parsePixels(wanted);
+  const nearest = pixels && nearestSize(model.sizes, pixels);
+  if (!nearest)
+    throw invalid(
+      'size',
+      'invalid_value',
+      `size must be one of ${sizesOf(model)} for ${model.id}, or near one of these ratios, not ${echo(wanted)}.`,
+    );
+  body.aspect_ratio = nearest.ratio;
+  body.resolution = nearest.resolution;
+  for (const name of ['aspect_ratio', 'resolution']) spelling.set(name, 'size');
+  const used = toPixels(nearest.size);
+  if (used !== wanted) approximations.push({ param: 'size', requested: wanted, used });
+}
+
+const sizesOf = ({ sizes }: Model): string =>
+  Object.values(sizes)
+    .flatMap((row) => Object.values(row).map(toPixels))
+    .join(', ');
+
+/** `user` and `safety_identifier` are kept as metadata of these names. @returns safety_identifier */
+export function readMetadata(fields: Fields, { body, spelling }: Translation): string | undefined {
+  const metadata = fields.take('metadata');
+  const [user, safetyIdentifier] = [fields.text('user'), fields.text('safety_identifier')];
+  const pairs = Object.entries({ user, safety_identifier: safetyIdentifier }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const isMap = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
+  if (metadata === undefined && pairs.length === 0) return undefined;
+  if (metadata !== undefined && !isMap) {
+    body.metadata = metadata; // refused with the others of its kind
+    return safetyIdentifier;
+  }
+  for (const [name] of pairs) {
+    if (isMap && Object.hasOwn(metadata, name))
+      throw invalid(name, 'invalid_value', `Send ${name} or metadata.${name}, not both.`);
+    spelling.set(`metadata.${name}`, name);
+  }
+  body.metadata = Object.fromEntries([...Object.entries(metadata ?? {}), ...pairs]);
+  return safetyIdentifier;
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { findModel, MODELS } from '../../models/catalog.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { Config, ConfigError } from '../../platform/config/config.ts';
+import { readPairs } from '../../platform/config/setting-types.ts';
+import { echo, type Fields } from './fields.ts';
+import type { Translation } from './translation.ts';
+
+const DEFAULT_MODEL = { image: 'gpt-image-2', video: 'sora-2' } as const;
+const ROUTE = { image: 'POST /v1/images/generations', video: 'POST /v1/videos' } as const;
+
+/** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */
+@Injectable()
+export class ModelIds {
+  private readonly aliases: ReadonlyMap<string, string>;
+
+  /** @throws ConfigError for an alias of an unknown model */
+  constructor({ openaiModelAliases }: Config) {
+    this.aliases = readPairs(openaiModelAliases);
+    const faults = [...this.aliases.values()].filter((id) => !findModel(id));
+    if (faults.length > 0)
+      throw new ConfigError(faults.map((id) => `OPENAI_MODEL_ALIASES names ${id}, an unknown model`));
+  }
+
+  /** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value */
+  read(fields: Fields, kind: MediaKind, { body, approximations }: Translation): Model {
+    const given = fields.text('model') ?? DEFAULT_MODEL[kind];
+    const alias = this.aliases.get(given);
+    const model = findModel(alias ?? given);
+    if (!model) {
+      throw new ApiError('model_not_found', {
+        status: 400,
+        param: 'model',
+        message: `There is no model ${echo(given)} here. The models for this route are ${this.idsOf(kind).join(', ')}.`,
+      });
+    }
+    if (model.kind !== kind) {
+      const message = `${model.id} makes ${model.kind}s: use ${ROUTE[model.kind]}.`;
+      throw new ApiError('invalid_value', { param: 'model', message });
+    }
+    if (alias !== undefined) approximations.push({ param: 'model', requested: given, used: model.id });
+    body.model = model.id;
+    return model;
+  }
+
+  private idsOf(kind: MediaKind): string[] {
+    const ours = MODELS.filter((model) => model.kind === kind).map(({ id }) => id);
+    return [...ours, ...[...this.aliases].filter(([, id]) => ours.includes(id)).map(([alias]) => alias)];
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/access/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { FilesService } from '../../files/uploads/files.service.ts';
+import { RequestImagesService } from '../../files/images/request-images.service.ts';
+import type { FormFile } from '../../platform/http/multipart/multipart-body.ts';
+
+/** A picture that a request names, or that came inside it, with the client's spelling of its field. */
+export type RequestImage = { spelling: string } & ({ reference: string } | { file: FormFile });
+
+/** What a creation says of its task. */
+interface Created {
+  replayed: boolean;
+  /** null when replayed. */
+  task: { id: string; expires_at: Date } | null;
+}
+
+/** Stores the pictures that came inside requests, so that a task can name them. They go with the files of the task. */
+@Injectable()
+export class UploadedImages {
+  constructor(
+    private readonly files: FilesService,
+    private readonly lifetime: RequestImagesService,
+  ) {}
+
+  /**
+   * Calls `create` with the reference of each picture, in order. Pictures of a task that was not created are deleted.
+   * @throws ApiError invalid_image, with the client's spelling; and whatever `create` throws
+   */
+  async with<Result extends Created>(
+    caller: Caller,
+    images: readonly RequestImage[],
+    create: (references: string[]) => Promise<Result>,
+  ): Promise<Result> {
+    const stored = { replaced: new Map<string, string>(), created: [] as string[] };
+    let task: Created['task'] = null;
+    try {
+      const references: string[] = [];
+      for (const image of images) {
+        if ('file' in image) stored.created.push(await this.store(caller, image));
+        references.push('file' in image ? stored.created.at(-1)! : image.reference);
+      }
+      const created = await create(references);
+      task = created.task;
+      return created;
+    } finally {
+      await (task ? this.lifetime.tie(stored, task) : this.lifetime.forget(stored));
+    }
+  }
+
+  private async store(caller: Caller, { file, spelling }: RequestImage & { file: FormFile }): Promise<string> {
+    try {
+      return (await this.files.create(caller, file, { purpose: 'vision', filename: file.filename, ofTask: true })).id;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 400) throw error;
+      throw new ApiError(error.code, { param: spelling, message: `${spelling}: ${error.message}`, cause: error });
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { EntityManager } from 'typeorm';
+import type { Pause } from '../../../tasks/record/pause.entity.ts';
+
+/** An arbitrary number, the same in every process. */
+const PAUSES_LOCK = 7_274_614;
+
+/** Lets changes of pauses happen one after the other, because each may change the models of the others. */
+export async function lockPauses(tx: EntityManager): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [PAUSES_LOCK]);
+}
+
+/** Those that have not ended, with those that are about to end by themselves. */
+export const openPauses = (tx: EntityManager): Promise<Pause[]> =>
+  tx.query<Pause[]>('select * from pauses where not released and ended_at is null order by id');
+
+/** Ends the pauses whose time has come. */
+export async function endDue(tx: EntityManager): Promise<Pause[]> {
+  const [ended] = await tx.query<[Pause[], number]>(
+    `update pauses set ended_at = now(), changed_at = now()
+     where not released and ended_at is null and until <= now() returning *`,
+  );
+  return ended;
+}
+
+const INSERT = `
+  insert into pauses (id, kind, target, place, models, refuse_creates, reason, until, created_by)
+  values ($1, $2, $3, $4, '{}', $5, $6, to_timestamp($7::float8), $8) returning *`;
+
+/** A pause to insert. */
+export type NewPause = Pick<Pause, 'id' | 'kind' | 'target' | 'place' | 'refuse_creates' | 'reason' | 'created_by'> & {
+  /** Unix seconds; null: no end. */
+  until_s: number | null;
+};
+
+export async function insertPause(tx: EntityManager, pause: NewPause): Promise<Pause> {
+  const { id, kind, target, place, refuse_creates, reason, until_s, created_by } = pause;
+  const values = [id, kind, target, place, refuse_creates, reason, until_s, created_by];
+  const [row] = await tx.query<Pause[]>(INSERT, values);
+  return row!;
+}
+
+/** @returns null when there is no such pause, or it has ended */
+export async function endPause(tx: EntityManager, id: string): Promise<Pause | null> {
+  const [rows] = await tx.query<[Pause[], number]>(
+    'update pauses set ended_at = now(), changed_at = now() where id = $1 and ended_at is null returning *',
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+export async function setModels(tx: EntityManager, id: string, models: readonly string[]): Promise<void> {
+  await tx.query('update pauses set models = $2, changed_at = now() where id = $1', [id, models]);
+}
+
+const PAGE = `
+  select p.*, (select count(*)::int from tasks t where t.paused_by = p.id and t.status = 'queued') as tasks
+  from pauses p where ($1::text is null or id < $1) and ($2 or ended_at is null) order by id desc limit $3`;
+
+export type PauseWithTasks = Pause & { tasks: number };
+
+/** Newest first. @param ended whether also those that have ended */
+export const pagePauses = (
+  tx: EntityManager,
+  { after, ended, limit }: { after: string | null; ended: boolean; limit: number },
+): Promise<PauseWithTasks[]> => tx.query<PauseWithTasks[]>(PAGE, [after, ended, limit]);

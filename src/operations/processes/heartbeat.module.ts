@@ -1,9 +1,0 @@
-import { Module } from '@nestjs/common';
-import { AuthModule } from '../../auth/auth.module.ts';
-import { GenerationModule } from '../../generation/generation.module.ts';
-import { OperationsModule } from '../operations.module.ts';
-import { ProcessHeartbeat } from './process-heartbeat.worker.ts';
-
-/** Makes the process visible to operators. The command line uses the services of operators without it. */
-@Module({ imports: [AuthModule, GenerationModule, OperationsModule], providers: [ProcessHeartbeat] })
-export class HeartbeatModule {}

@@ -1,0 +1,29 @@
+import { Body, Controller, Get, Header, Put } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { LogLevelsService } from './log-levels.service.ts';
+import { LogLevelsView, SetLogLevelsInput } from './log-levels.view.ts';
+
+@ApiTags('Operations')
+@Controller('v1/operations/log_levels')
+export class LogLevelsController {
+  constructor(private readonly service: LogLevelsService) {}
+
+  @Get()
+  @Scope('operations:read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Read the log levels that an operator has set', operationId: 'getLogLevels' })
+  @ApiOkResponse({ type: LogLevelsView })
+  read(): Promise<LogLevelsView> {
+    return this.service.read();
+  }
+
+  @Put()
+  @Scope('operations:manage')
+  @ApiOperation({ summary: 'Set the log levels of all processes', operationId: 'setLogLevels' })
+  @ApiOkResponse({ type: LogLevelsView })
+  set(@Body() input: SetLogLevelsInput, @CurrentActor() actor: Actor): Promise<LogLevelsView> {
+    return this.service.set(input, actor);
+  }
+}

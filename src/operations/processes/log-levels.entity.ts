@@ -1,0 +1,18 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { LogLevel } from '../../platform/config/log-levels.ts';
+
+/** The id of the only row. */
+export const SERVICE_LEVELS = 'service';
+
+/** The levels that an operator has set for all processes. They hold until an operator changes them. */
+@Entity('log_levels')
+export class LogLevelsRow {
+  @PrimaryColumn('text') id: string;
+  /** In place of LOG_LEVEL; null: LOG_LEVEL is in force. */
+  @Column('text', { nullable: true }) log_level: LogLevel | null;
+  /** By context, in place of those of LOG_LEVELS. */
+  @Column('jsonb') log_levels: Record<string, LogLevel>;
+  @Column('timestamptz') changed_at: Date;
+  /** The API key; null: the command line. */
+  @Column('text', { nullable: true }) changed_by: string | null;
+}

@@ -1,0 +1,148 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { hostsOf } from './database-hosts.ts';
+import type { LevelSettings } from './log-levels.ts';
+import { PROVIDER_SETTINGS, type ProviderVariable } from './provider-settings.ts';
+import type { Setting } from './setting.ts';
+import { fromFile, textOf, withFiles } from './setting-files.ts';
+import { SETTINGS } from './settings.ts';
+
+type Values<Table extends Record<string, Setting>> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
+type Settings = Values<typeof SETTINGS>;
+
+/** Gives `Config` the properties of the table in settings.ts; their names carry the unit. */
+const FromTable = Object as unknown as new () => Omit<Settings, 'publicUrl' | 'graphqlIntrospection'>;
+
+/** The configuration, and the token that Nest injects it by. Frozen. */
+export class Config extends FromTable {
+  /** Base of all links, without a trailing slash. */
+  publicUrl: string;
+  graphqlIntrospection: boolean;
+  /** NODE_ENV is production. */
+  isProduction: boolean;
+  credentials: Readonly<Record<ProviderVariable, string | null>>;
+  /**
+   * The value of any variable that a binding names as its credential, or of its file.
+   * @throws Error for the operator if the file cannot be read
+   */
+  secretOf: (variable: string) => string | null;
+}
+
+export type Role = Config['role'];
+
+/** Partitions that tasks of their whole retention may be in: claims and lists look into each. */
+const MAX_PARTITIONS = 200;
+
+/** Those that `NAME_FILE` works for, beside the credentials that bindings name. */
+const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
+
+/** The configuration is wrong; the message lists every fault, one a line. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(`The configuration is wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Reads everything that the operator can set. No other code of the service reads `process.env`, except to find the
+ * user that runs the embedded PostgreSQL; the command line reads its own two variables.
+ * @throws ConfigError with all faults at once; it never repeats the value of a secret
+ */
+export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
+  const { config, faults } = readConfig(given);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** As `loadConfig`, but for a caller that adds faults of its own. A setting with a fault has its default. */
+export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: string[] } {
+  const faults: string[] = [];
+  const env = withFiles(given, VARIABLES, faults);
+  const settings = readAll(SETTINGS, env, faults);
+  const credentials = readAll(PROVIDER_SETTINGS, env, faults);
+  const check = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
+  check(settings.taskHeartbeatS * 2 <= settings.taskLeaseS, 'TASK_HEARTBEAT_S must be at most half of TASK_LEASE_S');
+  check(
+    settings.fileRetentionDays <= settings.taskRetentionDays,
+    'FILE_RETENTION_DAYS must not be longer than TASK_RETENTION_DAYS',
+  );
+  check(
+    settings.taskRetentionDays <= settings.taskPartitionDays * MAX_PARTITIONS,
+    `TASK_PARTITION_DAYS=${settings.taskPartitionDays} is too short for TASK_RETENTION_DAYS=${settings.taskRetentionDays}: that would be more ` +
+      `than ${MAX_PARTITIONS} partitions`,
+  );
+  check(settings.opsPort === null || settings.opsPort !== settings.port, 'OPS_PORT must be another port than PORT');
+  const secretKey = textOf(env, 'SECRET_KEY');
+  check(
+    !textOf(env, 'DATABASE_URL') || secretKey !== undefined || textOf(env, 'SECRET_KEY_FILE') !== undefined,
+    'SECRET_KEY is required when DATABASE_URL is set',
+  );
+  const isPooled = settings.databasePooler === 'transaction';
+  check(
+    !isPooled || (settings.databaseUrl !== null && settings.databaseDirectUrl !== null),
+    'DATABASE_URL and DATABASE_DIRECT_URL are required when DATABASE_POOLER is transaction',
+  );
+  check(
+    !isPooled || settings.databaseUrl === null || !hostsOf(settings.databaseUrl).isPrimaryWanted,
+    'DATABASE_URL must name one pooler, without target_session_attrs, when DATABASE_POOLER is transaction: a pooler does not ' +
+      'tell which of its servers takes writes. DATABASE_DIRECT_URL may name several servers',
+  );
+  check(isPooled || settings.databaseDirectUrl === null, 'DATABASE_DIRECT_URL is only for DATABASE_POOLER=transaction');
+  check(
+    settings.role !== 'worker' || settings.publicUrl !== null,
+    'PUBLIC_URL is required when ROLE is worker: webhooks carry links to files, which only the other processes serve',
+  );
+  check(
+    settings.provenance !== 'c2pa' || (settings.c2paCert !== null && settings.c2paKey !== null),
+    'C2PA_CERT and C2PA_KEY are required when PROVENANCE is c2pa',
+  );
+  check(
+    settings.fileDelivery === 'proxy' || settings.storageUrl !== null,
+    'FILE_DELIVERY=redirect requires STORAGE_URL: files on disk have no other server',
+  );
+  const { host, port, dataDir, publicUrl, graphqlIntrospection } = settings;
+  const isProduction = env.NODE_ENV === 'production';
+  const config = Object.freeze({
+    ...settings,
+    dataDir: resolve(dataDir),
+    publicUrl: (publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, ''),
+    graphqlIntrospection: graphqlIntrospection ?? !isProduction,
+    isProduction,
+    credentials,
+    secretOf: (variable: string) => fromFile(given, variable) ?? textOf(given, variable) ?? null,
+  });
+  return { config, faults };
+}
+
+/** For a command that needs nothing else: the rest of the configuration may not be there yet. @throws ConfigError */
+export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
+  const faults: string[] = [];
+  const { cell } = readAll({ cell: SETTINGS.cell }, withFiles(env, [SETTINGS.cell.variable], faults), faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return cell;
+}
+
+/** Reads the levels of the log again, while the process runs. @throws ConfigError */
+export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
+  const faults: string[] = [];
+  const { logLevel, logLevels } = SETTINGS;
+  const levels = readAll({ logLevel, logLevels }, env, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return levels;
+}
+
+/** A setting with a fault gets its default, so that the faults of all others are found too. */
+function readAll<Table extends Record<string, Setting>>(
+  table: Table,
+  env: Readonly<Record<string, string | undefined>>,
+  faults: string[],
+): Values<Table> {
+  const values = Object.entries(table).map(([name, { variable, schema, keepsEmpty }]) => {
+    const result = schema.safeParse(keepsEmpty ? env[variable]?.trim() : textOf(env, variable));
+    if (result.success) return [name, result.data];
+    faults.push(...result.error.issues.map(({ message }) => `${variable} ${message}`));
+    return [name, schema.parse(undefined)];
+  });
+  return Object.fromEntries(values) as Values<Table>;
+}

@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { hostsOf } from './database-hosts.ts';
+
+/**
+ * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
+ * message completes "NAME must be …". It repeats the value only where the value cannot be a secret.
+ */
+
+const DECIMAL = /^[0-9]*\.?[0-9]+(e[0-9]+)?$/i;
+
+/** The value as the operator wrote it. */
+type Issue = { input?: unknown };
+
+export function decimal(byDefault: number, min: number, max: number) {
+  return decimalFrom(min, max).default(byDefault);
+}
+
+export function integer(byDefault: number, min: number, max: number) {
+  return integerFrom(min, max).default(byDefault);
+}
+
+/** null when unset: the default then depends on something else. */
+export function optionalInteger(min: number, max: number) {
+  return integerFrom(min, max).nullable().default(null);
+}
+
+function decimalFrom(min: number, max: number) {
+  const isAllowed = (text: string): boolean => DECIMAL.test(text) && Number(text) >= min && Number(text) <= max;
+  const error = ({ input }: Issue): string => `must be a number from ${min} to ${max}, not "${String(input)}"`;
+  return z.string().refine(isAllowed, { error, abort: true }).transform(Number);
+}
+
+function integerFrom(min: number, max: number) {
+  return decimalFrom(min, max).refine(Number.isInteger, 'must be a whole number');
+}
+
+/** Numbers separated by commas. */
+export function decimals(byDefault: readonly number[], min: number, max: number) {
+  return z
+    .string()
+    .transform((text) => parts(text).map(Number))
+    .transform((values): readonly number[] => (values.length > 0 ? values : byDefault))
+    .refine(
+      (values) => values.every((value) => value >= min && value <= max), // false for NaN too
+      `must be numbers from ${min} to ${max}, separated by commas`,
+    )
+    .default(byDefault);
+}
+
+export function oneOf<const Word extends string>(words: readonly Word[], byDefault: NoInfer<Word>) {
+  const error = ({ input }: Issue): string => `must be one of ${words.join(', ')}, not "${String(input)}"`;
+  return z.enum(words, { error }).default(byDefault);
+}
+
+export function flag(byDefault: boolean) {
+  return yesOrNo().default(byDefault);
+}
+
+/** null when unset: the default then depends on something else. */
+export function optionalFlag() {
+  return yesOrNo().nullable().default(null);
+}
+
+function yesOrNo() {
+  const error = ({ input }: Issue): string => `must be on or off, not "${String(input)}"`;
+  return z.stringbool({ truthy: ['true', 'on', '1', 'yes'], falsy: ['false', 'off', '0', 'no'], error });
+}
+
+/** @param schemes without the colon; the message does not repeat the value, because an address may hold a password */
+export function url(...schemes: readonly string[]) {
+  const error = `must be an address starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  const protocol = new RegExp(`^(?:${schemes.join('|')})$`);
+  return z.url({ protocol, error }).nullable().default(null);
+}
+
+/** @param read throws an Error whose message completes "NAME …" without the value, because it may be or hold a secret */
+export function address(read: (text: string) => unknown) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      try {
+        read(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    })
+    .nullable()
+    .default(null);
+}
+
+/** One server or several, see database/servers/hosts.ts. */
+export function databaseUrl() {
+  return address((text) => {
+    if (!hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) {
+      throw new Error('must be an address starting with postgres:// or postgresql://');
+    }
+    const parameters = new URLSearchParams(text.split('?')[1]);
+    const faults = CERTIFICATE_FILES.flatMap((name) => {
+      const code = parameters.has(name) ? faultOf(parameters.get(name)!) : null;
+      return code === null ? [] : [`${name} (${code})`];
+    });
+    if (faults.length > 0) throw new Error(`names files that cannot be read: ${faults.join(', ')}`);
+  });
+}
+
+/** Parameters of a database URL that name files. */
+const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** @returns why a file cannot be read; null if it can */
+function faultOf(path: string): string | null {
+  try {
+    readFileSync(path);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
+}
+
+/** @param shape in words: "32 bytes in hex"; the message does not repeat the value */
+export function secret(pattern: RegExp, shape: string) {
+  return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
+}
+
+/** Like `secret`, for what may be shown. */
+export function shaped(pattern: RegExp, shape: string) {
+  const error = ({ input }: Issue): string => `must be ${shape}, not "${String(input)}"`;
+  return z.string().regex(pattern, { error }).nullable().default(null);
+}
+
+export function text(byDefault: string) {
+  return z.string().default(byDefault);
+}
+
+export function optionalText() {
+  return z.string().nullable().default(null);
+}
+
+/** A moment in the past, such as 2026-11-23T06:00:00Z. */
+export function optionalPast() {
+  const error = ({ input }: Issue): string =>
+    `must be a time in the past such as 2026-11-23T06:00:00.000Z, not "${String(input)}"`;
+  return z.iso
+    .datetime({ offset: true, error, abort: true })
+    .refine((text) => Date.parse(text) <= Date.now(), { error })
+    .transform((text) => new Date(text))
+    .nullable()
+    .default(null);
+}
+
+/** Texts separated by commas. */
+export function list() {
+  return z
+    .string()
+    .transform((text): readonly string[] => parts(text))
+    .default([]);
+}
+
+/** Pairs such as `dall-e-3=gpt-image-2`, separated by commas. Kept as text; `readPairs` reads it. */
+export function pairs(byDefault: string) {
+  const error = ({ input }: Issue): string => `must be pairs such as a=b separated by commas, not "${String(input)}"`;
+  return z
+    .string()
+    .refine((given) => parts(given).every((pair) => PAIR.test(pair)), { error })
+    .default(byDefault);
+}
+
+/** As OpenTelemetry writes them: `key=value` separated by commas, values percent-encoded. The message repeats no value. */
+export function keyValues() {
+  return z
+    .string()
+    .refine((given) => parts(given).every((pair) => KEY_VALUE.test(pair) && URL_ENCODED.test(pair)), {
+      error: 'must be pairs such as key=value separated by commas, with percent-encoded values',
+      abort: true,
+    })
+    .transform((given): Readonly<Record<string, string>> => Object.fromEntries(parts(given).map(toKeyValue)))
+    .default({});
+}
+
+const KEY_VALUE = /^[!#$%&'*+.^`|~\w-]+\s*=[^\r\n]*$/;
+const URL_ENCODED = /^(?:[^%]|%[0-9a-f]{2})*$/i;
+
+function toKeyValue(pair: string): [string, string] {
+  const at = pair.indexOf('=');
+  return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+}
+
+/** A word for each of some names, such as `webhooks=warn,bus=debug`. */
+export function wordByName<const Word extends string>(names: readonly string[], words: readonly Word[]) {
+  const error = ({ input }: Issue): string =>
+    `must be pairs such as ${names[0]}=${words[0]} separated by commas, not "${String(input)}"; ` +
+    `the names are ${names.join(', ')}; the values are ${words.join(', ')}`;
+  const isAllowed = ([name, word, more]: string[]): boolean =>
+    more === undefined && names.includes(name ?? '') && words.includes((word ?? '') as Word);
+  return z
+    .string()
+    .refine((given) => parts(given).every((pair) => isAllowed(pair.split('='))), { error, abort: true })
+    .transform((given): Readonly<Record<string, Word>> =>
+      Object.fromEntries(parts(given).map((pair) => pair.split('='))),
+    )
+    .default({});
+}
+
+const PAIR = /^([^=\s]+)=([^=\s]+)$/;
+
+export function readPairs(given: string): Map<string, string> {
+  return new Map(parts(given).map((pair) => pair.split('=') as [string, string]));
+}
+
+/** Ranges of IP addresses such as `10.0.0.0/8`, separated by commas. */
+export function cidrs() {
+  const error = ({ input }: Issue): string => `must be CIDR ranges separated by commas; "${String(input)}" is not one`;
+  const range = z.string().refine((text) => ipaddr.isValidCIDR(text), { error });
+  return z.string().transform(parts).pipe(z.array(range)).default([]);
+}
+
+function parts(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

@@ -1,0 +1,46 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Sql } from '../sql.ts';
+import { Interval } from '../../run/interval.ts';
+import { Secrets } from '../../config/secrets.ts';
+import { noteNewestKey } from './sql/note-newest-key.ts';
+
+const NOTE_EVERY_S = 30;
+
+/**
+ * Tells the other processes which SECRET_KEY is the newest of this one, and whether it is theirs too. Until then
+ * nothing is moved to it, see agreed.ts.
+ */
+@Injectable()
+export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('process');
+  private readonly notes = new Interval(() => this.note());
+  private isCommon = false;
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly secrets: Secrets,
+  ) {}
+
+  /** At most 30 s old; the statements that move rows check again. False in commands, which never check. */
+  get isAgreed(): boolean {
+    return this.isCommon;
+  }
+
+  onApplicationBootstrap(): void {
+    this.notes.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.notes.stop();
+  }
+
+  private async note(): Promise<number> {
+    try {
+      this.isCommon = await noteNewestKey(this.sql, this.secrets.keyId);
+    } catch (err) {
+      this.isCommon = false;
+      this.logger.warn({ event: 'secret_key.note_failed', err });
+    }
+    return NOTE_EVERY_S;
+  }
+}

@@ -1,0 +1,29 @@
+import { Logger } from '@nestjs/common';
+import { ConfigError, loadLogLevels } from '../../config/config.ts';
+import { logLevels, type OperatorLevels } from '../../config/log-levels.ts';
+
+/**
+ * Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. Never throws: it serves a signal.
+ * @param readEnvironment may throw, when the file `.env` cannot be read
+ */
+export function reloadLogLevels(readEnvironment: () => NodeJS.ProcessEnv): void {
+  const logger = new Logger('process');
+  try {
+    logLevels.change(loadLogLevels(readEnvironment()));
+    logCurrent(logger);
+  } catch (error) {
+    const faults = error instanceof ConfigError ? error.faults : [(error as Error).message];
+    logger.warn({ event: 'log_levels.refused', faults });
+  }
+}
+
+/** Puts the levels in force that an operator has set, before those of the environment. null: none are set. */
+export function overrideLogLevels(levels: OperatorLevels | null): void {
+  logLevels.override(levels);
+  logCurrent(new Logger('process'));
+}
+
+function logCurrent(logger: Logger): void {
+  const { logLevel: log_level, logLevels: log_levels } = logLevels.current;
+  logger.log({ event: 'log_levels.changed', log_level, log_levels });
+}

@@ -1,0 +1,44 @@
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
+
+/**
+ * Repeats a task until it is stopped, on time and on request. Runs never overlap.
+ * @param run does the task once and returns the seconds until the next run; it must not throw
+ */
+export class Interval {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+  /** A requested run that has not begun. */
+  private requested: Promise<void> | null = null;
+  private stopped = false;
+
+  constructor(private readonly run: () => Promise<number>) {}
+
+  start(delayS = 0): void {
+    if (this.stopped) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.runNow(), delayS * 1000).unref();
+  }
+
+  /**
+   * Runs the task now, or after the current run, which may have begun before the change that it is requested for.
+   * Requests that arrive meanwhile share the run.
+   */
+  runNow(): Promise<void> {
+    if (this.stopped) return Promise.resolve();
+    this.requested ??= this.running = outsideOfRequests(() => this.running.then(() => this.runOnce()));
+    return this.requested;
+  }
+
+  /** No run begins any more. Resolves when the current one has ended. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.running;
+  }
+
+  private async runOnce(): Promise<void> {
+    this.requested = null;
+    clearTimeout(this.timer);
+    if (!this.stopped) this.start(await this.run());
+  }
+}

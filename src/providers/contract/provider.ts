@@ -1,0 +1,215 @@
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import type { Tokens } from '../../tasks/record/task-usage.ts';
+
+/**
+ * A reference image that we have fetched and checked: a still JPEG, PNG or WebP. It stays in its file, because the images of
+ * one request may have 320 MB: adapters read it while they send it.
+ */
+export interface InputImage {
+  /** Of its file, which exists until `Run.releaseImages` or the end of the run. */
+  path: string;
+  /** Bytes. */
+  size: number;
+  contentType: 'image/jpeg' | 'image/png' | 'image/webp';
+  /** Pixels after the EXIF orientation is applied. */
+  width: number;
+  height: number;
+}
+
+export type ImageFormat = 'png' | 'jpeg' | 'webp';
+
+/** The parameters of a generation with every default filled in, under their public API names. */
+export interface ResolvedInput {
+  prompt: string;
+  aspect_ratio: string;
+  resolution: string;
+  /** Images only. */
+  n?: number;
+  reference_images?: string[];
+  quality?: string;
+  /** Served by the worker, which converts the images: no adapter gets it. */
+  output_format?: ImageFormat;
+  /** Percent; also served by the worker. */
+  output_compression?: number;
+  /** Videos only; seconds. */
+  duration?: number;
+  reference_mode?: string;
+  first_frame_image_url?: string;
+  reference_image_url?: string;
+}
+
+/** The address, key and upstream model of one binding, with its policies. */
+export interface Upstream {
+  /** The upstream's own name of the model. */
+  model: string;
+  /** Without a trailing slash; includes `/v1` or `/api/v3` where the upstream's paths do. */
+  baseUrl: string;
+  apiKey: string | null; // a SIGHUP replaces it
+  /** `nearest`: a duration that the model cannot make is rounded to one it can, and the task records it. */
+  durationPolicy: 'exact' | 'nearest';
+  /** Milliseconds between polls; null: the adapter's own interval. */
+  pollIntervalMs: number | null;
+}
+
+export interface ProviderRequest {
+  /** Sent as the idempotency token where the upstream supports one. */
+  taskId: string;
+  /** Our logical model id. */
+  model: string;
+  kind: MediaKind;
+  input: ResolvedInput;
+  /** The fetched images of the URLs in `input`, in the same order. */
+  images: { references: InputImage[]; firstFrame: InputImage | null };
+  upstream: Upstream;
+}
+
+/** Why a run was stopped. Only after `deadline` does the run still write to the task. */
+export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
+
+const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
+
+/**
+ * Whether the upstream job should be cancelled after a stop for this reason: no process will use its result. After any other
+ * reason the next claim of the task continues the job.
+ */
+export const isResultUnwanted = (reason: unknown): boolean => RESULT_UNWANTED.includes(reason);
+
+/** A provider's view of the task it works on. Each promise resolves once the database has committed the change. */
+export interface Run {
+  /** Set when an earlier attempt's job was accepted: poll that job, do not submit another. */
+  readonly upstreamId: string | null;
+  /** True when an earlier attempt committed its intent to submit: the outcome of that call is unknown. */
+  readonly submittedBefore: boolean;
+  /** A directory for large files of this run only; deleted afterwards. */
+  readonly scratchDir: string;
+  /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
+  readonly signal: AbortSignal;
+  /** How many early stages of the picture are wanted at most, 0 to 3; 0 unless the task makes one picture. */
+  readonly partialImages: number;
+  /** Percent, 0 to 100. Any call rate is fine: writes are coalesced, and a lower value than before is ignored. */
+  progress(percent: number): void;
+  /** Tokens that the upstream reports for one answer. Those of several answers are added up. */
+  tokens(reported: Tokens): void;
+  /** Stores an early stage of the picture, an image file. Call it in their order; it returns at once. */
+  partialImage(image: Buffer): void;
+  /** Await before a call that costs money. @throws LeaseLost */
+  submitting(): Promise<void>;
+  /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
+  submitted(upstreamId: string, requestId?: string | null): Promise<void>;
+  /**
+   * Await before a lost job is created again under the same id; only where jobs cost nothing. Counts as a lost attempt of
+   * the task. @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
+   */
+  resubmitting(): Promise<void>;
+  /**
+   * Deletes the files of the request's images: the run may poll for an hour, and others need the room. Call it once every
+   * job is accepted, unless a lost job would be created again from the files.
+   */
+  releaseImages(): Promise<void>;
+  /**
+   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run holds no place of its worker. Calls
+   * of one run must not overlap.
+   */
+  polling<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * One image or video: its bytes, or a file in the run's scratch directory if it may be large. `thumbnail` is the path of the
+ * first frame as WebP, for a video whose provider makes one.
+ */
+export type ProviderOutput = Buffer | { path: string; thumbnail?: string };
+
+/** A request that a provider has checked and translated. Nothing has been sent yet. */
+export interface PreparedRequest {
+  /** Parameters that the provider can only approximate; the task records them. */
+  approximations: Approximation[];
+  /** Paid calls that one `run.submitting()` announces; 1 when absent. */
+  calls?: number;
+  /**
+   * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the
+   * upstream returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
+   * @returns `input.n` images, or one video, in order
+   * @throws ProviderError for every failure that has a public code; any other error counts as internal_error
+   * @throws the signal's reason once it has aborted
+   */
+  generate(run: Run): Promise<ProviderOutput[]>;
+}
+
+/** An adapter for one upstream API. It keeps no state, so any process can continue its work. */
+export interface Provider {
+  readonly name: string;
+  /** Every input parameter that the adapter uses, for at least one of its models; `prepareRequest` refuses all others. */
+  readonly takes: readonly (keyof ResolvedInput)[];
+  /** Kinds that it makes within one call. After a crash there is no job to find, so the call is repeated. */
+  readonly synchronousKinds?: readonly MediaKind[];
+  /** It makes no paid call. If the operator gives it a price, to rehearse costs, the worker records each run as one. */
+  readonly isFree?: true;
+  /**
+   * Checks a request and translates it into the upstream's terms. Sends nothing. Call it through `prepareRequest`.
+   * @throws UnsupportedRequest when the provider cannot express a value: the next binding is tried
+   */
+  prepare(request: ProviderRequest): PreparedRequest;
+  /**
+   * After a crash between the paid call and its answer: finds the job by our task id, if the upstream allows it.
+   * @param sinceMs unix milliseconds; the intent to submit was recorded then, so the job is not older
+   * @returns the upstream's id; null when the job certainly does not exist, so nothing was billed
+   * @throws ProviderError provider_unavailable when the upstream is away, so that a later lookup may decide
+   */
+  find?(request: ProviderRequest, signal: AbortSignal, sinceMs: number): Promise<string | null>;
+  /**
+   * Cancels the job after a user's cancel or the deadline. Best effort. @throws when the upstream cannot be reached
+   * @returns true when the upstream has confirmed that the job was cancelled before it ran, so that it costs nothing
+   */
+  cancel?(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void>;
+}
+
+/** The provider cannot express a value of the request. Nothing was sent. */
+export class UnsupportedRequest extends Error {
+  constructor(
+    readonly param: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'UnsupportedRequest';
+  }
+}
+
+/**
+ * What a failed call may have cost. `none`: certainly nothing, so the call may be repeated or the next binding tried.
+ * `unknown`: the upstream may have accepted it, so it must not be repeated. `charged`: the upstream accepted the job, and
+ * the job failed there.
+ */
+export type Billing = 'none' | 'unknown' | 'charged';
+
+interface ProviderErrorDetails {
+  /** Shown to the client; never text of the upstream. */
+  message?: string;
+  /** The invalid input field. */
+  param?: string;
+  /** `charged` when absent. */
+  billing?: Billing;
+  /** Milliseconds to wait, from Retry-After or an equivalent of it. */
+  retryAfterMs?: number;
+  /** For the operator's log only: the upstream's status, code and request id. */
+  cause?: unknown;
+}
+
+/** A generation failed for a reason that the client may see. The cause is for the operator's log only. */
+export class ProviderError extends Error {
+  readonly param: string | undefined;
+  readonly billing: Billing;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly code: TaskErrorCode,
+    details: ProviderErrorDetails = {},
+  ) {
+    super(details.message ?? TASK_ERRORS[code].message, { cause: details.cause });
+    this.name = 'ProviderError';
+    this.param = details.param;
+    this.billing = details.billing ?? 'charged';
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}

@@ -1,0 +1,16 @@
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { TaskFilter } from '../record/task-filter.ts';
+
+/** Ids in one request. */
+export const MAX_IDS = 100;
+
+/** Which tasks to cancel: exactly one of the two. */
+export class CancelTasksInput {
+  @ApiField.list('string', 'identifiers of tasks', { optional: true, min: 1, max: MAX_IDS })
+  ids?: string[];
+
+  @ApiField.object(() => TaskFilter, 'selects unfinished tasks, the 1,000 oldest at most; needs a condition', {
+    optional: true,
+  })
+  filter?: TaskFilter;
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { TaskQueue } from '../queue/task-queue.ts';
+import { ListUnfinished } from '../sql/list-unfinished.ts';
+import { taskError } from '../record/task-error.ts';
+import { TasksService } from './tasks.service.ts';
+import type { CancelSelection } from './cancel-selection.ts';
+import type { CancelOutcome, TaskCancelView } from './task-cancel.view.ts';
+
+/** Tasks that a filter selects in one request. */
+const MAX_SELECTED = 1_000;
+
+/** Cancels many tasks. Each is cancelled as on its own, with its event; the writes are batched by the queue. */
+@Injectable()
+export class CancelTasks {
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly queue: TaskQueue,
+    private readonly unfinished: ListUnfinished,
+  ) {}
+
+  /**
+   * Which tasks are meant is read once, before the first is cancelled: a task that is created meanwhile stays. If it fails
+   * half-way, repeat it: tasks that are cancelled stay so.
+   * @returns in the order of the ids, or oldest first
+   * @throws ApiError service_unavailable
+   */
+  async cancel(apiKeyId: string, selection: CancelSelection): Promise<TaskCancelView[]> {
+    if ('ids' in selection) return this.all(selection.ids, (id) => this.cancelOne(apiKeyId, id));
+    const ids = await this.unfinished.ids(apiKeyId, selection.filter, MAX_SELECTED);
+    return this.all(ids, (id) => this.end(apiKeyId, id));
+  }
+
+  /** Throws only when all have settled, so that no cancel happens after the response. */
+  private async all(ids: string[], cancel: (id: string) => Promise<CancelOutcome>): Promise<TaskCancelView[]> {
+    const cancels = await Promise.allSettled(ids.map(async (id) => ({ task_id: id, outcome: await cancel(id) })));
+    return cancels.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+  }
+
+  private async cancelOne(apiKeyId: string, taskId: string): Promise<CancelOutcome> {
+    try {
+      const { cancelled } = await this.tasks.cancel(apiKeyId, taskId);
+      return cancelled ? 'cancelled' : 'already_final';
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'task_not_found') return 'not_found';
+      throw error;
+    }
+  }
+
+  /** @param taskId of an unfinished task of the key, so it need not be read */
+  private async end(apiKeyId: string, taskId: string): Promise<CancelOutcome> {
+    const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
+    const ended = await this.queue.end({ api_key_id: apiKeyId, id: taskId, attempt: null, outcome });
+    return ended ? 'cancelled' : 'already_final';
+  }
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/access/caller.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import { Config } from '../../platform/config/config.ts';
+import { currentRequestId } from '../../platform/observe/logging/request-context.ts';
+import { DAY_MS, DAY_S } from '../../platform/schema/time.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
+import { DatabaseClock } from '../queue/database-clock.ts';
+import type { NewTask } from '../sql/new-task.ts';
+import { newTaskId } from '../record/task-id.ts';
+import type { Approximation, ShownTask } from '../record/task.entity.ts';
+import type { TaskOrigin } from '../record/task-origin.ts';
+import type { TaskPriority } from '../record/task-priority.ts';
+import { deadlinesOf } from './task-deadlines.ts';
+
+export interface TaskRequest {
+  kind: MediaKind;
+  model: string;
+  input: object;
+  metadata: Record<string, string>;
+  /** normal when left out. */
+  priority?: TaskPriority | undefined;
+  /** What the interface had to approximate before any provider was asked. */
+  approximations?: Approximation[] | undefined;
+  /** Micro-units that it may cost. Called only for an API key with a budget. */
+  estimate: () => number;
+}
+
+/** A task that is not stored yet: as clients see it, and as the row to insert. */
+export interface MadeTask {
+  task: ShownTask;
+  row: NewTask;
+}
+
+/** Makes the records of new tasks. */
+@Injectable()
+export class NewTasks {
+  constructor(
+    private readonly config: Config,
+    private readonly clock: DatabaseClock,
+  ) {}
+
+  /** Unix milliseconds by the database's clock. */
+  nowMs(): number {
+    return this.clock.nowMs();
+  }
+
+  make(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs = this.nowMs()): MadeTask {
+    const task = this.shown(caller, request, origin, nowMs);
+    const row = {
+      id: task.id,
+      api_key_id: task.api_key_id,
+      kind: task.kind,
+      model: task.model,
+      input: task.input,
+      metadata: task.metadata,
+      source: origin.source === 'api' ? undefined : origin.source,
+      parent_task_id: origin.parent ?? undefined,
+      relation: origin.relation ?? undefined,
+      partial_images: origin.partialImages || undefined,
+      request_approximations: task.request_approximations ?? undefined,
+      created_at: task.created_at.getTime(),
+      expires_at: task.expires_at.getTime(),
+      low: task.low || undefined,
+      ...deadlinesOf(task, this.config, caller.limits.taskRetentionDays),
+      file_retention_s: this.ownFileRetentionS(caller),
+      request_id: task.request_id ?? undefined,
+      trace_parent: traces.link() ?? undefined,
+      estimate_micros: caller.hasBudget ? request.estimate() : undefined,
+      limits: caller.limits,
+    };
+    return { task, row };
+  }
+
+  /** Left out where the configured time applies, as for nearly every key. */
+  private ownFileRetentionS({ limits }: Caller): number | undefined {
+    return limits.fileRetentionDays < this.config.fileRetentionDays ? limits.fileRetentionDays * DAY_S : undefined;
+  }
+
+  private shown(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs: number): ShownTask {
+    const { kind, model, input, metadata, priority, approximations } = request;
+    return {
+      id: newTaskId(nowMs),
+      api_key_id: caller.apiKeyId,
+      kind,
+      model,
+      status: 'queued',
+      progress: 0,
+      sequence: 1,
+      input: input as Record<string, unknown>,
+      metadata,
+      created_at: new Date(nowMs),
+      started_at: null,
+      completed_at: null,
+      expires_at: new Date(nowMs + caller.limits.taskRetentionDays * DAY_MS),
+      source: origin.source,
+      low: priority === 'low',
+      parent_task_id: origin.parent,
+      relation: origin.relation,
+      batch_id: null,
+      batch_index: null,
+      custom_id: null,
+      task_events: true,
+      request_id: currentRequestId.getStore() ?? null,
+      attempt: 0,
+      approximations: null,
+      request_approximations: approximations?.length ? approximations : null,
+      result: null,
+      error: null,
+      files_expire_at: null,
+      submits: 0,
+      usage: null,
+    };
+  }
+}

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { MoreThan, Repository } from 'typeorm';
+import type { Caller } from '../../auth/access/caller.ts';
+import { Config } from '../../platform/config/config.ts';
+import { HOUR_S } from '../../platform/schema/time.ts';
+import { activeSpan } from '../../platform/observe/traces/span.ts';
+import { BudgetRefusals } from './budget-refusals.ts';
+import { CachedTasks } from '../read/cached-tasks.ts';
+import { NewTasks, type TaskRequest } from './new-tasks.ts';
+import { CreateKeyedTasks, type Creation, type Idempotency } from '../sql/create-keyed-tasks.ts';
+import { CreateTasks } from '../sql/create-tasks.ts';
+import { ListTasks } from '../read/list-tasks.ts';
+import type { PageRequest, TaskPage } from '../sql/page-of-tasks.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import { tasksCreated } from '../queue/task-metrics.ts';
+import type { TaskFilter } from '../record/task-filter.ts';
+import { IdempotencyKey } from '../record/idempotency-key.entity.ts';
+import { TaskQueue } from '../queue/task-queue.ts';
+import { taskError } from '../record/task-error.ts';
+import { FROM_API, type TaskOrigin } from '../record/task-origin.ts';
+import { TaskFeed } from '../queue/task-feed.ts';
+import { isFinal } from '../record/task-status.ts';
+import { OpenWaits } from '../live/open-waits.ts';
+import { untilFinal, type WaitOptions } from '../live/until-final.ts';
+import { WakeSignal } from '../queue/wake-signal.ts';
+
+/** The tasks as clients use them: create, find, cancel. */
+@Injectable()
+export class TasksService {
+  constructor(
+    private readonly config: Config,
+    private readonly creates: CreateTasks,
+    private readonly keyedCreates: CreateKeyedTasks,
+    private readonly cached: CachedTasks,
+    private readonly lists: ListTasks,
+    private readonly queue: TaskQueue,
+    private readonly feed: TaskFeed,
+    private readonly wakeSignal: WakeSignal,
+    private readonly newTasks: NewTasks,
+    private readonly waits: OpenWaits,
+    private readonly refusals: BudgetRefusals,
+    @InjectRepository(IdempotencyKey) private readonly idempotencyKeys: Repository<IdempotencyKey>,
+  ) {}
+
+  /**
+   * Stores the task, and the idempotency key if there is one, in one commit; then wakes the workers.
+   * @param idempotencyOf returns the key and the response that repeated requests get, for the new task
+   * @param origin its parent must be a task of the caller
+   * @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable
+   */
+  async create(
+    caller: Caller,
+    request: TaskRequest,
+    idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'key_ttl_s'>) | null,
+    origin: TaskOrigin = FROM_API,
+  ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
+    const { task, row } = this.newTasks.make(caller, request, origin);
+    if (idempotencyOf) {
+      const key_ttl_s = this.config.idempotencyTtlH * HOUR_S;
+      const keyed = { ...row, ...idempotencyOf(task), key_ttl_s };
+      const { replayed } = await this.refusals.watch(() => this.keyedCreates.create(keyed));
+      if (replayed) return { task, replayed };
+    } else {
+      await this.refusals.watch(() => this.creates.create(row));
+    }
+    activeSpan()?.set({ 'darkroom.task.id': task.id });
+    tasksCreated([task]);
+    this.feed.publish([task]);
+    this.wakeSignal.notify();
+    return { task, replayed: null };
+  }
+
+  /** The stored response to an earlier request with this key; null if no request with this body used the key. */
+  async firstResponse(
+    apiKeyId: string,
+    key: string,
+    bodyHash: string,
+  ): Promise<{ task_id: string; response: string } | null> {
+    const first = await this.idempotencyKeys.findOneBy({ api_key_id: apiKeyId, key, expires_at: MoreThan(new Date()) });
+    return first?.request_hash.toString('hex') === bodyHash ? first : null;
+  }
+
+  /**
+   * Replaces the stored response of an idempotency key: a request with `Prefer: wait` is answered later than it is
+   * stored.
+   */
+  async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
+    await this.idempotencyKeys.update({ api_key_id: apiKeyId, key, task_id: taskId }, { response: json });
+  }
+
+  /** @throws ApiError task_not_found, also for a malformed id and for another API key's task */
+  find(apiKeyId: string, taskId: string): Promise<ShownTask> {
+    return this.cached.findOfKey(apiKeyId, taskId);
+  }
+
+  /** The tasks of an API key, for interfaces with lists of their own. */
+  list(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<TaskPage> {
+    return this.lists.list(apiKeyId, filter, page);
+  }
+
+  /**
+   * Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up. Returns
+   * at once when the key has too many open waits, or when the service stops.
+   */
+  async findWhenFinal(
+    apiKeyId: string,
+    taskId: string,
+    seconds: number,
+    { changedFrom, gone }: { changedFrom?: number | undefined; gone?: AbortSignal | undefined } = {},
+  ): Promise<ShownTask> {
+    const wait = this.waits.start(apiKeyId, gone);
+    if (wait === null) return this.find(apiKeyId, taskId);
+    try {
+      return await this.waitUntilFinal(apiKeyId, taskId, { seconds, changedFrom, over: wait.over });
+    } finally {
+      wait.close();
+    }
+  }
+
+  /** For requests that are counted elsewhere: unlike `findWhenFinal` it is no open wait. */
+  async waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
+    const task = await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
+    this.cached.keep(task); // the client is about to fetch its files
+    return task;
+  }
+
+  /**
+   * Cancels an unfinished task; a finished one stays unchanged.
+   * @param unclaimed leave the task alone if a worker has claimed it
+   */
+  async cancel(
+    apiKeyId: string,
+    taskId: string,
+    { unclaimed = false }: { unclaimed?: boolean } = {},
+  ): Promise<{ task: ShownTask; cancelled: boolean }> {
+    const current = await this.find(apiKeyId, taskId);
+    if (isFinal(current.status)) return { task: current, cancelled: false };
+    const ended = await this.queue.end({
+      api_key_id: apiKeyId,
+      id: taskId,
+      attempt: null,
+      unclaimed,
+      outcome: { status: 'failed', error: taskError('task_cancelled') },
+      resolution: current.input.resolution,
+    });
+    return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
+  }
+
+  /** Reads the task of any API key: signed links carry their own permission. */
+  read(taskId: string): Promise<ShownTask | null> {
+    return this.cached.find(taskId);
+  }
+}

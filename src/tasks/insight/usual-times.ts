@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { Sampled } from '../../platform/run/sampled.ts';
+import { anyRunOf, type RunKind, runKindKey } from '../record/run-kind.ts';
+import { RunTimes } from '../record/run-times.entity.ts';
+
+const REFRESH_MS = 60_000;
+/** While some kind of run has no data: the first successes of a new service count at once. */
+const REFRESH_NEW_MS = 10_000;
+
+/** Fewer runs than this are not typical. */
+const MIN_TYPICAL = 5;
+
+export interface TypicalTimes {
+  /** The runs that the times are of. */
+  tasks: number;
+  wait_p50_ms: number;
+  run_p50_ms: number;
+  run_p95_ms: number;
+}
+
+interface Times {
+  medianS: number;
+  typical: TypicalTimes | null;
+}
+
+/** How long runs usually take: medians of the last successes, refreshed each minute. */
+@Injectable()
+export class UsualTimes {
+  private readonly times = new Sampled(() => this.read(), REFRESH_MS);
+  private readonly newTimes = new Sampled(() => this.read(), REFRESH_NEW_MS);
+
+  constructor(@InjectRepository(RunTimes) private readonly rows: Repository<RunTimes>) {}
+
+  /** Seconds; null without data. */
+  async of(kind: RunKind): Promise<number | null> {
+    return (await this.timesOf(kind))?.medianS ?? null;
+  }
+
+  /** Of all runs of the model; null while fewer than five are known. */
+  async typicalOf(model: string): Promise<TypicalTimes | null> {
+    return (await this.timesOf(anyRunOf(model)))?.typical ?? null;
+  }
+
+  private async timesOf(kind: RunKind): Promise<Times | undefined> {
+    const key = runKindKey(kind);
+    return (await this.times.get()).get(key) ?? (await this.newTimes.get()).get(key);
+  }
+
+  ofModel(model: string): Promise<number | null> {
+    return this.of(anyRunOf(model));
+  }
+
+  private async read(): Promise<Map<string, Times>> {
+    const rows = await this.rows.find();
+    return new Map(
+      rows.map((row) => [runKindKey(row), { medianS: median(row.run_ms) / 1000, typical: typicalOf(row) }]),
+    );
+  }
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
+}
+
+/** Waits were not recorded before runs: rows of an earlier release count once they have both. */
+function typicalOf({ run_ms: runs, wait_ms: waits }: RunTimes): TypicalTimes | null {
+  if (waits.length < MIN_TYPICAL) return null;
+  return {
+    tasks: waits.length,
+    wait_p50_ms: quantile(waits, 0.5),
+    run_p50_ms: quantile(runs.slice(-waits.length), 0.5),
+    run_p95_ms: quantile(runs.slice(-waits.length), 0.95),
+  };
+}
+
+function quantile(values: number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1]!;
+}

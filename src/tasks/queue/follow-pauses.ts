@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { WakeSignal } from './wake-signal.ts';
+import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
+
+/** Moves the tasks that wait as the pauses say. A claim that is faster sets aside what it finds itself. */
+@Injectable()
+export class FollowPauses {
+  /** The pauses for which the waiting tasks were set aside. */
+  private followed = '';
+  /** When tasks were last woken, on the monotonic clock. */
+  private wokenMs = -Infinity;
+
+  constructor(
+    private readonly tasks: PauseTasks,
+    private readonly wakeSignal: WakeSignal,
+  ) {}
+
+  /** @param isStopped ends the work half-way; another process, or the next call, does the rest */
+  async follow(isStopped: () => boolean): Promise<void> {
+    const inForce = (await this.tasks.read()).map(({ id, models }) => `${id} ${models.join()}`).join('\n');
+    if (inForce !== this.followed) {
+      // The line of waiting tasks is read as a whole, so only after a change.
+      if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
+      this.followed = inForce;
+    }
+    // It may be overdue, because all workers or the database were down.
+    const nowMs = performance.now();
+    const isLate = nowMs - this.wokenMs > (SETTLED_AFTER_S * 1000) / 2;
+    if ((await untilDone(() => this.tasks.wake(isLate), isStopped)) > 0) this.wakeSignal.notify();
+    this.wokenMs = nowMs;
+    await this.tasks.release();
+  }
+}
+
+async function untilDone(
+  step: () => Promise<{ moved: number; isDone: boolean }>,
+  isStopped: () => boolean,
+): Promise<number> {
+  for (let moved = 0; ;) {
+    const done = await step();
+    moved += done.moved;
+    if (done.isDone || isStopped()) return moved;
+  }
+}

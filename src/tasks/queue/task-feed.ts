@@ -1,0 +1,163 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { ChangedTasks } from '../sql/changed-tasks.ts';
+import { ReadTasks } from '../sql/read-tasks.ts';
+import { isFinal } from '../record/task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import { foundLate } from './task-metrics.ts';
+
+export type Watcher = (task: ShownTask) => void;
+
+const TOPIC = 'task';
+/** Rows read at once. The read queue is bounded and would refuse a whole backlog. */
+const CHUNK = 500;
+/** How often watched tasks are polled: a process killed between its commit and its event publishes nothing. */
+const POLL_S = 15;
+/** How far back a poll looks for ends: over the poll before it, and over the longest commit. */
+const LOOK_BACK_S = 2 * POLL_S + 10;
+/** Ended tasks delivered in this process, so that a poll neither reads nor delivers them again. */
+const REMEMBERED_ENDS = 50_000;
+
+/**
+ * Publishes changes of tasks to watchers in every process. In the process that made a change the watchers get the row at
+ * once; other processes get the id and read the row once for all their watchers. A watcher sees the sequence of a task
+ * rise, may miss states in between, and gets the latest state again after the bus was disconnected. No end stays
+ * undelivered for longer than the polling interval.
+ */
+@Injectable()
+export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('feed');
+  private readonly ofTask = new Map<string, Set<Watcher>>();
+  private readonly ofKey = new Map<string, Set<Watcher>>();
+  private readonly deliveredEnds = new LRUCache<string, true>({
+    maxSize: REMEMBERED_ENDS, // `max` would reserve 1 MB at once
+    sizeCalculation: () => 1,
+  });
+  private readonly polls = new Interval(async () => {
+    await this.deliverMissedEnds(LOOK_BACK_S);
+    return POLL_S * (0.8 + Math.random() * 0.2); // jitter: processes started together do not poll together
+  });
+
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly reads: ReadTasks,
+    private readonly changed: ChangedTasks,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.bus.subscribe(TOPIC, (bodies) => void this.readChanged(bodies.map(parseChange)));
+    this.bus.onReconnect((missedS) => void this.afterReconnect(missedS));
+    await this.bus.start();
+    this.polls.start(POLL_S);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.polls.stop();
+    await this.bus.stop();
+  }
+
+  /** Call after the commit. */
+  publish(tasks: Iterable<ShownTask>): void {
+    for (const task of tasks) {
+      this.deliver(task);
+      this.bus.publish(TOPIC, `${task.id} ${task.api_key_id}`);
+    }
+  }
+
+  /** @returns how to stop watching */
+  watch(taskId: string, watcher: Watcher): () => void {
+    return addWatcher(this.ofTask, taskId, watcher);
+  }
+
+  /** Watches all tasks of an API key. */
+  watchKey(apiKeyId: string, watcher: Watcher): () => void {
+    return addWatcher(this.ofKey, apiKeyId, watcher);
+  }
+
+  private deliver(task: ShownTask): void {
+    // Also when there is no watcher: a later watcher reads the current state and needs no old event.
+    if (isFinal(task.status)) this.deliveredEnds.set(task.id, true);
+    for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
+    for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
+  }
+
+  private async readChanged(changes: { id: string; apiKeyId: string }[]): Promise<void> {
+    const watched = new Set<string>();
+    for (const { id, apiKeyId } of changes) {
+      if (this.ofTask.has(id) || this.ofKey.has(apiKeyId)) watched.add(id);
+    }
+    await this.readAndDeliver([...watched]);
+  }
+
+  /** Events were lost: delivers the current state of every watched task, and of watched keys also the tasks that ended. */
+  private async afterReconnect(missedS: number): Promise<void> {
+    await this.readAndDeliver([...this.ofTask.keys()]);
+    await this.deliverUnfinished();
+    await this.deliverMissedEnds(missedS + LOOK_BACK_S);
+  }
+
+  private async deliverUnfinished(): Promise<void> {
+    for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
+      await this.readAndDeliver(await this.idsOrNone(this.changed.unfinished(apiKeyIds)));
+    }
+  }
+
+  /** Delivers the ends whose event never arrived. */
+  private async deliverMissedEnds(backS: number): Promise<void> {
+    for (const taskIds of chunks([...this.ofTask.keys()])) {
+      const ids = await this.idsOrNone(this.changed.endedOf(taskIds));
+      this.countLate(ids);
+      await this.readAndDeliver(ids);
+    }
+    for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
+      const ids = await this.idsOrNone(this.changed.endedWithin(apiKeyIds, backS));
+      await this.readAndDeliver(this.countLate(ids));
+    }
+  }
+
+  /** @returns those that no watcher has got */
+  private countLate(ids: string[]): string[] {
+    const late = ids.filter((id) => !this.deliveredEnds.has(id));
+    foundLate.inc(late.length);
+    return late;
+  }
+
+  /** While the database is down a poll finds nothing; the next one covers the same time. */
+  private idsOrNone(ids: Promise<string[]>): Promise<string[]> {
+    return ids.catch((err: unknown) => {
+      this.logger.warn({ event: 'feed.poll_failed', err });
+      return [];
+    });
+  }
+
+  private async readAndDeliver(ids: string[]): Promise<void> {
+    for (const chunk of chunks(ids)) {
+      await Promise.all(
+        chunk.map(async (id) => {
+          const task = await this.reads.findStored(id).catch(() => null); // the next poll delivers it
+          if (task) this.deliver(task);
+        }),
+      );
+    }
+  }
+}
+
+function* chunks(ids: string[]): Generator<string[]> {
+  for (let from = 0; from < ids.length; from += CHUNK) yield ids.slice(from, from + CHUNK);
+}
+
+function parseChange(body: string): { id: string; apiKeyId: string } {
+  const [id = '', apiKeyId = ''] = body.split(' ');
+  return { id, apiKeyId };
+}
+
+function addWatcher(watchers: Map<string, Set<Watcher>>, key: string, watcher: Watcher): () => void {
+  const ofKey = watchers.get(key) ?? new Set();
+  watchers.set(key, ofKey.add(watcher));
+  return () => {
+    ofKey.delete(watcher);
+    if (ofKey.size === 0 && watchers.get(key) === ofKey) watchers.delete(key);
+  };
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { endOfTurn } from '../../platform/run/end-of-turn.ts';
+import type { Listed } from '../sql/page-of-tasks.ts';
+import { ReadTasks } from '../sql/read-tasks.ts';
+import { TaskCache } from '../queue/task-cache.ts';
+import { isTaskId } from '../record/task-id.ts';
+import { isFinal } from '../record/task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+
+/** No row has this version, so lists read the task once more. */
+const UNKNOWN = '';
+
+/** Reads tasks by id: final ones from memory where they are cached, all others from the database. */
+@Injectable()
+export class CachedTasks {
+  constructor(
+    private readonly cache: TaskCache,
+    private readonly reads: ReadTasks,
+  ) {}
+
+  /** @throws ApiError task_not_found, also for a malformed id and for another API key's task */
+  async findOfKey(apiKeyId: string, taskId: string): Promise<ShownTask> {
+    const task = isTaskId(taskId) ? await this.find(taskId) : null;
+    if (task?.api_key_id !== apiKeyId) throw new ApiError('task_not_found', { param: 'task_id' });
+    return task;
+  }
+
+  /** Of any API key. @returns null when there is no such task or its record has expired */
+  async find(taskId: string): Promise<ShownTask | null> {
+    const cached = this.cache.final(taskId);
+    if (cached !== undefined) {
+      // Answer at the end of the event-loop turn, like the reads that query the database: the responses of one turn are
+      // sent together, which costs both sides fewer wake-ups.
+      await endOfTurn();
+      return cached;
+    }
+    const read = await this.reads.findVersion(taskId);
+    if (read && isFinal(read.task.status)) this.cache.add(read);
+    return read && read.task;
+  }
+
+  /**
+   * Of a page that was read just before. Tasks that have changed since are as they are now.
+   * @param belongs whether a task that has changed still belongs to the page; one that does not is left out
+   * @returns whether no task was left out
+   */
+  async findListed(
+    listed: Listed[],
+    belongs: (task: ShownTask) => boolean,
+  ): Promise<{ tasks: ShownTask[]; isWhole: boolean }> {
+    const cached = listed.map(({ id, version }) => this.cache.ofVersion(id, version));
+    const missing = listed.filter((_, at) => cached[at] === undefined);
+    if (missing.length === 0) return { tasks: cached as ShownTask[], isWhole: true };
+    const read = await this.reads.findVersions(missing.map(({ id }) => id));
+    for (const { id } of missing) {
+      const found = read.get(id);
+      if (found) this.cache.add(found);
+    }
+    const tasks = listed.flatMap(({ id, version }, at) => {
+      if (cached[at]) return [cached[at]];
+      const found = read.get(id);
+      return found && (found.version === version || belongs(found.task)) ? [found.task] : [];
+    });
+    return { tasks, isWhole: tasks.length === listed.length };
+  }
+
+  /** Caches a final state that the feed has brought; ignores others. One that is cached already is not kept for longer. */
+  keep(task: ShownTask): void {
+    if (isFinal(task.status) && this.cache.final(task.id) === undefined) this.cache.add({ task, version: UNKNOWN });
+  }
+}

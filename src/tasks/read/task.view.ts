@@ -1,0 +1,207 @@
+import { ObjectType } from '@nestjs/graphql';
+import { type MediaKind, MediaKindChoice } from '../../models/definition/media-kind.ts';
+import { ApiField } from '../../platform/schema/api-field.ts';
+import { defineChoice } from '../../platform/schema/choice.ts';
+import { unixSeconds } from '../../platform/schema/time.ts';
+import type { FileLinks } from './file-links.ts';
+import { type TaskErrorCode, TaskErrorCodeChoice } from '../record/task-error.ts';
+import { TASK_PRIORITIES, type TaskPriority } from '../record/task-priority.ts';
+import { TASK_RELATIONS, type TaskRelation, type TaskSource, TaskSourceChoice } from '../record/task-origin.ts';
+import type { Approximation, ShownTask, StoredOutput } from '../record/task.entity.ts';
+import { isFinal, type TaskStatus, TaskStatusChoice } from '../record/task-status.ts';
+import { TaskUsageView, toUsageView, type UsageTerms } from './task-usage.view.ts';
+import { VariesBy } from '../../platform/openapi/variants.ts';
+
+export const TaskPriorityChoice = defineChoice(
+  'TaskPriority',
+  TASK_PRIORITIES,
+  'Whether a task waits behind those of normal priority.',
+);
+const RelationChoice = defineChoice('TaskRelation', TASK_RELATIONS, 'What a task is to its parent.');
+
+@ObjectType('TaskOutput', { description: 'A generated file.' })
+export class TaskOutputView {
+  @ApiField.string('identifier of the file') id: string;
+  @ApiField.integer('position among the outputs, from 0') index: number;
+  @ApiField.oneOf(MediaKindChoice, 'kind of file') type: MediaKind;
+  @ApiField.string('signed link to the file, which works without the API key; null once the file is deleted', {
+    nullable: true,
+  })
+  url: string | null;
+  @ApiField.long('unix seconds; read the task again for a new link', { nullable: true })
+  url_expires_at: number | null;
+  @ApiField.string('media type', { example: 'image/png' }) content_type: string;
+  @ApiField.long('bytes') size_bytes: number;
+  @ApiField.integer('pixels') width: number;
+  @ApiField.integer('pixels') height: number;
+  @ApiField.number('seconds; videos only', { optional: true }) duration?: number;
+  @ApiField.string('SHA-256 of the bytes, hex') sha256: string;
+}
+
+@ObjectType('TaskResult', { description: 'The output of a succeeded task.' })
+export class TaskResultView {
+  @ApiField.list(() => TaskOutputView, 'the files, in order') outputs: TaskOutputView[];
+  @ApiField.long('unix seconds; the files are deleted at this time') expires_at: number;
+}
+
+@ObjectType('TaskError', { description: 'Why a task failed.' })
+export class TaskErrorView {
+  @ApiField.oneOf(TaskErrorCodeChoice, 'reason, for programs') code: TaskErrorCode;
+  @ApiField.string('reason, for people') message: string;
+  @ApiField.boolean('whether the same request may succeed later') retryable: boolean;
+  @ApiField.string('the input field that caused the failure', { optional: true, example: 'reference_images[0]' })
+  param?: string;
+}
+
+@ObjectType('TaskApproximation', { description: 'A requested value that the provider could only approximate.' })
+export class TaskApproximationView {
+  @ApiField.string('the input field') param: string;
+  @ApiField.string('the requested value') requested: string;
+  @ApiField.string('the value the provider used') used: string;
+}
+
+@ObjectType('TaskBatch', { description: 'The place of a task in its batch.' })
+export class TaskBatchView {
+  @ApiField.string('identifier of the batch', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.integer('position among the items, from 0') index: number;
+  @ApiField.string('the name that the client gave the item', { nullable: true }) custom_id: string | null;
+}
+
+const UNFINISHED = { requires: [], without: ['result', 'error', 'usage'] };
+export const SUCCEEDED_IN_EVENT = 'SucceededTaskInEvent';
+export const FAILED_IN_EVENT = 'FailedTaskInEvent';
+/** A webhook leaves them out when its body would be too long. */
+const LEFT_OUT = ['input', 'metadata'];
+
+/** The task as every client sees it: REST body, GraphQL type, server-sent event, webhook data. */
+@VariesBy('status', {
+  byValue: {
+    queued: { name: 'QueuedTask', ...UNFINISHED },
+    running: { name: 'RunningTask', ...UNFINISHED },
+    succeeded: { name: 'SucceededTask', requires: ['result', 'usage'], without: ['error'] },
+    failed: { name: 'FailedTask', requires: ['error', 'usage'], without: ['result'] },
+  },
+  shortened: {
+    [SUCCEEDED_IN_EVENT]: { value: 'succeeded', optional: LEFT_OUT },
+    [FAILED_IN_EVENT]: { value: 'failed', optional: LEFT_OUT },
+  },
+})
+@ObjectType('Task', { description: 'A generation: its progress and its result.' })
+export class TaskView {
+  @ApiField.string('identifier, for polling and for matching webhooks', { example: 'task_01jd8e5t9kf3qs7m2v4xw6yzab' })
+  task_id: string;
+  @ApiField.constant('task') object: 'task';
+  @ApiField.oneOf(MediaKindChoice, 'kind of output') kind: MediaKind;
+  @ApiField.string('the requested model') model: string;
+  @ApiField.oneOf(TaskStatusChoice, 'status of the task') status: TaskStatus;
+  @ApiField.integer('percent; never falls while running', { min: 0, max: 100 }) progress: number;
+  @ApiField.long('unix seconds') created_at: number;
+  @ApiField.long('unix seconds; 0 while unfinished') completed_at: number;
+  @ApiField.object(() => TaskResultView, 'only on a succeeded task', { optional: true }) result?: TaskResultView;
+  @ApiField.object(() => TaskErrorView, 'only on a failed task', { optional: true }) error?: TaskErrorView;
+  @ApiField.json('the parameters as resolved, defaults filled in') input: Record<string, unknown>;
+  @ApiField.map('as given at creation') metadata: Record<string, string>;
+  @ApiField.long('unix seconds; 0 while queued') started_at: number;
+  @ApiField.long('unix seconds; the task is deleted at this time') expires_at: number;
+  @ApiField.oneOf(TaskSourceChoice, 'by which interface the task was created; "api" is REST and GraphQL')
+  source: TaskSource;
+  @ApiField.oneOf(TaskPriorityChoice, 'a low task waits behind all normal ones') priority: TaskPriority;
+  @ApiField.string('the task that this one was made from; it may be deleted meanwhile', { nullable: true })
+  parent_task_id: string | null;
+  @ApiField.oneOf(RelationChoice, 'what the task is to its parent', { nullable: true }) relation: TaskRelation | null;
+  @ApiField.object(() => TaskBatchView, 'its place in the batch that it was created in', { nullable: true })
+  batch: TaskBatchView | null;
+  @ApiField.list(() => TaskApproximationView, 'requested values that the provider could only approximate', {
+    optional: true,
+  })
+  approximations?: TaskApproximationView[];
+  @ApiField.object(() => TaskUsageView, 'what the task used and cost; only on a final task', { optional: true })
+  usage?: TaskUsageView;
+}
+
+@ObjectType('DeletedTask', { description: 'A task that was deleted.' })
+export class DeletedTaskView {
+  @ApiField.string('identifier that the task had') id: string;
+  @ApiField.constant('task.deleted') object: 'task.deleted';
+  @ApiField.boolean('always true') deleted: true;
+}
+
+export const toDeletedTaskView = (id: string): DeletedTaskView => ({ id, object: 'task.deleted', deleted: true });
+
+/** The only mapping from a stored task to its view. Signs new file links. */
+export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms): TaskView {
+  return {
+    task_id: task.id,
+    object: 'task',
+    kind: task.kind,
+    model: task.model,
+    status: task.status,
+    progress: task.progress,
+    created_at: unixSeconds(task.created_at),
+    completed_at: unixSecondsOrZero(task.completed_at),
+    ...(task.result && { result: toResult(task, task.result, links) }),
+    ...(task.error && { error: task.error }),
+    input: task.input,
+    metadata: task.metadata,
+    started_at: unixSecondsOrZero(task.started_at),
+    expires_at: unixSeconds(task.expires_at),
+    source: task.source,
+    priority: task.low ? 'low' : 'normal',
+    parent_task_id: task.parent_task_id,
+    relation: task.relation,
+    batch: toBatch(task),
+    ...approximationsOf(task),
+    ...(isFinal(task.status) && { usage: toUsageView(task, terms) }),
+  };
+}
+
+/** Whether the files of a succeeded task are still available: exact to the second, however late the purge runs. */
+export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boolean =>
+  task.files_expire_at !== null && task.files_expire_at.getTime() > nowMs;
+
+/** Whether the bytes of an output are still there. */
+export const isPresent = (task: ShownTask, output: StoredOutput): boolean => filesPresent(task) && !output.deleted;
+
+function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): TaskResultView {
+  return {
+    outputs: outputs.map((output) => {
+      const { storage_key: _key, thumbnail_key: _thumbnail, deleted: _deleted, ...shown } = output;
+      return { ...shown, ...linkTo(output, task, links) };
+    }),
+    expires_at: unixSecondsOrZero(task.files_expire_at),
+  };
+}
+
+function linkTo(
+  output: StoredOutput,
+  task: ShownTask,
+  links: FileLinks,
+): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
+  if (!isPresent(task, output)) return { url: null, url_expires_at: null };
+  const { url, expiresAt } = links.sign(output.id, unixSecondsOrZero(task.files_expire_at));
+  return { url, url_expires_at: expiresAt };
+}
+
+const toBatch = ({ batch_id, batch_index, custom_id }: ShownTask): TaskBatchView | null =>
+  batch_id === null ? null : { id: batch_id, index: batch_index!, custom_id };
+
+/** Where the provider could only come near to what the interface had already approximated, the two are one. */
+function approximationsOf({ request_approximations, approximations }: ShownTask): Pick<TaskView, 'approximations'> {
+  if (!request_approximations && !approximations) return {};
+  const rest = new Map(approximations?.map((each) => [each.param, each]));
+  const ofRequest = (request_approximations ?? []).map((each) => {
+    const used = rest.get(each.param)?.used ?? each.used;
+    rest.delete(each.param);
+    return { ...each, used };
+  });
+  const all = [...ofRequest, ...rest.values()];
+  return all.length > 0 ? { approximations: all.map(toApproximation) } : {};
+}
+
+const toApproximation = ({ param, requested, used }: Approximation): TaskApproximationView => ({
+  param,
+  requested: String(requested),
+  used: String(used),
+});
+
+const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(date) : 0);

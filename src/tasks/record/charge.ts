@@ -1,0 +1,78 @@
+import type { Ending } from './ending.ts';
+import type { StoredOutput } from './task.entity.ts';
+import type { CostBasis, FixedPrice, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
+
+/**
+ * What an ending says of the cost, as columns of the statement that ends tasks. A success has its cost, because the worker
+ * knows what was made. Any other ending names the amount of the task's own price that is charged if the task was submitted.
+ */
+export interface Charge {
+  rule: 'full' | 'failed' | 'stopped' | null;
+  /** Null when there is a rule. */
+  micros: number | null;
+  basis: CostBasis;
+  images: number;
+  video_seconds: number;
+  /** Of the binding that ran the task; null: the one that was submitted to, if any. */
+  provider: string | null;
+  /** As it is stored, unless there is a rule or an earlier call of the task was lost. */
+  usage: StoredUsage | null;
+}
+
+const NOTHING = { images: 0, video_seconds: 0, provider: null, usage: null };
+
+/** @param currency ISO 4217; of all prices */
+export function chargeOf({ outcome, usage }: Pick<Ending, 'outcome' | 'usage'>, currency: string): Charge {
+  if (outcome.status === 'succeeded') return chargeOfSuccess(outcome.result, usage ?? NO_RUN, currency);
+  const { code } = outcome.error;
+  if (code === 'task_cancelled' || code === 'task_deadline_exceeded') {
+    if (usage?.cancelled_unrun) return { ...NOTHING, rule: null, micros: 0, basis: 'free' };
+    return { ...NOTHING, rule: 'stopped', micros: null, basis: 'assumed' };
+  }
+  const hasFailedThere = usage?.billing === 'charged' && code !== 'provider_outcome_unknown';
+  if (hasFailedThere) return { ...NOTHING, rule: 'failed', micros: null, basis: 'priced' };
+  return { ...NOTHING, rule: 'full', micros: null, basis: 'assumed' };
+}
+
+const NO_RUN: RunUsage = { provider: null, price: null, tokens: null, billing: null, cancelled_unrun: false };
+
+function chargeOfSuccess(outputs: StoredOutput[], { provider, price, tokens }: RunUsage, currency: string): Charge {
+  const made = deliveredOf(outputs);
+  const { micros, basis } = costOf(price, tokens, made);
+  const usage = {
+    provider,
+    input_tokens: tokens?.input ?? null,
+    output_tokens: tokens?.output ?? null,
+    cost_micros: micros,
+    currency,
+    basis,
+  };
+  return { rule: null, micros, basis, ...made, provider, usage };
+}
+
+/** What was made, in whole seconds for a video. */
+export function deliveredOf(outputs: readonly Pick<StoredOutput, 'type' | 'duration'>[]) {
+  const videos = outputs.filter(({ type }) => type === 'video');
+  const seconds = videos.reduce((sum, { duration }) => sum + (duration ?? 0), 0);
+  return { images: outputs.length - videos.length, video_seconds: Math.round(seconds) };
+}
+
+function costOf(
+  price: FixedPrice | null,
+  tokens: Tokens | null,
+  made: ReturnType<typeof deliveredOf>,
+): { micros: number; basis: CostBasis } {
+  if (price === null) return { micros: 0, basis: 'unpriced' };
+  const { per_task = 0, per_image = 0, per_second = 0 } = price;
+  const { per_million_input_tokens: perInput, per_million_output_tokens: perOutput } = price;
+  if (tokens && (perInput !== undefined || perOutput !== undefined)) {
+    return { micros: per_task + byTokens(tokens, perInput ?? 0, perOutput ?? 0), basis: 'reported' };
+  }
+  // The full price is unknown when it depends on tokens alone, which were not reported.
+  if (price.full === undefined) return { micros: 0, basis: 'unpriced' };
+  return { micros: per_task + per_image * made.images + per_second * made.video_seconds, basis: 'priced' };
+}
+
+/** Rounded once, half up. As big integers: the products exceed what a number holds exactly. */
+const byTokens = ({ input, output }: Tokens, perInput: number, perOutput: number): number =>
+  Number((BigInt(perInput) * BigInt(input) + BigInt(perOutput) * BigInt(output) + 500_000n) / 1_000_000n);

@@ -1,0 +1,45 @@
+import type { Statement, Tx } from '../../platform/database/sql.ts';
+import type { TaskError } from './task-error.ts';
+import type { ShownTask, StoredOutput } from './task.entity.ts';
+import type { Moment } from './moment.ts';
+import type { RunUsage } from './task-usage.ts';
+
+/**
+ * Milliseconds from the begin of the transaction that ends tasks, whose time is their `completed_at`, to the answer of its
+ * first statement. A slower one is rolled back and repeated, so that a resumed stream knows how late an end can appear.
+ */
+export const LONGEST_END_MS = 5_000;
+
+/** A request to end a task. */
+export interface Ending {
+  id: string;
+  api_key_id: string;
+  /** The claim that ends the task; null = any claim (a user's cancel, the deadline). */
+  attempt: number | null;
+  /** End the task only if the claim's lease has expired; set by the sweep when it reports a lost worker. */
+  lapsed?: boolean;
+  /** End the task only if no worker has claimed it yet. */
+  unclaimed?: boolean;
+  outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
+  /** To add to the timeline of the task; absent: none. */
+  moments?: Moment[];
+  /** Absent when no worker ends the task: what a cancel or the sweep ends has used is in its row. */
+  usage?: RunUsage | undefined;
+  /** Of the task's input, if the caller has it at hand. */
+  resolution?: unknown;
+}
+
+/** A statement that an upper module adds to the transaction that ends tasks. */
+export interface EndWrite {
+  statement: Statement & { values: unknown[] };
+  /** @param rows what the statement returned */
+  afterCommit(rows: object[]): void;
+}
+
+/**
+ * Hook of an upper module that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that they
+ * are pipelined with the UPDATE.
+ * @param apiKeyIds API keys of the tasks that are about to end
+ * @returns null when there is nothing to write whichever of the tasks end
+ */
+export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: ShownTask[]) => EndWrite | null) | null>;

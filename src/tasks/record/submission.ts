@@ -1,0 +1,30 @@
+import type { Approximation } from './task.entity.ts';
+import type { FixedPrice } from './task-usage.ts';
+
+/** Where a task runs, and how many may at once. */
+export interface Place {
+  provider: string;
+  /** Base URL of the provider. */
+  url: string;
+  /** The provider's own name for the model. */
+  model: string;
+  /** Name of the environment variable that holds the provider's key. */
+  credential: string | null;
+  /** Most tasks in flight at this address and credential, counted across all processes; null = unlimited. */
+  concurrency: number | null;
+}
+
+/** The provider that will run a task, recorded before the paid call. */
+export interface Submission extends Place {
+  approximations: Approximation[];
+  /** The operator's price of this request; null: none fits. */
+  price: FixedPrice | null;
+  /** Paid calls that the intent announces. */
+  calls: number;
+}
+
+/** `full`: the provider is at its concurrency limit and nothing was written. `lost`: the claim no longer holds. */
+export type SubmitIntent = 'committed' | 'full' | 'lost';
+
+/** `last`: it was the task's last attempt and nothing was written. `lost`: the claim no longer holds. */
+export type LostSubmit = 'counted' | 'last' | 'lost';

@@ -1,0 +1,37 @@
+import { typeidUnboxed } from 'typeid-js';
+import { TIME_DIGITS, idBoundAt, timeOfId } from '../../platform/schema/id-time.ts';
+import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../../platform/schema/type-id.ts';
+
+export const TASK_ID = typeIdPattern('task');
+const FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_([0-9]{1,3})$`);
+
+/**
+ * TypeID: `task_` + 26 characters of base32. The first ten are the time, so ids sort by creation.
+ * @param ms since 1970
+ */
+export const newTaskId = (ms: number = Date.now()): string =>
+  idBoundAt(ms) + typeidUnboxed('task').slice('task_'.length + TIME_DIGITS);
+
+/**
+ * The time in the id of a batch. The ids of its tasks have the same time, which makes them a range of ids.
+ * @returns milliseconds since 1970; null for a malformed id
+ */
+export function createdMsOf(batchId: string): number | null {
+  return isBatchId(batchId) ? timeOfId(batchId) : null;
+}
+
+/** @param ms since 1970 */
+export const newBatchId = (ms: number): string => newTaskId(ms).replace('task_', 'batch_');
+
+export const BATCH_ID = typeIdPattern('batch');
+export const isBatchId = typeIdTest('batch');
+
+export const isTaskId = typeIdTest('task');
+
+/** A file's id contains its task's id, so files need no table. */
+export const fileIdOf = (taskId: string, index: number): string => `file_${taskId.slice('task_'.length)}_${index}`;
+
+export function parseFileId(fileId: string): { taskId: string; index: number } | null {
+  const [, suffix, index] = FILE_ID.exec(fileId) ?? [];
+  return suffix === undefined ? null : { taskId: `task_${suffix}`, index: Number(index) };
+}

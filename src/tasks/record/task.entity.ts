@@ -1,0 +1,189 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { TaskError } from './task-error.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import type { TaskRelation, TaskSource } from './task-origin.ts';
+import type { TaskStatus } from './task-status.ts';
+import type { Moment } from './moment.ts';
+import type { FixedPrice, StoredUsage } from './task-usage.ts';
+
+/** A stored file of a finished generation. Without its link, which is signed at each read. */
+export interface StoredOutput {
+  /** `file_` + the task's 26 characters + `_` + index */
+  id: string;
+  index: number;
+  type: 'image' | 'video';
+  storage_key: string;
+  /** WebP of the first frame; videos only, and only where one could be made. */
+  thumbnail_key?: string;
+  content_type: string;
+  size_bytes: number;
+  /** Pixels. */
+  width: number;
+  height: number;
+  /** Seconds; videos only. */
+  duration?: number;
+  /** Hex. */
+  sha256: string;
+  /** Its owner has deleted the bytes. */
+  deleted?: boolean;
+}
+
+/** A requested value that the provider could only approximate. */
+export interface Approximation {
+  param: string;
+  requested: string | number;
+  used: string | number;
+}
+
+/**
+ * The task as stored: the single source of truth. Property and column names are the same, so a row read by raw SQL also has
+ * this type. The statements that write it are in `sql/`.
+ */
+@Entity('tasks')
+export class Task {
+  /** `task_` + 26 characters, time-ordered. */
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  @Column('text') kind: MediaKind;
+  @Column('text') model: string;
+  @Column('text') status: TaskStatus;
+  /** Percent. */
+  @Column('smallint') progress: number;
+  /** Rises by one with every visible change. */
+  @Column('integer') sequence: number;
+  @Column('json') input: Record<string, unknown>;
+  @Column('jsonb') metadata: Record<string, string>;
+  @Column('text') source: TaskSource;
+  /** The record of the parent may be deleted before this one. */
+  @Column('text', { nullable: true }) parent_task_id: string | null;
+  @Column('text', { nullable: true }) relation: TaskRelation | null;
+  /** Most partial images of each picture that the worker stores. */
+  @Column('smallint') partial_images: number;
+  /** The batch that the task is an item of. */
+  @Column('text', { nullable: true }) batch_id: string | null;
+  /** Position in the batch, from 0. */
+  @Column('integer', { nullable: true }) batch_index: number | null;
+  /** The client's name for the item of the batch. */
+  @Column('text', { nullable: true }) custom_id: string | null;
+  /** Whether the end of the task is sent to webhooks. */
+  @Column('boolean') task_events: boolean;
+  @Column('timestamptz') created_at: Date;
+  @Column('timestamptz', { nullable: true }) started_at: Date | null;
+  @Column('timestamptz', { nullable: true }) completed_at: Date | null;
+  /**
+   * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
+   * start.
+   */
+  @Column('timestamptz') deadline_at: Date;
+  /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
+  @Column('real', { nullable: true }) run_deadline_s: number | null;
+  /** Seconds from the end that the files are kept; null: as long as the process that ends the task is configured. */
+  @Column('double precision', { nullable: true }) file_retention_s: number | null;
+  /** The record is deleted after this time. */
+  @Column('timestamptz') expires_at: Date;
+
+  /** Number of the current claim. Every write of a worker names it, so a late worker changes nothing. */
+  @Column('integer') attempt: number;
+  /** Lost attempts: claims that ended in an expired lease, and jobs that their provider lost. */
+  @Column('smallint') losses: number;
+  /** End of the worker's lease while running; otherwise null. */
+  @Column('timestamptz', { nullable: true }) lease_until: Date | null;
+  @Column('text', { nullable: true }) worker_id: string | null;
+  /** Queued but throttled: its API key is at its limit of running tasks. The key's next task to end unparks it. */
+  @Column('boolean') parked: boolean;
+  /** Queued and parked, because this pause holds it; null: none does. Not cleared when the task ends. */
+  @Column('text', { nullable: true }) paused_by: string | null;
+  /** The place in the line of waiting tasks: lower numbers are claimed first. See sql/line.ts. */
+  @Column('smallint') priority: number;
+  /** Whether the task waits behind those of normal priority. */
+  @Column('boolean') low: boolean;
+
+  /** Of the request that created the task, for the log; null in tasks created before this column existed. */
+  @Column('text', { nullable: true }) request_id: string | null;
+  /** The traceparent of that request's span; null when it was not sampled. */
+  @Column('text', { nullable: true }) trace_parent: string | null;
+
+  @Column('text', { nullable: true }) provider: string | null;
+  /** Base URL that was called. With provider and credential it identifies the binding that must continue after a crash. */
+  @Column('text', { nullable: true }) provider_url: string | null;
+  /** The provider's own name for the model that was called; null in tasks submitted before this column existed. */
+  @Column('text', { nullable: true }) provider_model: string | null;
+  /** Name of the environment variable that holds the provider's key, never its value. */
+  @Column('text', { nullable: true }) credential: string | null;
+  /** When the intent to make the paid call was committed. */
+  @Column('timestamptz', { nullable: true }) submitted_at: Date | null;
+  @Column('text', { nullable: true }) upstream_id: string | null;
+  @Column('text', { nullable: true }) upstream_request_id: string | null;
+  /** By the provider of the last submit. */
+  @Column('json', { nullable: true }) approximations: Approximation[] | null;
+  /** By the interface that took the request, before any provider was asked. */
+  @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
+
+  /** Fixed by the intent to submit; null before, after a withdrawal, and without a matching price. */
+  @Column('json', { nullable: true }) price: FixedPrice | null;
+  /** Paid calls so far. */
+  @Column('integer') submits: number;
+  /** Those of `submits` whose answer was lost and which were repeated. They may have been charged. */
+  @Column('integer') lost_submits: number;
+  /** The full price of the lost submits. */
+  @Column('bigint') lost_micros: string;
+  /** The UTC day in whose budget the task counts; null when its API key had none. */
+  @Column('date', { nullable: true }) budget_day: string | null;
+  /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
+  @Column('bigint', { nullable: true }) reserved_micros: string | null;
+  /** Written by the statement that ends the task; null in tasks that ended before this column existed. */
+  @Column('json', { nullable: true }) usage: StoredUsage | null;
+
+  /** What happened to the task, but for what follows from other columns; null: nothing. */
+  @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
+
+  @Column('json', { nullable: true }) result: StoredOutput[] | null;
+  @Column('json', { nullable: true }) error: TaskError | null;
+  /** The files of `result` are deleted after this time; null without files. */
+  @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
+  @Column('boolean') files_purged: boolean;
+  /** Reserved by a worker that deletes what has expired of this task, until then. */
+  @Column('timestamptz', { nullable: true }) purge_after: Date | null;
+}
+
+export const SHOWN = [
+  'id',
+  'api_key_id',
+  'kind',
+  'model',
+  'status',
+  'progress',
+  'sequence',
+  'attempt',
+  'input',
+  'metadata',
+  'created_at',
+  'started_at',
+  'completed_at',
+  'expires_at',
+  'source',
+  'low',
+  'parent_task_id',
+  'relation',
+  'batch_id',
+  'batch_index',
+  'custom_id',
+  'task_events',
+  'request_id',
+  'approximations',
+  'request_approximations',
+  'result',
+  'error',
+  'files_expire_at',
+  'submits',
+  'usage',
+] as const;
+
+/**
+ * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need. The other columns
+ * are for workers: reading them too would make a list of tasks a seventh slower.
+ */
+export type ShownTask = Pick<Task, (typeof SHOWN)[number]>;
+
+/** For a `select`. */
+export const SHOWN_COLUMNS = SHOWN.join(', ');

@@ -1,0 +1,14 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config/config.ts';
+
+/** What every view of usage needs. */
+@Injectable()
+export class UsageTerms {
+  /** ISO 4217; the one of all prices and costs. The providers set it at the start, from the file with the prices. */
+  currency = 'USD';
+  readonly revealProviders: boolean;
+
+  constructor(config: Config) {
+    this.revealProviders = config.revealProviders;
+  }
+}

@@ -1,0 +1,58 @@
+import { DAY_S } from '../../platform/schema/time.ts';
+import { QUARTER_S } from './zone.ts';
+
+/** A bucket to be summed. Unix seconds; `until` is exclusive. */
+export interface Range {
+  bucket: number;
+  since: number;
+  until: number;
+}
+
+/** A range of sums; those of weight -1 are taken away. */
+export interface Piece extends Range {
+  weight: 1 | -1;
+}
+
+/** Where the numbers of some buckets are found: sums of whole days and quarters, and rows of the ledger at the ends. */
+export interface Pieces {
+  days: Piece[];
+  quarters: Piece[];
+  /** Parts of a quarter. */
+  edges: Range[];
+}
+
+/** @param byDay false: uses no sums of days, because there are none for groups by metadata */
+export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
+  const pieces: Pieces = { days: [], quarters: [], edges: [] };
+  for (const { bucket, since, until } of buckets) {
+    const firstQuarter = Math.ceil(since / QUARTER_S) * QUARTER_S;
+    const lastQuarter = Math.floor(until / QUARTER_S) * QUARTER_S;
+    if (firstQuarter >= lastQuarter) {
+      pieces.edges.push({ bucket, since, until });
+      continue;
+    }
+    if (since < firstQuarter) pieces.edges.push({ bucket, since, until: firstQuarter });
+    if (lastQuarter < until) pieces.edges.push({ bucket, since: lastQuarter, until });
+    if (byDay) addDays(pieces, bucket, firstQuarter, lastQuarter);
+    else pieces.quarters.push({ bucket, since: firstQuarter, until: lastQuarter, weight: 1 });
+  }
+  return pieces;
+}
+
+/**
+ * The days nearest to a range of whole quarters, and the quarters between both, which are added or taken away: a day of
+ * Berlin is a day of UTC and a few quarters at each end. Only quarters, where these are fewer.
+ */
+function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {
+  const firstDay = Math.round(since / DAY_S) * DAY_S;
+  const lastDay = Math.round(until / DAY_S) * DAY_S;
+  if (firstDay >= lastDay || Math.abs(firstDay - since) + Math.abs(lastDay - until) >= until - since) {
+    quarters.push({ bucket, since, until, weight: 1 });
+    return;
+  }
+  days.push({ bucket, since: firstDay, until: lastDay, weight: 1 });
+  if (since < firstDay) quarters.push({ bucket, since, until: firstDay, weight: 1 });
+  if (firstDay < since) quarters.push({ bucket, since: firstDay, until: since, weight: -1 });
+  if (lastDay < until) quarters.push({ bucket, since: lastDay, until, weight: 1 });
+  if (until < lastDay) quarters.push({ bucket, since: until, until: lastDay, weight: -1 });
+}

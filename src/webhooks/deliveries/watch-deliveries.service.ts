@@ -1,0 +1,103 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
+import type { PullQueue } from '../../platform/run/pull-queue.ts';
+import { EndpointsService } from '../endpoints/endpoints.service.ts';
+import type { ListedDelivery } from '../sql/list-deliveries.ts';
+import { NewDeliveries } from '../sql/new-deliveries.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
+
+/** The subscribers of one API key, and the attempts that they have been sent. */
+class WatchedKey {
+  readonly queues = new Set<DeliveryQueue>();
+  /** Ids of the last attempts. null until the first poll, which says what is old. */
+  private seen: Set<string> | null = null;
+
+  /** @param ids of the attempts of the last seconds; @returns those that are new */
+  news(ids: ReadonlySet<string>): string[] {
+    const { seen } = this;
+    this.seen = new Set(ids);
+    return seen === null ? [] : [...ids].filter((id) => !seen.has(id));
+  }
+
+  push(delivery: ListedDelivery): void {
+    for (const queue of this.queues) queue.push(delivery);
+  }
+}
+
+/** The pause between polls while somebody watches. */
+const POLL_MS = 500;
+/** Ids sort by the clocks of processes, and a row is written some time after its id was made. */
+const LOOK_BACK_MS = 30_000;
+
+/**
+ * Follows attempts for subscribers. It polls, and only while somebody watches: a signal of each attempt would cost every
+ * worker something at every delivery, watched or not.
+ */
+@Injectable()
+export class WatchDeliveries implements OnApplicationShutdown {
+  private readonly logger = new Logger('webhooks');
+  private readonly keys = new Map<string, WatchedKey>();
+  private timer: NodeJS.Timeout | undefined;
+  private polling: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly endpoints: EndpointsService,
+    private readonly rows: NewDeliveries,
+  ) {}
+
+  /**
+   * What is attempted from now on.
+   * @param endpointId null: at every endpoint of the key
+   * @throws ApiError webhook_endpoint_not_found
+   */
+  async follow(apiKeyId: string, endpointId: string | null): Promise<PullQueue<ListedDelivery>> {
+    if (endpointId !== null) await this.endpoints.find(apiKeyId, endpointId);
+    const isFirst = !this.keys.has(apiKeyId);
+    const key = this.keys.get(apiKeyId) ?? new WatchedKey();
+    this.keys.set(apiKeyId, key);
+    const queue = new DeliveryQueue(endpointId);
+    queue.attempts.whenClosed(() => {
+      key.queues.delete(queue);
+      if (key.queues.size === 0 && this.keys.get(apiKeyId) === key) this.keys.delete(apiKeyId);
+    });
+    key.queues.add(queue);
+    this.timer ??= outsideOfRequests(() => setInterval(() => void this.poll(), POLL_MS).unref());
+    if (isFirst) await this.poll();
+    return queue.attempts;
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** One poll at a time: of two, the later answer may be the older one. */
+  private poll(): Promise<void> {
+    const read = async () => {
+      try {
+        await this.read();
+      } catch (err) {
+        this.logger.debug({ event: 'webhook.watch_failed', err });
+      }
+    };
+    return (this.polling = this.polling.then(read));
+  }
+
+  private async read(): Promise<void> {
+    const watched = new Map(this.keys);
+    if (watched.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+      return;
+    }
+    const found = await this.rows.since([...watched.keys()], Date.now() - LOOK_BACK_MS);
+    const byKey = Map.groupBy(found, ({ api_key_id }) => api_key_id);
+    const owners = new Map<string, WatchedKey>();
+    for (const [apiKeyId, key] of watched) {
+      const ids = new Set(byKey.get(apiKeyId)?.map(({ id }) => id));
+      for (const id of key.news(ids)) owners.set(id, key);
+    }
+    if (owners.size === 0) return;
+    const isNew = found.filter(({ id }) => owners.has(id));
+    for (const delivery of await this.rows.read(isNew)) owners.get(delivery.id)?.push(delivery);
+  }
+}
