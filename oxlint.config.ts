@@ -321,11 +321,5 @@ export default defineConfig({
       },
     },
   ],
-  ignorePatterns: [
-    'dist',
-    'node_modules',
-    'coverage',
-    'packages/client/src/types.gen.ts',
-    'src/platform/openapi/examples.gen.ts',
-  ],
+  ignorePatterns: ['dist', 'node_modules', 'coverage', 'packages/client/src/types.gen.ts'],
 });

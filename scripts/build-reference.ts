@@ -1,6 +1,6 @@
 import scalar from '@scalar/fastify-api-reference';
 import { fastify } from 'fastify';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -49,6 +49,7 @@ async function writeDocs(docs: string, target: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
+  await copyFile(join(docs, 'api/examples.json'), join(target, 'examples.json')); // for /openapi.json
   const index = chapters.map(({ title, pages: of }) => [`## ${title}`, '', ...of.map(lineOf)].join('\n'));
   await writeFile(join(target, 'llms.txt'), `${[HEAD, ...index, MORE].join('\n\n')}\n`);
   const full = pages.map(({ path, text }) => `<!-- ${PAGES_PATH}/${path} -->\n\n${text.trim()}`);

@@ -1,7 +1,7 @@
 // Own settings: frequent sweeps, for which an erasure waits. Own service: the tour drains it.
 import { hostname } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { EXAMPLES } from '../../src/platform/openapi/examples.gen.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { openApiFaults } from '../support/openapi-answers.ts';
 import { operationsWithExamples, type Recording } from '../contract/examples/recorder.ts';
@@ -12,10 +12,8 @@ import { tour } from '../contract/examples/tour.ts';
 /** `npm run examples` writes what this run records. */
 const isRecording = process.env.RECORD_EXAMPLES === '1';
 
-const FILE = new URL('../../src/platform/openapi/examples.gen.ts', import.meta.url);
-const HEAD = `// Written by \`npm run examples\` from calls of a running service. Do not edit.
-/** One real call of each operation, by method and path. */
-export const EXAMPLES: Record<string, { parameters?: object; request?: unknown; response?: unknown }> = `;
+const FILE = new URL('../../docs/api/examples.json', import.meta.url);
+const EXAMPLES = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, { request?: unknown; response?: unknown }>;
 
 describe('the examples of openapi.json', () => {
   let service: OwnService;
@@ -31,7 +29,7 @@ describe('the examples of openapi.json', () => {
       [/\b(host-1[.:-])[\w.:-]+/g, '$112'],
     ]);
     real = Object.fromEntries([...recordings].map(([name, each]) => [name, tidy.value(each) as Recording]));
-    if (isRecording) await writeFile(FILE, `${HEAD}${JSON.stringify(real, null, 2)};\n`);
+    if (isRecording) await writeFile(FILE, `${JSON.stringify(real, null, 2)}\n`);
   });
   afterAll(() => service.close());
 

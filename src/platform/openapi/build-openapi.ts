@@ -7,8 +7,9 @@ import { SCOPE_KEY } from './faults.ts';
 import { headerRefs, HEADERS } from './headers.ts';
 import { splitVariants } from './variants.ts';
 import { addWebhooks } from './webhooks.ts';
-import { EXAMPLES } from './examples.gen.ts';
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { ROOT_FOLDER } from '../config/root-folder.ts';
 
 /** Requests refuse fields that they do not know, so their schemas say so. Answers stay open: fields may be added. */
 function closeInputs(document: Json): void {
@@ -47,11 +48,13 @@ const operationsOf = ({ paths }: Json): Json[] =>
 
 const IS_TEXT = /^(?:application\/json|application\/jsonl|text\/event-stream)$/;
 
+/** One real call of each operation, by method and path: docs/api/examples.json, which `npm run examples` records. */
+const readExamples = (): Json => JSON.parse(readFileSync(`${ROOT_FOLDER}dist/reference/examples.json`, 'utf8')) as Json;
+
 /** Adds what a running service was asked and has answered to the operation: path parameters, body, success. */
-function addExamples(operation: Json, method: string, path: string): void {
-  const example = EXAMPLES[`${method.toUpperCase()} ${path}`];
+function addExamples(operation: Json, example: Json | undefined): void {
   if (!example) return;
-  const { parameters = {}, request, response } = example as Json;
+  const { parameters = {}, request, response } = example;
   for (const parameter of operation.parameters ?? []) {
     if (parameter.in === 'path' && parameter.name in parameters) parameter.example = parameters[parameter.name];
   }
@@ -148,9 +151,10 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
   document.components.headers = HEADERS;
   document.components.examples = errorExamples();
   document.components.responses = { ...document.components.responses, Error: ANY_ERROR };
+  const examples = readExamples();
   for (const [path, methods] of Object.entries<Json>(document.paths)) {
     for (const [method, operation] of Object.entries<Json>(methods)) {
-      addExamples(operation, method, path);
+      addExamples(operation, examples[`${method.toUpperCase()} ${path}`]);
       finish(operation, method, document.components.responses);
     }
   }
