@@ -1,0 +1,86 @@
+// No service: the statements of two workers, one of which was taken for dead.
+import { Client, Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { Config } from '../../src/platform/config/config.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { newTaskId } from '../../src/tasks/record/task-id.ts';
+import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
+import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
+import { FinishAndClaim } from '../../src/webhooks/sql/finish-and-claim.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+const config = { taskLeaseS: 30, webhookTimeoutS: 10, webhookDisableAfterHours: 24 } as Config;
+
+describe('a worker whose lease another one has taken', () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  let sql: Sql;
+  let observer: Client;
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    pool = new Pool({ connectionString: database.url });
+    sql = new Sql({ driver: { master: pool } } as unknown as DataSource);
+    observer = new Client({ connectionString: database.url });
+    await observer.connect();
+  });
+  afterAll(async () => {
+    await observer?.end();
+    await pool?.end();
+    await database?.drop();
+  });
+
+  const row = async (table: string, id: string, column = 'id') =>
+    (await observer.query(`select * from ${table} where ${column} = $1`, [id])).rows[0] as Record<string, unknown>;
+
+  it.each<[string, (id: string, attempt: number) => Promise<number>]>([
+    ['renews', async (id, attempt) => (await new RenewLeases(sql, config).renew([{ id, attempt }])).size],
+    [
+      'gives back',
+      async (id, attempt) => (await new RenewLeases(sql, config).release([{ id, attempt }], 0, null)).length,
+    ],
+    [
+      'records progress of',
+      async (id, attempt) => Number((await new RecordProgress(sql).record({ id, attempt, progress: 50 })) !== null),
+    ],
+  ])('%s no task with its old attempt', async (_, act) => {
+    const id = newTaskId(Date.now());
+    await observer.query(
+      `insert into tasks (id, api_key_id, kind, model, status, input, attempt, worker_id, lease_until, created_at, expires_at, deadline_at)
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, 'second', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour')`,
+      [id],
+    );
+    const before = await row('tasks', id);
+    expect(await act(id, 1)).toBe(0);
+    expect(await row('tasks', id)).toEqual(before);
+    expect(await act(id, 2)).toBe(1);
+  });
+
+  it('ends no delivery with the answer to its old attempt', async () => {
+    await observer.query(
+      `insert into webhook_endpoints (id, api_key_id, url, events, description, status, secret, secret_hint, created_at)
+       values ('we_a', 'key_a', 'https://shop.example/', '{task.completed}', '', 'enabled', '', '', now())`,
+    );
+    await observer.query(
+      `insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+       values ('evt_a', 'key_a', 'task.completed', '{}', now(), now() + interval '1 day')`,
+    );
+    await observer.query(
+      `insert into webhook_dispatches (event_id, endpoint_id, lease_until, attempt, failures, trigger)
+       values ('evt_a', 'we_a', now() + interval '1 minute', 2, 1, 'scheduled')`,
+    );
+    const answer = (attempt: number) => ({
+      delivery_id: `dlv_${attempt}`, event_id: 'evt_a', endpoint_id: 'we_a', attempt, url: 'https://shop.example/', request_headers: null,
+      trigger: 'scheduled' as const, attempted_at: new Date(), outcome: 'delivered' as const, retry_in_s: null,
+      status_code: 200, error: null, duration_ms: 5, response_snippet: null,
+    }); // prettier-ignore
+    const workers = new FinishAndClaim(sql, config);
+    const before = await row('webhook_dispatches', 'evt_a', 'event_id');
+    await workers.run([answer(1)], [], { free: 0, probes: 0 });
+    expect(await row('webhook_dispatches', 'evt_a', 'event_id')).toEqual(before);
+    await workers.run([answer(2)], [], { free: 0, probes: 0 });
+    expect(await row('webhook_dispatches', 'evt_a', 'event_id')).toMatchObject({
+      lease_until: null,
+      delivered_at: expect.any(Date),
+    });
+  });
+});
