@@ -9,7 +9,7 @@ import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
 import { FinishAndClaim } from '../../src/webhooks/sql/finish-and-claim.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
-const config = { taskLeaseS: 30, webhookTimeoutS: 10, webhookDisableAfterHours: 24 } as Config;
+const config = { taskLeaseS: 30, webhookTimeoutMs: 10_000, webhookDisableAfterHours: 24 } as Config;
 
 describe('a worker whose lease another one has taken', () => {
   let database: TestDatabase;
