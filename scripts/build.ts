@@ -24,7 +24,7 @@ interface Part {
 
 const PARTS: Record<string, Part> = {
   service: {
-    inputs: ['src', '.swcrc', 'nest-cli.json', 'package-lock.json'],
+    inputs: ['src', '.swcrc', 'nest-cli.json', 'tsconfig.build.json', 'package-lock.json'],
     build: async () => {
       await run('@nestjs/cli', 'nest', ['build']);
       removeOrphans();
