@@ -12,10 +12,11 @@ import { fastify as createFastify } from 'fastify';
 
 const built = async <Module>(path: string) =>
   (await import(new URL(`../dist/${path}`, import.meta.url).href)) as Module;
-const { keyChecked } = await built<typeof import('../src/auth/access/auth-metrics.ts')>('auth/access/auth-metrics.js');
-const { batchLoad, flushed } = await built<typeof import('../src/platform/database/batch-metrics.ts')>(
-  'platform/database/batch-metrics.js',
+const { keyChecked } = await built<typeof import('../src/auth/credentials/authenticator.ts')>(
+  'auth/credentials/authenticator.js',
 );
+const { batchLoad, flushed } =
+  await built<typeof import('../src/platform/database/batch.ts')>('platform/database/batch.js');
 const { connectionAwaited } = await built<typeof import('../src/platform/database/pool-metrics.ts')>(
   'platform/database/pool-metrics.js',
 );
@@ -25,8 +26,8 @@ const { measured } = await built<typeof import('../src/platform/database/stateme
 const { newsSent } = await built<typeof import('../src/platform/events/bus-metrics.ts')>(
   'platform/events/bus-metrics.js',
 );
-const { measureRequests } = await built<typeof import('../src/platform/http/http-metrics.ts')>(
-  'platform/http/http-metrics.js',
+const { measureRequests } = await built<typeof import('../src/platform/http/observe-requests.ts')>(
+  'platform/http/observe-requests.js',
 );
 const { Metrics } = await built<typeof import('../src/platform/observe/measuring/metrics.ts')>(
   'platform/observe/measuring/metrics.js',

@@ -23,7 +23,7 @@ import { Reloads } from './platform/config/reloads.ts';
 import { traces } from './platform/observe/traces/traces.ts';
 import { loadSecretKeys, Secrets } from './platform/config/secrets.ts';
 import { OpenCalls } from './calls/open-calls.ts';
-import { OpenWaits } from './tasks/live/open-waits.ts';
+import { OpenWaits } from './tasks/live/waits.ts';
 import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
 /** The API key that the first start created, to be shown once. */

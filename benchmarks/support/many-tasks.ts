@@ -80,7 +80,7 @@ export async function addFinished(db: Client, apiKeyId: string, count: number): 
 /** Replaces the partitions of a new installation by those of one that has run for weeks. Call it before there are tasks. */
 export async function makePastPartitions(db: Client, days: number): Promise<void> {
   const [{ makePartitions }, { idBoundAt }, { TASK_TABLES }] = await Promise.all(
-    ['platform/database/partitions/make-partitions', 'platform/schema/id-time', 'tasks/record/partitioned-tables'].map(
+    ['platform/database/partitions/make-partitions', 'platform/schema/time', 'tasks/record/partitioned-tables'].map(
       (path) => import(new URL(`../../dist/${path}.js`, import.meta.url).href),
     ),
   );

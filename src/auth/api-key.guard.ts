@@ -1,13 +1,27 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import { BUCKET, COUNTED_BY_HANDLER, PUBLIC, SCOPE } from './access/access.ts';
-import { assertScope } from './access/assert-scope.ts';
+import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import {
+  assertScope,
+  BUCKET,
+  COUNTED_BY_HANDLER,
+  type GuardedRequest,
+  PUBLIC,
+  replyOf,
+  requestOf,
+  SCOPE,
+} from './access/access.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import type { RateBucket, Scope } from './access/caller.ts';
-import { Credentials } from './credentials/credential.ts';
-import { type GuardedRequest, replyOf, requestOf } from './access/guarded-request.ts';
+import { bearerTokenOf, type Credential, Credentials, SessionToken } from './credentials/credential.ts';
 import { RateLimits } from './limits/rate-limits.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { Config } from '../platform/config/config.ts';
+import { hasBody, routeOf } from '../platform/http/request.ts';
+import { bodyConfigOf } from '../platform/http/multipart/accepts-body.ts';
+import { isWellFormed } from './credentials/api-key-format.ts';
+import { isToken } from './credentials/random-token.ts';
 
 /** What the decorators of a handler, or of its class, require. */
 interface Access {
@@ -80,4 +94,38 @@ function andThen<Value, Result>(
   step: (value: Value) => Promise<Result> | Result,
 ): Promise<Result> | Result {
   return value instanceof Promise ? value.then(step) : step(value);
+}
+
+/** Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public. */
+const GUARDED = '/v1/';
+
+/**
+ * Rejects a request without a well-formed key or session before its body is received and parsed. The guard does the same and
+ * looks it up, but runs after the parsing, so that anyone could have 1 MiB of JSON parsed.
+ */
+@Injectable()
+export class KeyBeforeBody {
+  /** In the constructor, because lifecycle hooks run after routes were added. */
+  constructor(host: HttpAdapterHost, { role }: Config, credentials: Credentials) {
+    if (role === 'worker') return; // it has no such routes: every path is 404
+    host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
+      const { signedFile, withoutKey } = bodyConfigOf(request); // the handler of a signed file checks before it reads
+      if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
+      try {
+        const credential = credentials.of(request); // a page of another origin is refused here also at /graphql
+        // The route, because one path has many spellings: `/%76%31/files` leads to `/v1/files` too.
+        if (routeOf(request).url?.startsWith(GUARDED)) assertWellFormed(credential);
+      } catch (error) {
+        return done(error as Error);
+      }
+      done();
+    });
+  }
+}
+
+/** @throws ApiError missing_api_key, invalid_api_key, session_expired */
+function assertWellFormed(credential: Credential): void {
+  if (credential instanceof SessionToken) {
+    if (!isToken(credential.token)) throw new ApiError('session_expired');
+  } else if (!isWellFormed(bearerTokenOf(credential))) throw new ApiError('invalid_api_key');
 }

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ApiKeyGuard } from './api-key.guard.ts';
+import { ApiKeyGuard, KeyBeforeBody } from './api-key.guard.ts';
 import { ApiKeySecret } from './api-keys/api-key-secret.entity.ts';
 import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKey } from './api-keys/api-key.entity.ts';
@@ -27,7 +27,6 @@ import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import { Credentials } from './credentials/credential.ts';
 import { KeyHashes } from './credentials/key-hashes.ts';
-import { KeyBeforeBody } from './key-before-body.ts';
 import { KeyWatch } from './credentials/key-watch.ts';
 import { LastUse } from './credentials/last-use.ts';
 import { RateCount } from './limits/rate-count.entity.ts';

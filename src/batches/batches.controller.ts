@@ -9,13 +9,12 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, Scope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
-import type { GuardedRequest } from '../auth/access/guarded-request.ts';
-import { requireJsonObject } from '../platform/http/json/json-body.ts';
+import { requireJsonObject } from '../platform/http/strict-json.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
-import { hungUp } from '../tasks/live/hung-up.ts';
+import { hungUp } from '../tasks/live/waits.ts';
 import { BatchResultsQuery, CreateBatchInput, DEFAULT_PAGE, ListBatchesQuery } from './record/batch.inputs.ts';
 import { BatchViews } from './record/batch-views.ts';
 import { BatchListView, BatchView } from './record/batch.view.ts';

@@ -5,7 +5,7 @@ import { Counter } from 'prom-client';
 import { IsNull, Not, Repository } from 'typeorm';
 import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { stopCounting } from '../platform/http/admission/load-bound.ts';
+import { stopCounting } from '../platform/http/admission/load-bounds.ts';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import { readIdempotencyKey, type ReservedKey } from '../tasks/acts/idempotency.ts';
 import { TasksService } from '../tasks/acts/tasks.service.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
-import { matches } from '../platform/http/etag.ts';
+import { matches } from '../platform/http/request.ts';
 import type { BuiltFile } from './built-files.ts';
 import { codingFor } from './content-coding.ts';
 import { cacheControlOf, pageHeaders } from './page-headers.ts';

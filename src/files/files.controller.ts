@@ -8,10 +8,9 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, Scope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
-import type { GuardedRequest } from '../auth/access/guarded-request.ts';
-import { requireJsonObject } from '../platform/http/json/json-body.ts';
+import { requireJsonObject } from '../platform/http/strict-json.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';

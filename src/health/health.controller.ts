@@ -7,7 +7,7 @@ import { Public } from '../auth/access/access.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { errorHeaders, toErrorBody } from '../errors/error.filter.ts';
 import { ANSWERED_WHILE_DRAINING } from '../platform/http/edge.ts';
-import { HEALTH_PATHS } from '../platform/http/health-paths.ts';
+import { HEALTH_PATHS } from '../platform/http/request.ts';
 import { IgnoresUnknownQuery } from '../platform/http/query-parameters.guard.ts';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import { Readiness } from '../platform/run/readiness.ts';

@@ -2,7 +2,7 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import type { EdgeAdapter } from '../platform/http/http-app.ts';
-import { measureRequests, registerLoadMetrics } from '../platform/http/http-metrics.ts';
+import { measureRequests, registerLoadMetrics } from '../platform/http/observe-requests.ts';
 import { HealthController } from './health.controller.ts';
 
 /** Liveness, readiness and metrics for every role of the process. `Readiness` and `Metrics` come from the platform. */

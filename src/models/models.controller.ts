@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { lifecycleHeaders } from './lifecycle-headers.ts';
+import { lifecycleHeaders } from './definition/model.ts';
 import { ModelListView, ModelView } from './model.view.ts';
 import { ModelsService } from './models.service.ts';
 import { Fails } from '../platform/openapi/faults.ts';

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { BuildInfo } from './observe/measuring/build-info.ts';
 import { Config } from './config/config.ts';
-import { registerBatchMetrics } from './database/batch-metrics.ts';
+import { registerBatchMetrics } from './database/batch.ts';
 import { DatabaseModule } from './database/database.module.ts';
 import { PoolLogin } from './database/pool-login.ts';
 import { PartitionSweep } from './database/partitions/partition-sweep.ts';

@@ -1,6 +1,5 @@
 import { WORK_BUCKETS } from '../platform/observe/measuring/buckets.ts';
-import { counter, histogram } from '../platform/observe/measuring/declare.ts';
-import { OperatorCounts } from '../platform/observe/measuring/operator-counts.ts';
+import { counter, histogram, OperatorCounts } from '../platform/observe/measuring/declare.ts';
 import { PROVIDER_NAMES, type ProviderName } from './bindings/binding.ts';
 import { ProviderError, UnsupportedRequest } from './contract/provider.ts';
 

@@ -1,7 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { callerOf } from '../auth/access/access.ts';
-import { assertScope } from '../auth/access/assert-scope.ts';
-import { requestOf } from '../auth/access/guarded-request.ts';
+import { assertScope, callerOf, requestOf } from '../auth/access/access.ts';
 
 /** A key reads its own usage with `tasks:read`; that of others needs `keys:manage`. */
 @Injectable()

@@ -9,7 +9,7 @@ import { HealthModule } from '../../src/health/health.module.ts';
 import { Metrics } from '../../src/platform/observe/measuring/metrics.ts';
 import { Readiness } from '../../src/platform/run/readiness.ts';
 import { serveApiDocs } from '../../src/platform/http/api-docs.ts';
-import { HEALTH_PATHS } from '../../src/platform/http/health-paths.ts';
+import { HEALTH_PATHS } from '../../src/platform/http/request.ts';
 import { createHttpApp, type EdgeAdapter } from '../../src/platform/http/http-app.ts';
 import { buildOpenApi } from '../../src/platform/openapi/build-openapi.ts';
 import { joinService, startOwnService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { idBoundAt } from '../../src/platform/schema/id-time.ts';
+import { idBoundAt } from '../../src/platform/schema/time.ts';
 import { joinSecondProcess, joinService, type SharedService } from '../support/service.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';

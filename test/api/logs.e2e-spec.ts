@@ -86,7 +86,7 @@ it('logs the warnings of Node, and the error that ends the process, as lines', a
   const program = `
     const { logProcess } = await import('${new URL('../../dist/platform/observe/logging/log-process.js', import.meta.url)}');
     const { createLogger, NestLogger } = await import('${new URL('../../dist/platform/observe/logging/logging.js', import.meta.url)}');
-    const { LogLevels } = await import('${new URL('../../dist/platform/config/log-levels.js', import.meta.url)}');
+    const { LogLevels } = await import('${new URL('../../dist/platform/observe/logging/logging.js', import.meta.url)}');
     const { Logger } = await import('@nestjs/common');
     Logger.overrideLogger(new NestLogger(createLogger({ role: 'all' }), new LogLevels()));
     logProcess();

@@ -1,4 +1,4 @@
-import { idBoundAt } from '../../src/platform/schema/id-time.ts';
+import { idBoundAt } from '../../src/platform/schema/time.ts';
 import type { TaskBody } from '../support/clients/api.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { joinService, type SharedService } from '../support/service.ts';

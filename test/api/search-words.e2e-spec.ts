@@ -1,11 +1,10 @@
 // In-process: the test says when indexes are built, and lets the service forget those that it knows.
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { idBoundAt } from '../../src/platform/schema/id-time.ts';
-import { DAY_MS } from '../../src/platform/schema/time.ts';
+import { DAY_MS, idBoundAt } from '../../src/platform/schema/time.ts';
 import { IndexWords } from '../../src/tasks/sql/index-words.ts';
 import { buildWordIndex, dueIndexes } from '../../src/tasks/sql/build-word-indexes.ts';
-import { fewWithWords, restOfMatches } from '../../src/tasks/sql/match-statements.ts';
+import { fewWithWords, restOfMatches } from '../../src/tasks/sql/match-tasks.ts';
 import { readWordIndexes, usable, WordIndexes } from '../../src/tasks/sql/word-indexes.ts';
 import { type Stretch, stretchIndexOf } from '../../src/tasks/sql/word-stretches.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { idBoundAt } from '../../src/platform/schema/id-time.ts';
+import { idBoundAt } from '../../src/platform/schema/time.ts';
 import { joinService, type SharedService } from '../support/service.ts';
 import { aFailure, type ErrorBody } from '../support/clients/api.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';

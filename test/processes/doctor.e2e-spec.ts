@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
+import { idBoundAt, timeOfId } from '../../src/platform/schema/time.ts';
 import { buildWordIndex } from '../../src/tasks/sql/build-word-indexes.ts';
 import { readWordIndexes } from '../../src/tasks/sql/word-indexes.ts';
 import { stretchIndexOf } from '../../src/tasks/sql/word-stretches.ts';

@@ -4,8 +4,7 @@ import { dropExpired, type SweptTables } from '../../src/platform/database/parti
 import { PartitionSweep } from '../../src/platform/database/partitions/partition-sweep.ts';
 import { readPartitions } from '../../src/platform/database/partitions/read-partitions.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
-import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
-import { DAY_MS } from '../../src/platform/schema/time.ts';
+import { DAY_MS, idBoundAt, timeOfId } from '../../src/platform/schema/time.ts';
 import { EVENT_TABLES } from '../../src/webhooks/record/partitioned-tables.ts';
 import { PurgeEvents } from '../../src/webhooks/sql/purge-events.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';

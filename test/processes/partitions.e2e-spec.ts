@@ -4,9 +4,8 @@ import { dropExpired, type SweptTables } from '../../src/platform/database/parti
 import { PartitionSweep } from '../../src/platform/database/partitions/partition-sweep.ts';
 import { readPartitions } from '../../src/platform/database/partitions/read-partitions.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
-import { idBoundAt, timeOfId } from '../../src/platform/schema/id-time.ts';
+import { DAY_MS, idBoundAt, timeOfId } from '../../src/platform/schema/time.ts';
 import { Storage } from '../../src/platform/storage/storage.ts';
-import { DAY_MS } from '../../src/platform/schema/time.ts';
 import { Purge } from '../../src/tasks/queue/purge.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { newTaskId } from '../../src/tasks/record/task-id.ts';

@@ -2,7 +2,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetada
 import { ApiExtension } from '@nestjs/swagger';
 import { SCOPE_KEY } from '../../platform/openapi/faults.ts';
 import type { Caller, RateBucket, Scope as ScopeName } from './caller.ts';
-import { type GuardedRequest, requestOf } from './guarded-request.ts';
+import { ApiError } from '../../errors/api-error.ts';
 
 export const PUBLIC = 'auth:public';
 export const SCOPE = 'auth:scope';
@@ -33,4 +33,64 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
 export function callerOf({ caller }: GuardedRequest): Caller {
   if (!caller) throw new Error('A public route has no caller, because the guard authenticates nothing there.');
   return caller;
+}
+
+/** @throws ApiError insufficient_scope */
+export function assertScope(caller: Caller, scope: ScopeName): void {
+  if (!caller.scopes.includes(scope)) throw lackOf(scope);
+}
+
+export const lackOf = (scope: ScopeName): ApiError =>
+  new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
+
+/** What the guard needs of a request: a Fastify request, or the object that a socket provides instead. */
+export interface GuardedRequest {
+  /** Over a socket: of the handshake, but `authorization` in `connection_init` takes precedence. */
+  headers: {
+    authorization?: string | undefined;
+    cookie?: string | undefined;
+    origin?: string | undefined;
+    host?: string | undefined;
+    'user-agent'?: string | undefined;
+  };
+  /** Missing over a socket, as is the route. */
+  method?: string;
+  routeOptions?: { url?: string | undefined };
+  overSocket?: true;
+  /** Missing over a socket. */
+  body?: unknown;
+  caller?: Caller;
+  /** Of the client. Missing over a socket. */
+  ip?: string;
+  /** The request id; over a socket that of the handshake. */
+  id?: string;
+}
+
+interface GuardedReply {
+  header(name: string, value: string): unknown;
+}
+
+/**
+ * What a GraphQL context must contain. Over a socket there is no reply.
+ */
+interface GraphqlContext {
+  request: GuardedRequest;
+  reply?: GuardedReply;
+}
+
+export function requestOf(context: ExecutionContext): GuardedRequest {
+  return isGraphql(context) ? graphqlContext(context).request : context.switchToHttp().getRequest<GuardedRequest>();
+}
+
+export function replyOf(context: ExecutionContext): GuardedReply | undefined {
+  return isGraphql(context) ? graphqlContext(context).reply : context.switchToHttp().getResponse<GuardedReply>();
+}
+
+function isGraphql(context: ExecutionContext): boolean {
+  return context.getType<string>() === 'graphql';
+}
+
+/** The third argument of every GraphQL resolver. */
+function graphqlContext(context: ExecutionContext): GraphqlContext {
+  return context.getArgByIndex<GraphqlContext>(2);
 }

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { callerOf } from '../access/access.ts';
+import { callerOf, requestOf } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
-import { requestOf } from '../access/guarded-request.ts';
 
 /** Characters of a User-Agent header that are kept. */
 const MAX_USER_AGENT = 200;

@@ -1,8 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { callerOf } from '../access/access.ts';
-import { lackOf } from '../access/assert-scope.ts';
+import { callerOf, lackOf, requestOf } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
-import { requestOf } from '../access/guarded-request.ts';
 import type { AuditTarget } from './audit-event.entity.ts';
 
 /** Operators read all acts; administrators of keys read the acts on keys. */

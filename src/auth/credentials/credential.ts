@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
-import type { GuardedRequest } from '../access/guarded-request.ts';
+import type { GuardedRequest } from '../access/access.ts';
 import { isOwnOrigin } from './same-origin.ts';
 import { readSessionCookie } from './session-cookie.ts';
 
@@ -73,4 +73,14 @@ export const isSecure = ({ headers: { origin } }: GuardedRequest): boolean | und
 
 function takesSession({ method, routeOptions, overSocket }: GuardedRequest): boolean {
   return overSocket === true || TAKES_SESSION.has(`${method} ${routeOptions?.url}`);
+}
+
+/**
+ * The key in an `Authorization` header, `Bearer <API_KEY>`.
+ * @throws ApiError missing_api_key
+ */
+export function bearerTokenOf(header: string | undefined): string {
+  const token = header === undefined ? null : /^Bearer +([^ ].*)$/i.exec(header);
+  if (!token) throw new ApiError('missing_api_key');
+  return token[1]!;
 }

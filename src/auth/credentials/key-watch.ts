@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
-import { assertScope, lackOf } from '../access/assert-scope.ts';
+import { assertScope, lackOf } from '../access/access.ts';
 import { Authenticator } from './authenticator.ts';
 import { type Caller, type Scope, SCOPES } from '../access/caller.ts';
 import { type Credential, SessionToken } from './credential.ts';

@@ -5,10 +5,26 @@ import { ApiError } from '../../errors/api-error.ts';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql } from '../../platform/database/sql.ts';
-import { rateLeases, rateRefusals, refusalsByKey } from '../access/auth-metrics.ts';
+import { counter, OperatorCounts } from '../../platform/observe/measuring/declare.ts';
 import type { Caller, RateBucket } from '../access/caller.ts';
 import { leaseRatePoints } from './sql/lease-rate-points.ts';
 import { RateWindow, WINDOW_S } from './rate-window.ts';
+
+const rateRefusals = counter('darkroom_rate_refusals_total', 'Requests over the rate limit of their API key.', [
+  'bucket',
+]);
+
+/** Refusals by API key, for operators. */
+export const refusalsByKey = new OperatorCounts();
+
+const rateLeases = counter(
+  'darkroom_rate_leases_total',
+  'Shares of a rate limit that this process took: from the count of all processes, or on credit while it was away.',
+  ['result'],
+);
+
+for (const bucket of ['create', 'read']) rateRefusals.inc({ bucket }, 0);
+for (const result of ['leased', 'credit']) rateLeases.inc({ result }, 0);
 
 /** Response headers that state the limit and the rest of it. */
 type RateLimitHeaders = Record<string, string>;

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
-import { parseStrictJson } from '../../platform/http/json/strict-json.ts';
+import { parseStrictJson } from '../../platform/http/strict-json.ts';
 
 /** An item as given: its body, or why it cannot be read. */
 export interface GivenItem {

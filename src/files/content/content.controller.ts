@@ -3,7 +3,7 @@ import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiQuery, ApiResponse, A
 import type { FastifyReply } from 'fastify';
 import { callerOf, Public, PublicWhen, Scope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { matches } from '../../platform/http/etag.ts';
+import { matches } from '../../platform/http/request.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
 import { FileBody } from '../../platform/http/multipart/file-body.ts';

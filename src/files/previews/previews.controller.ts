@@ -3,7 +3,7 @@ import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { callerOf, PublicWhen, Scope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { matches } from '../../platform/http/etag.ts';
+import { matches } from '../../platform/http/request.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';

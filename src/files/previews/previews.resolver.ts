@@ -1,6 +1,6 @@
 import { Args, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { PREVIEW_WIDTHS } from '../../tasks/read/preview-key.ts';
-import { storedOutputOf, storedTaskOf } from '../../tasks/read/stored-tasks.ts';
+import { storedOutputOf, storedTaskOf } from '../../tasks/read/task-views.ts';
 import { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 import { PreviewLinks } from './preview-links.ts';
 import { FilePreviewView } from './preview.view.ts';

@@ -1,4 +1,5 @@
-import type { Model } from '../../models/definition/model.ts';
+import type { FastifyReply } from 'fastify';
+import { lifecycleHeaders, type Model } from '../../models/definition/model.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import type { TaskView } from '../../tasks/read/task.view.ts';
 
@@ -25,4 +26,16 @@ export function replay(first: { task_id: string; response: string }, model: Mode
     replayed: true,
     task: null,
   };
+}
+
+/** Answers a creation over REST: 201 with the task and its address. */
+export function sendAcceptance(reply: FastifyReply, accepted: Acceptance): void {
+  reply
+    .code(201)
+    .header('location', `/v1/tasks/${accepted.taskId}`)
+    .header('cache-control', 'no-store')
+    .header('content-type', 'application/json; charset=utf-8');
+  reply.headers(lifecycleHeaders(accepted.model));
+  if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+  void reply.send(accepted.json());
 }

@@ -1,22 +1,19 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, Scope } from '../../auth/access/access.ts';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
+import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import { KeyWatch } from '../../auth/credentials/key-watch.ts';
 import { Config } from '../../platform/config/config.ts';
-import { waitingOnPurpose } from '../../platform/http/http-metrics.ts';
-import { requireJsonObject } from '../../platform/http/json/json-body.ts';
-import { hungUp } from '../../tasks/live/hung-up.ts';
-import { etagOf } from '../../tasks/edge/task-etag.ts';
-import { TaskView } from '../../tasks/read/task.view.ts';
+import { waitingOnPurpose } from '../../platform/http/observe-requests.ts';
+import { requireJsonObject } from '../../platform/http/strict-json.ts';
+import { hungUp, MAX_WAIT_S } from '../../tasks/live/waits.ts';
+import { etagOf, TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from './creation-faults.ts';
 import { GenerationsService } from './generations.service.ts';
-import { sendAcceptance } from './send-acceptance.ts';
+import { sendAcceptance } from './acceptance.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { CREATION_SCHEMA } from './creation-schema.ts';
 import { CREATED_HEADERS, headerRefs, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
-import { MAX_WAIT_S } from '../../tasks/live/until-final.ts';
 
 /** As Fastify passes it, with repeated headers joined into one. */
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;

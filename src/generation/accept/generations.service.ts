@@ -7,15 +7,13 @@ import type { Model } from '../../models/definition/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
 import type { Approximation, ShownTask } from '../../tasks/record/task.entity.ts';
 import { FROM_API, type TaskOrigin } from '../../tasks/record/task-origin.ts';
-import { rememberStored } from '../../tasks/read/stored-tasks.ts';
+import { rememberStored, TaskViews } from '../../tasks/read/task-views.ts';
 import type { TaskView } from '../../tasks/read/task.view.ts';
 import type { TaskRequest } from '../../tasks/acts/new-tasks.ts';
-import { TaskViews } from '../../tasks/read/task-views.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { type Acceptance, replay } from './acceptance.ts';
 import type { ParsedGeneration } from './parse-generation.ts';
-import { PrepareGenerations } from './prepare-generations.service.ts';
-import { withFiles } from './request-files.ts';
+import { PrepareGenerations, withFiles } from './prepare-generations.service.ts';
 
 interface AcceptOptions {
   /** The part that an upper interface knows; absent: a creation over REST or GraphQL. */

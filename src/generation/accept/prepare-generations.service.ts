@@ -3,19 +3,18 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
-import { imageUrlsOf } from '../../models/definition/image-urls.ts';
+import { imageUrlsOf, replaceImageUrls } from '../../models/definition/image-urls.ts';
 import { deadlineS, type Model } from '../../models/definition/model.ts';
 import { Config } from '../../platform/config/config.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
-import type { TaskRequest } from '../../tasks/acts/new-tasks.ts';
+import { deadlinesOf, type TaskRequest } from '../../tasks/acts/new-tasks.ts';
 import type { TaskOrigin } from '../../tasks/record/task-origin.ts';
 import type { Approximation, ShownTask } from '../../tasks/record/task.entity.ts';
 import { Pauses } from '../../tasks/queue/pauses.ts';
-import { deadlinesOf } from '../../tasks/acts/task-deadlines.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { Costs } from './costs.ts';
 import { type ParsedGeneration, parseGeneration } from './parse-generation.ts';
-import { withFiles } from './request-files.ts';
+import type { ResolvedInput } from '../../providers/contract/provider.ts';
 
 /** A creation as a client asks for it. */
 export interface RequestedGeneration {
@@ -136,3 +135,7 @@ export class PrepareGenerations {
 type ValidGeneration = Omit<ParsedGeneration, 'parentTaskId'> & { approximations: Approximation[] | undefined };
 
 type Parsed = ValidGeneration & Pick<TaskOrigin, 'parent' | 'relation'>;
+
+/** The input with the files that its data: URLs have become. */
+export const withFiles = (model: Model, input: ResolvedInput, { replaced }: RequestImages): ResolvedInput =>
+  replaced.size === 0 ? input : replaceImageUrls(model, input, ({ param }) => replaced.get(param) ?? null);

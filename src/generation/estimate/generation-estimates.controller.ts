@@ -1,9 +1,8 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, Scope } from '../../auth/access/access.ts';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
-import { requireJsonObject } from '../../platform/http/json/json-body.ts';
+import { callerOf, type GuardedRequest, Scope } from '../../auth/access/access.ts';
+import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { EstimateView } from './estimate.view.ts';
 import { GenerationEstimatesService } from './generation-estimates.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';

@@ -1,11 +1,10 @@
 import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, Scope } from '../../auth/access/access.ts';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
+import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from '../accept/creation-faults.ts';
-import { sendAcceptance } from '../accept/send-acceptance.ts';
+import { sendAcceptance } from '../accept/acceptance.ts';
 import { RetriesService } from './retries.service.ts';
 import { RetryTaskInput } from './retry-task.input.ts';
 import { Fails } from '../../platform/openapi/faults.ts';

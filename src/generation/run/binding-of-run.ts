@@ -1,4 +1,4 @@
-import type { PreparedRequest, ProviderRequest, Upstream } from '../../providers/contract/provider.ts';
+import type { PreparedRequest, ProviderRequest, ResolvedInput, Upstream } from '../../providers/contract/provider.ts';
 import type { ProviderRegistry, ReadyBinding } from '../../providers/registry.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { Place, Submission } from '../../tasks/record/submission.ts';
@@ -42,3 +42,19 @@ export function submissionTo(
   const priced = { provider: binding.name, model, upstreamModel: upstream.model, input, approximations };
   return { ...placeAt(binding), approximations, price: providers.priceOf(priced), calls };
 }
+
+export const requestOf = (
+  { id, model, kind, input }: ClaimedTask,
+  { upstream }: ReadyBinding,
+  images: ProviderRequest['images'],
+): ProviderRequest => ({
+  taskId: id,
+  model,
+  kind,
+  input: input as unknown as ResolvedInput, // validated when the task was created
+  images,
+  upstream,
+});
+
+export const hasImages = ({ images }: ProviderRequest): boolean =>
+  images.references.length > 0 || images.firstFrame !== null;

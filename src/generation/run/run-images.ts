@@ -8,7 +8,7 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import { NO_IMAGES, type ReferenceImages, StorageAway } from '../images/reference-images.ts';
 import type { Reservation, ScratchBudget } from '../images/scratch-budget.ts';
 import { waitForPlace, waitForProvider } from './must-wait.ts';
-import { retryWhileDatabaseDown } from './retry-while-database-down.ts';
+import { retryWhileDatabaseDown } from './running-tasks.ts';
 
 type Images = ProviderRequest['images'];
 

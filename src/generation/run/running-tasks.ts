@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../../platform/config/config.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import type { StopReason } from '../../providers/contract/provider.ts';
@@ -10,8 +11,9 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { isFinal } from '../../tasks/record/task-status.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { leaseLost } from '../../tasks/queue/task-metrics.ts';
-import { RunMoments } from '../../tasks/record/run-moments.ts';
+import { RunMoments } from '../../tasks/record/moment.ts';
 import type { Place } from './places.ts';
+import { isDatabaseAway } from '../../errors/database-away.ts';
 
 /** This process's lease on one task, and how to stop its run. */
 export interface Lease extends NotedLease {
@@ -176,4 +178,26 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
 function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason | null {
   if (attempt > lease.attempt) return 'lease_lost';
   return isFinal(status) ? 'ended' : null;
+}
+
+const RETRY_MS = 500;
+
+/**
+ * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done. Retrying
+ * for long does no harm: every write is fenced by its claim.
+ * @param stillWanted checked before each retry
+ * @throws the error of the write, when it is no longer wanted or the error is not an outage
+ */
+export async function retryWhileDatabaseDown<Result>(
+  stillWanted: () => boolean,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDatabaseAway(error) || !stillWanted()) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, RateBucket, Scope } from '../../auth/access/caller.ts';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
+import type { GuardedRequest } from '../../auth/access/access.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import type { ToolInput } from '../schemas/tool-arguments.ts';
 import type { TaskHandle } from './task-handle.ts';

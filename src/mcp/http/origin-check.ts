@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isWellFormed } from '../../auth/credentials/api-key-format.ts';
-import { bearerTokenOf } from '../../auth/credentials/bearer-token.ts';
+import { bearerTokenOf } from '../../auth/credentials/credential.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { toErrorBody } from '../../errors/error.filter.ts';
 import { Config } from '../../platform/config/config.ts';
-import { hasBody } from '../../platform/http/has-body.ts';
+import { hasBody, routeOf } from '../../platform/http/request.ts';
 import { MCP_PATH } from '../contract/mcp-path.ts';
-import { routeOf } from '../../platform/http/route-of.ts';
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1'];
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Result } from '@modelcontextprotocol/server';
-import { assertScope } from '../../auth/access/assert-scope.ts';
+import { assertScope } from '../../auth/access/access.ts';
 import { EstimatesService } from '../../tasks/insight/estimates.service.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';

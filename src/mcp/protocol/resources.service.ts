@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import type { ListResourcesResult, ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
-import { assertScope } from '../../auth/access/assert-scope.ts';
+import { assertScope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type FileContent, FileContents, hasContent } from '../../files/content/file-contents.ts';
 import { filenameOf } from '../../files/record/file.view.ts';

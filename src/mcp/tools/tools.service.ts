@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
-import { assertScope } from '../../auth/access/assert-scope.ts';
+import { assertScope } from '../../auth/access/access.ts';
 import { RateLimits } from '../../auth/limits/rate-limits.ts';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { CancelTaskTool } from './cancel-task.tool.ts';

@@ -1,8 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, Scope } from '../../auth/access/access.ts';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
+import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import { CREATION_FAULTS } from '../../generation/accept/creation-faults.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';

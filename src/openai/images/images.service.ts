@@ -7,7 +7,7 @@ import { outcomeError } from '../../calls/outcome-error.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
 import { FreshOutputs } from '../../generation/run/fresh-outputs.ts';
 import { PartialImages } from '../../generation/run/partial-images.ts';
-import { becomesStream } from '../../platform/http/http-metrics.ts';
+import { becomesStream } from '../../platform/http/observe-requests.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { STREAM_HEADERS } from '../../tasks/live/send-stream.ts';
 import { hangUpWhenUnread } from '../../tasks/live/unread.ts';

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
-import { callerOf } from '../../auth/access/access.ts';
+import { callerOf, type GuardedRequest } from '../../auth/access/access.ts';
 import { fingerprintOf } from '../../calls/fingerprint.ts';
-import { requireJsonObject } from '../../platform/http/json/json-body.ts';
+import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { type Form, type FormFile, MultipartBody } from '../../platform/http/multipart/multipart-body.ts';
-import { defineOwn } from '../../platform/schema/define-own.ts';
+import { defineOwn } from '../../platform/schema/text-map.ts';
 import { invalid } from './fields.ts';
 
 /** The body of a request, whether it came as JSON or as a form. */

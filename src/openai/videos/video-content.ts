@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { isRangeCurrent, parseRange } from '../../files/content/byte-range.ts';
-import { matches } from '../../platform/http/etag.ts';
+import { matches } from '../../platform/http/request.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { isPresent } from '../../tasks/read/task.view.ts';
 import { invalid, unsupported } from '../request/fields.ts';

@@ -1,9 +1,8 @@
 import { Controller, Delete, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import type { GuardedRequest } from '../../auth/access/guarded-request.ts';
 import { CREATION_FAULTS } from '../../generation/accept/creation-faults.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { refusalsByKey } from '../../auth/access/auth-metrics.ts';
+import { refusalsByKey } from '../../auth/limits/rate-limits.ts';
 import { BUS, type Bus } from '../../platform/events/bus.ts';
-import { logLevels } from '../../platform/config/log-levels.ts';
+import { logLevels } from '../../platform/observe/logging/logging.ts';
 import { Metrics, type Sample } from '../../platform/observe/measuring/metrics.ts';
 import { runsByProvider } from '../../providers/provider-metrics.ts';
 import { failuresByKey } from '../../tasks/queue/task-metrics.ts';

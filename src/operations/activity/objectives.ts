@@ -1,4 +1,4 @@
-import { HEALTH_PATHS } from '../../platform/http/health-paths.ts';
+import { HEALTH_PATHS } from '../../platform/http/request.ts';
 import type { Sample } from '../../platform/observe/measuring/metrics.ts';
 
 /** A service level objective, as deploy/prometheus/rules.yml has it; a test compares the two. */

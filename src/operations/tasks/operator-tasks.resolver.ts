@@ -1,6 +1,5 @@
 import { Args, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
-import { assertScope } from '../../auth/access/assert-scope.ts';
+import { assertScope, CurrentCaller, Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/record/task-error.ts';

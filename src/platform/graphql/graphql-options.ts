@@ -11,7 +11,7 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import type { Config } from '../config/config.ts';
-import { newRequestId } from '../http/request-id.ts';
+import { newRequestId } from '../http/request.ts';
 import { currentRequestId } from '../observe/logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';

@@ -1,7 +1,7 @@
 import { CloseCode, type Server } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import { currentRequestId } from '../observe/logging/request-context.ts';
-import { parseStrictJson } from '../http/json/strict-json.ts';
+import { parseStrictJson } from '../http/strict-json.ts';
 import type { SocketState } from './socket-operations.ts';
 
 /**

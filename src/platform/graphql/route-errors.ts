@@ -3,7 +3,7 @@ import { errorHeaders, toApiError } from '../../errors/error.filter.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { noteServerError } from '../../errors/error-metrics.ts';
 import type { Config } from '../config/config.ts';
-import { parseStrictJson } from '../http/json/strict-json.ts';
+import { parseStrictJson } from '../http/strict-json.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 

@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/error.filter.ts';
 import { currentRequestId } from '../observe/logging/request-context.ts';
-import { IncomingBodies } from './admission/incoming-bodies.ts';
-import { acceptJsonBodiesOnly, refuseEncodedBody } from './json/json-body.ts';
+import { IncomingBodies, LoadBound } from './admission/load-bounds.ts';
+import { acceptJsonBodiesOnly } from './strict-json.ts';
 import { KnownRoutes } from './admission/known-routes.ts';
 import type { HttpLimits } from './limits.ts';
-import { LoadBound } from './admission/load-bound.ts';
-import { acceptStreamedBodies } from './multipart/streamed-bodies.ts';
-import { answerOnResponse } from './raw-reply.ts';
-import { requestIdOf } from './request-id.ts';
-import { answerClientError, answerExpectAndConnect, noteResponses } from './socket-errors.ts';
+import { acceptStreamedBodies } from './multipart/accepts-body.ts';
+import { answerOnResponse, answerOnSocket } from './raw-reply.ts';
+import { hasBody, keepRoutes, newRequestId, requestIdOf, routeOf } from './request.ts';
 import { isWebSocket, Upgrades } from './upgrades.ts';
-import { keepRoutes, routeOf } from './route-of.ts';
+import { isWatched } from './multipart/arrival.ts';
 
 /**
  * The HTTP server before Nest adds its routes: what must hold for every response, including those that Nest never sees.
@@ -120,4 +120,64 @@ function requireOneHost({ raw }: FastifyRequest): void {
   if (hosts > 1 || (hosts === 0 && raw.httpVersionMinor === 1)) {
     throw new ApiError('bad_request', { message: 'HTTP/1.1 requests must have exactly one Host header.' });
   }
+}
+
+/** Compressed bodies are rejected, because a small one may expand to a huge one. */
+function refuseEncodedBody(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity' || !hasBody(request.headers)) return;
+  throw new ApiError('unsupported_media_type', {
+    message: 'Send the body without Content-Encoding.',
+    headers: { 'accept-encoding': 'identity' },
+  });
+}
+
+const answered = new WeakSet<Socket>();
+/** The responses of each connection that were not sent when its last request came: several, if requests were pipelined. */
+const responses = new WeakMap<Socket, ServerResponse[]>();
+
+/** Keeps the responses of each connection, for `answerClientError`. */
+function noteResponses(server: Server): void {
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const earlier = responses.get(socket)?.filter(({ writableFinished }) => !writableFinished) ?? [];
+    responses.set(socket, [...earlier, response]);
+  });
+}
+
+/** Responds to a request that Node could not parse, or that timed out before it was complete. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
+  if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
+  answered.add(socket);
+  const isResponseSent =
+    responses.get(socket)?.some(({ headersSent, writableFinished }) => headersSent && !writableFinished) ?? false;
+  if (error.code === 'ECONNRESET' || isResponseSent) socket.destroy();
+  else answerOnSocket(socket, fromParser(error), newRequestId());
+}
+
+function fromParser(cause: NodeJS.ErrnoException): ApiError {
+  switch (cause.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('headers_too_large', { cause });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new ApiError('payload_too_large', { cause });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('request_timeout', { cause });
+    default:
+      return new ApiError('bad_request', { cause });
+  }
+}
+
+/**
+ * Responds to two kinds of requests that Node does not pass to fastify: it would send no body, or no response at all.
+ */
+function answerExpectAndConnect(fastify: FastifyInstance, routes: KnownRoutes): void {
+  fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const message = 'Only "Expect: 100-continue" is supported.';
+    answerOnResponse(response, new ApiError('bad_request', { status: 417, message }), requestIdOf(request));
+  });
+  fastify.server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    const details = { message: 'This is not a proxy.', headers: { allow: routes.allMethods() } };
+    answerOnSocket(socket, new ApiError('method_not_allowed', details), requestIdOf(request));
+  });
 }

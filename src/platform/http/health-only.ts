@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
-import { isHealthPath } from './health-paths.ts';
+import { isHealthPath } from './request.ts';
 
 /** For the role `worker`: every other path is 404. */
 export function serveHealthOnly(fastify: FastifyInstance): void {

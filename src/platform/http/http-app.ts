@@ -3,14 +3,12 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ErrorFilter } from '../../errors/error.filter.ts';
 import type { Config } from '../config/config.ts';
-import { logLevels } from '../config/log-levels.ts';
-import { createLogger, NestLogger } from '../observe/logging/logging.ts';
+import { createLogger, logLevels, NestLogger } from '../observe/logging/logging.ts';
 import { PROCESS_ID } from '../config/process-id.ts';
 import { VERSION } from '../config/version.ts';
-import { logRequests } from './access-log.ts';
+import { logRequests, traceRequests } from './observe-requests.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
-import { traceRequests } from './trace-requests.ts';
 import { QueryParametersGuard } from './query-parameters.guard.ts';
 import { ValidationPipe } from './validation.pipe.ts';
 

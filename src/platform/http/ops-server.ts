@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
-import { isHealthPath } from './health-paths.ts';
-import { routeOf } from './route-of.ts';
+import { isHealthPath, routeOf } from './request.ts';
 
 /**
  * The routes of monitors on a port of their own, so that the port of clients can be open to all. Requests take the

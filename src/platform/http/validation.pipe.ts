@@ -3,7 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { ApiError } from '../../errors/api-error.ts';
 import { faultOf, propertiesOf, unknownParameter } from '../schema/input-fault.ts';
-import { requireJsonObject } from './json/json-body.ts';
+import { requireJsonObject } from './strict-json.ts';
 import { paramPath } from '../schema/param-path.ts';
 import { gatherTextMaps, textMapsOf } from '../schema/text-map.ts';
 

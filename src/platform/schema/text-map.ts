@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { getMetadataStorage, IsObject, ValidateBy } from 'class-validator';
 import { ApiError } from '../../errors/api-error.ts';
-import { defineOwn } from './define-own.ts';
 
 const RULE = 'stringValues';
 const ENTRY = /^(\w+)\[(.+)\]$/s;
@@ -65,4 +64,9 @@ function rejectBadText(param: string, text: unknown): void {
   if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed())) {
     throw new ApiError('invalid_unicode', { param });
   }
+}
+
+/** Sets a property of any name. An assignment to `__proto__` would define none, so its value would pass unchecked. */
+export function defineOwn(holder: object, name: string, value: unknown): void {
+  Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,7 +1,7 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import type { Size } from '../../models/definition/sizes.ts';
-import { requestedSize } from '../contract/requested-size.ts';
+import { requestedSize } from '../contract/prepare-request.ts';
 import { type ImageRoles, imageRoles } from './image-roles.ts';
 import { loadTemplate } from './load-template.ts';
 import { imagesOf, type Slot, type SlotValues, slotsOf } from './slots.ts';

@@ -19,7 +19,7 @@ import {
 } from '../contract/provider.ts';
 import { promptId } from './prompt-id.ts';
 import { ComfyuiProvider } from './comfyui.provider.ts';
-import { requestedSize } from '../contract/requested-size.ts';
+import { requestedSize } from '../contract/prepare-request.ts';
 
 const comfyui = new ComfyuiProvider();
 const TASK = 'task_01kaaaaaaaaaaaaaaaaaaaaaaa';

@@ -2,7 +2,7 @@ import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { ProviderRequest } from '../contract/provider.ts';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import type { Size } from '../../models/definition/sizes.ts';
-import { requestedSize } from '../contract/requested-size.ts';
+import { requestedSize } from '../contract/prepare-request.ts';
 
 export interface GptImageChoice {
   /** null: the model chooses a size of about 1K. */

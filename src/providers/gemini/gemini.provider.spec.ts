@@ -16,7 +16,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { boundBufferGarbage } from '../../platform/run/buffer-garbage.ts';
 import type { InputImage, ProviderOutput, ProviderRequest } from '../contract/provider.ts';
 import { GeminiProvider } from './gemini.provider.ts';
-import { requestedSize } from '../contract/requested-size.ts';
+import { requestedSize } from '../contract/prepare-request.ts';
 
 const CALL = /POST .*:generateContent$/;
 const provider = new GeminiProvider();

@@ -13,8 +13,7 @@ import {
   type Run,
   type Upstream,
 } from '../contract/provider.ts';
-import { leftToModel } from '../contract/prepare-request.ts';
-import { requestedSize } from '../contract/requested-size.ts';
+import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';

@@ -1,7 +1,7 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { UnsupportedRequest, type InputImage, type ProviderRequest } from '../contract/provider.ts';
 import type { Size } from '../../models/definition/sizes.ts';
-import { requestedSize } from '../contract/requested-size.ts';
+import { requestedSize } from '../contract/prepare-request.ts';
 
 /** Limits of OpenAI's own sora models. Other servers on this wire accept any size and any whole number of seconds. */
 const SORA = /(^|\/)sora-/;

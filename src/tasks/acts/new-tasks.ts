@@ -11,7 +11,7 @@ import { newTaskId } from '../record/task-id.ts';
 import type { Approximation, ShownTask } from '../record/task.entity.ts';
 import type { TaskOrigin } from '../record/task-origin.ts';
 import type { TaskPriority } from '../record/task-priority.ts';
-import { deadlinesOf } from './task-deadlines.ts';
+import { deadlineS } from '../../models/definition/model.ts';
 
 export interface TaskRequest {
   kind: MediaKind;
@@ -112,4 +112,22 @@ export class NewTasks {
       usage: null,
     };
   }
+}
+
+type Settings = Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS' | 'lowDeadlineS' | 'taskRetentionDays'>;
+
+/**
+ * How long a new task may wait, and how long it may run. Tasks of low priority and those of a batch are meant to wait,
+ * though not for longer than their record is kept.
+ * @param retentionDays of the record, for an API key that is known
+ */
+export function deadlinesOf(
+  { kind, low, source }: Pick<ShownTask, 'kind' | 'low' | 'source'>,
+  config: Settings,
+  retentionDays = config.taskRetentionDays,
+): Pick<NewTask, 'deadline_s' | 'run_deadline_s'> {
+  const run_deadline_s = deadlineS(kind, config);
+  if (!low && source !== 'batch') return { deadline_s: run_deadline_s };
+  const longest = Math.min(config.lowDeadlineS, retentionDays * DAY_S);
+  return { deadline_s: Math.max(longest, run_deadline_s), run_deadline_s };
 }

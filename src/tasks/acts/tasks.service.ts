@@ -21,8 +21,7 @@ import { taskError } from '../record/task-error.ts';
 import { FROM_API, type TaskOrigin } from '../record/task-origin.ts';
 import { TaskFeed } from '../queue/task-feed.ts';
 import { isFinal } from '../record/task-status.ts';
-import { OpenWaits } from '../live/open-waits.ts';
-import { untilFinal, type WaitOptions } from '../live/until-final.ts';
+import { OpenWaits, untilFinal, type WaitOptions } from '../live/waits.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 
 /** The tasks as clients use them: create, find, cancel. */

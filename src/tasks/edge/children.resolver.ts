@@ -1,6 +1,5 @@
 import { Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { CurrentCaller } from '../../auth/access/access.ts';
-import { assertScope } from '../../auth/access/assert-scope.ts';
+import { assertScope, CurrentCaller } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';

@@ -1,5 +1,5 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { MAX_WAIT_S } from '../live/until-final.ts';
+import { MAX_WAIT_S } from '../live/waits.ts';
 
 /** Query string of `GET /v1/tasks/{task_id}`. */
 export class FindTaskQuery {

@@ -1,6 +1,6 @@
 import { Args, ID, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
-import { storedTaskOf } from '../read/stored-tasks.ts';
+import { storedTaskOf } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
 
 /** UTF-16 units cost at most two for each character. */

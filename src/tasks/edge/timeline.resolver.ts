@@ -1,6 +1,5 @@
 import { Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { CurrentCaller } from '../../auth/access/access.ts';
-import { assertScope } from '../../auth/access/assert-scope.ts';
+import { assertScope, CurrentCaller } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { TaskView } from '../read/task.view.ts';
 import { TaskMomentView } from '../insight/timeline.view.ts';

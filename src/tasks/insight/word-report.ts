@@ -1,5 +1,5 @@
 import { Servers } from '../../platform/database/servers/servers.ts';
-import { timeOfId } from '../../platform/schema/id-time.ts';
+import { timeOfId } from '../../platform/schema/time.ts';
 import { missingExtensions, readWordIndexes, usable } from '../sql/word-indexes.ts';
 
 /**

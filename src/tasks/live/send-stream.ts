@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { becomesStream } from '../../platform/http/http-metrics.ts';
+import { becomesStream } from '../../platform/http/observe-requests.ts';
 import { hangUpWhenUnread } from './unread.ts';
 import { Readable } from 'node:stream';
 

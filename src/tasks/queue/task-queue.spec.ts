@@ -1,7 +1,7 @@
 import { eventually } from '../../../test/support/wait.ts';
 import { taskError } from '../record/task-error.ts';
 import type { Task } from '../record/task.entity.ts';
-import type { RunMoments } from '../record/run-moments.ts';
+import type { RunMoments } from '../record/moment.ts';
 import { TaskQueue } from './task-queue.ts';
 
 type Parts = ConstructorParameters<typeof TaskQueue>;

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { endOfTurn } from '../../platform/run/end-of-turn.ts';
 import type { Listed } from '../sql/page-of-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { TaskCache } from '../queue/task-cache.ts';
@@ -69,4 +68,20 @@ export class CachedTasks {
   keep(task: ShownTask): void {
     if (isFinal(task.status) && this.cache.final(task.id) === undefined) this.cache.add({ task, version: UNKNOWN });
   }
+}
+
+let turn: Promise<void> | undefined;
+
+/**
+ * Resolves when the event loop has read everything that arrived in this turn. All that wait share one promise, so they
+ * go on in step: the same code runs for one request after the other, and their responses leave together.
+ */
+export function endOfTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined;
+      resolve();
+    });
+  });
+  return turn;
 }

@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { matchesFilter } from '../record/matches-filter.ts';
-import { CachedTasks } from './cached-tasks.ts';
+import { CachedTasks, endOfTurn } from './cached-tasks.ts';
 import { MatchTasks } from '../sql/match-tasks.ts';
 import type { Listed, PageRequest, TaskPage } from '../sql/page-of-tasks.ts';
 import { ReadPages } from '../sql/read-pages.ts';
+import { jsonOfList } from '../../platform/schema/list-of.ts';
+import { TaskViews } from './task-views.ts';
 
 /** Of a page whose tasks change while it is read. */
 const MAX_ATTEMPTS = 3;
@@ -71,5 +73,41 @@ export class ListTasks {
     if (listed.length <= limit) listed = await this.pages.page(whole, order);
     if (listed.length > limit) this.ends.set(name, listed[limit]!.id);
     return listed;
+  }
+}
+
+/**
+ * Pages of `GET /v1/tasks` as JSON. Equal requests of one event-loop turn share a page: it is read at the end of the turn, so after each of
+ * them arrived, and its text is made once.
+ */
+@Injectable()
+export class ListAnswers {
+  private readonly ofThisTurn = new Map<string, Promise<string>>();
+
+  constructor(
+    private readonly lists: ListTasks,
+    private readonly views: TaskViews,
+  ) {}
+
+  json(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<string> {
+    const asked = JSON.stringify([apiKeyId, filter, page]);
+    let answer = this.ofThisTurn.get(asked);
+    if (!answer) {
+      answer = endOfTurn().then(() => {
+        this.ofThisTurn.delete(asked);
+        return this.read(apiKeyId, filter, page);
+      });
+      this.ofThisTurn.set(asked, answer);
+    }
+    return answer;
+  }
+
+  private async read(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<string> {
+    const { tasks, hasMore } = await this.lists.list(apiKeyId, filter, page);
+    return jsonOfList(
+      tasks.map((task) => this.views.keptJson(task)),
+      hasMore,
+      tasks.map(({ id }) => id),
+    );
   }
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { unixSeconds } from '../../platform/schema/time.ts';
 import { FileLinks } from './file-links.ts';
-import { rememberStored } from './stored-tasks.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
-import { filesPresent, type TaskView, toTaskView } from './task.view.ts';
+import { filesPresent, type TaskOutputView, type TaskView, toTaskView } from './task.view.ts';
+import { ApiError } from '../../errors/api-error.ts';
 
 /** Makes views of tasks, with file links signed by this service. */
 @Injectable()
@@ -43,4 +43,39 @@ export class TaskViews {
   private linksUntil(task: ShownTask): number {
     return filesPresent(task) ? this.links.expiryOf(unixSeconds(task.files_expire_at!)) : 0;
   }
+}
+
+interface OutputOfTask {
+  task: ShownTask;
+  output: StoredOutput;
+}
+
+/**
+ * What is stored behind each view, for the GraphQL fields that REST does not show. The keys are symbols, which JSON leaves
+ * out: views are sent as they are. A WeakMap costs 1 us more for each view.
+ */
+const STORED = Symbol('what is stored behind the view');
+type TaskBehind = TaskView & { [STORED]?: ShownTask };
+type OutputBehind = TaskOutputView & { [STORED]?: OutputOfTask };
+
+export function rememberStored(view: TaskView, task: ShownTask): TaskView {
+  (view as TaskBehind)[STORED] = task;
+  view.result?.outputs.forEach((output: OutputBehind, at) => {
+    output[STORED] = { task, output: task.result![at]! };
+  });
+  return view;
+}
+
+/** @throws ApiError task_not_found: the view is the first answer to a repeated request, and its task was deleted */
+export function storedTaskOf(view: TaskView): ShownTask {
+  const task = (view as TaskBehind)[STORED];
+  if (!task) throw new ApiError('task_not_found');
+  return task;
+}
+
+/** @throws ApiError task_not_found as `storedTaskOf` */
+export function storedOutputOf(view: TaskOutputView): OutputOfTask {
+  const output = (view as OutputBehind)[STORED];
+  if (!output) throw new ApiError('task_not_found');
+  return output;
 }

@@ -1,5 +1,5 @@
 import type { Task } from './task.entity.ts';
-import type { RunMoments } from './run-moments.ts';
+import type { RunMoments } from './moment.ts';
 
 /** Identifies one claim of one task: every write of a worker names both, so a late worker changes nothing. */
 export interface LeaseRef {

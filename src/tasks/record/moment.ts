@@ -27,3 +27,96 @@ export type Moment = [atMs: number, type: MomentType, attempt: number, provider:
 export const MAX_MOMENTS = 200;
 
 export const isHeld = (timeline: readonly Moment[] | null): boolean => timeline?.at(-1)?.[1] === 'held';
+
+/** More than a run without a write has, unless it tries very many bindings. */
+const MAX_PENDING = 8;
+
+/** What a task with moments knows of its run. */
+interface RunTask {
+  attempt: number;
+  timeline: Moment[] | null;
+  provider: string | null;
+  upstream_id: string | null;
+}
+
+/** A moment of a write itself: it happens only if the write takes effect. */
+type LastMoment = [type: 'submitting' | 'accepted', provider: string | null];
+
+/**
+ * The moments of one claim's run. They are written by the statements that the run makes anyway, so a moment costs no
+ * statement; those after the last write are lost with the worker.
+ */
+export class RunMoments {
+  private pending: Moment[] = [];
+  /** The task was given back to wait for its provider, and waits on until it is submitted. */
+  private isWaiting: boolean;
+  /** A task of several jobs is accepted with the first. */
+  private isAccepted: boolean;
+  private areReferencesReady = false;
+  private readonly claimedAtMs: number;
+
+  /** @param nowMs by the database's clock, like the moments that statements add */
+  constructor(
+    private readonly task: RunTask,
+    readonly nowMs: () => number,
+  ) {
+    this.isWaiting = isHeld(task.timeline);
+    this.isAccepted = task.upstream_id !== null;
+    this.claimedAtMs = nowMs();
+  }
+
+  /** The last one called. */
+  get provider(): string | null {
+    return this.task.provider;
+  }
+
+  note(type: MomentType, provider: string | null = null, detail: string | null = null): void {
+    if (this.pending.length < MAX_PENDING) this.pending.push(this.momentOf(type, provider, detail));
+  }
+
+  /** Call before each binding that is tried: only the first call counts. */
+  referencesReady(): void {
+    if (!this.areReferencesReady) this.note('references_ready');
+    this.areReferencesReady = true;
+  }
+
+  /** What is not written yet, for the statement that ends the task. */
+  get unwritten(): Moment[] {
+    return this.pending.length === 0 ? [] : this.withRelease(this.pending);
+  }
+
+  /** @param write gets the moments to add, as JSON, or null */
+  async write<Result>(
+    last: LastMoment | null,
+    write: (moments: string | null) => Promise<Result>,
+    isWritten: (result: Result) => boolean,
+  ): Promise<Result> {
+    if (last === null && this.isWaiting) return write(null); // it may have to wait on
+    const sent = this.pending.length;
+    const isNew = last !== null && !(last[0] === 'accepted' && this.isAccepted);
+    const moments = [...this.pending, ...(isNew ? [this.momentOf(...last, null)] : [])];
+    const result = await write(moments.length > 0 ? JSON.stringify(this.withRelease(moments)) : null);
+    if (!isWritten(result)) return result;
+    this.pending.splice(0, sent);
+    if (last !== null) {
+      this.isWaiting = false;
+      this.isAccepted = last[0] === 'accepted';
+    }
+    return result;
+  }
+
+  /** What to add when the task is given back. One that waits on does so silently, however often it is claimed. */
+  onHold(reason: HoldReason = 'provider_limit'): string | null {
+    if (this.isWaiting) return null;
+    return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);
+  }
+
+  private withRelease(moments: Moment[]): Moment[] {
+    if (!this.isWaiting) return moments;
+    return [[this.claimedAtMs, 'released', this.task.attempt, null, null], ...moments];
+  }
+
+  private momentOf(type: MomentType, provider: string | null, detail: string | null): Moment {
+    return [this.nowMs(), type, this.task.attempt, provider, detail];
+  }
+}

@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js';
-import { idBoundAt } from '../../platform/schema/id-time.ts';
+import { idBoundAt } from '../../platform/schema/time.ts';
 import { newTaskId } from './task-id.ts';
 
 /** The first and the last UUIDv7 of a millisecond (RFC 9562: 48 bits of time come first). */

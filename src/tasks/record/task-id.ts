@@ -1,5 +1,5 @@
 import { typeidUnboxed } from 'typeid-js';
-import { TIME_DIGITS, idBoundAt, timeOfId } from '../../platform/schema/id-time.ts';
+import { TIME_DIGITS, idBoundAt, timeOfId } from '../../platform/schema/time.ts';
 import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../../platform/schema/type-id.ts';
 
 export const TASK_ID = typeIdPattern('task');

@@ -1,5 +1,5 @@
 import { type Client, escapeIdentifier } from 'pg';
-import { idBoundAt, timeOfId } from '../../platform/schema/id-time.ts';
+import { idBoundAt, timeOfId } from '../../platform/schema/time.ts';
 import {
   INDEXED_KEY,
   INDEXED_PROMPT,

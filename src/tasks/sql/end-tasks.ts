@@ -10,9 +10,9 @@ import { chargeOf } from '../record/charge.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { withMoments } from './add-moments.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
-import { countEnded, type CountedEnd } from './count-ended.ts';
-import { type SettledEnd, settleEnded } from './settle-ended.ts';
 import { CHARGE_COLUMNS, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
+import type { TaskStatus } from '../record/task-status.ts';
+import { settled } from './settle-budgets.ts';
 
 /** Columns for workers, more than half of a row, are not returned: they are not read afterwards. */
 const SHOWN_OF_ENDED = SHOWN_COLUMNS.replace(/\w+/g, 't.$&');
@@ -166,3 +166,78 @@ const toJson = (endings: Ending[], currency: string): string =>
       resolution,
     })),
   );
+
+/** An ended task, as far as the counters of its API key need it. */
+type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {
+  /** The status that it had before. */
+  was: TaskStatus;
+};
+
+/** Rows are locked in order, so two processes cannot deadlock. $1 API keys, then the ends of each. */
+const COUNT: Statement = {
+  name: 'tasks.count_ended',
+  text: `
+    with wanted as (
+      select * from unnest($1::text[], $2::int[], $3::int[], $4::int[]) as w(id, queued, running, lows)
+    ), held as (
+      select w.* from (select * from wanted order by id) w cross join lateral (
+        select from key_load l where l.api_key_id = w.id offset 0 for update) l
+    )
+    update key_load l set queued = l.queued - h.queued, running = l.running - h.running, low = greatest(l.low - h.lows, 0)
+    from held h where l.api_key_id = h.id returning l.api_key_id, l.max_running`,
+};
+
+/**
+ * Call in the transaction that has ended the tasks, after all that locks other rows.
+ * @returns the API keys with a limit of running tasks: other tasks of theirs may wait for the places
+ */
+async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<Set<string>> {
+  if (ended.length === 0) return new Set();
+  const keys = [...Map.groupBy(ended, (task) => task.api_key_id)];
+  const countsOf = (which: (task: CountedEnd) => boolean) => keys.map(([, tasks]) => tasks.filter(which).length);
+  const values = [
+    keys.map(([id]) => id),
+    countsOf(({ was }) => was === 'queued'),
+    countsOf(({ was }) => was === 'running'),
+    countsOf(({ low }) => low),
+  ];
+  const { rows } = await tx.query<{ api_key_id: string; max_running: number }>({ ...COUNT, values });
+  return new Set(rows.flatMap(({ api_key_id, max_running }) => (max_running > 0 ? [api_key_id] : [])));
+}
+
+/** An ended task, as far as the budget of its API key needs it. */
+interface SettledEnd {
+  api_key_id: string;
+  budget_day: string | null;
+  /** Micro-units, as PostgreSQL writes them. */
+  reserved_micros: string | null;
+  cost_micros: string;
+}
+
+/**
+ * A statement of its own: its snapshot is newer than the locks on the tasks. The first budget of a key locks its
+ * unfinished tasks; an end that waits for one of them finds the task changed, but not the new row of the budget.
+ */
+const SETTLE: Statement = {
+  name: 'tasks.settle_ended',
+  text: `
+    with ended as (
+      select * from unnest($1::text[], $2::date[], $3::bigint[], $4::bigint[]) as e(api_key_id, budget_day, reserved_micros, cost_micros)
+    ), keys as (
+      select distinct api_key_id from ended order by api_key_id
+    ), ${settled('ended', 'keys')}
+    select 1`,
+};
+
+/** Call in the transaction that has ended the tasks, when it holds their keys' rows of key_load. */
+async function settleEnded(tx: Tx, ended: SettledEnd[]): Promise<void> {
+  const reserved = ended.filter(({ budget_day }) => budget_day !== null);
+  if (reserved.length === 0) return;
+  const values = [
+    reserved.map(({ api_key_id }) => api_key_id),
+    reserved.map(({ budget_day }) => budget_day),
+    reserved.map(({ reserved_micros }) => reserved_micros),
+    reserved.map(({ cost_micros }) => cost_micros),
+  ];
+  await tx.query({ ...SETTLE, values });
+}

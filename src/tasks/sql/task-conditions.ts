@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { hidden } from '../../platform/database/planner.ts';
 import { patternsOf } from '../record/search-words.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
-import { idBoundAt } from '../../platform/schema/id-time.ts';
+import { idBoundAt } from '../../platform/schema/time.ts';
 import { createdMsOf } from '../record/task-id.ts';
 
 /**

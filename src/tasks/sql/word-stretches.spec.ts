@@ -1,4 +1,4 @@
-import { idBoundAt } from '../../platform/schema/id-time.ts';
+import { idBoundAt } from '../../platform/schema/time.ts';
 import { lengthOf, nextStretch, outermost, type Stretch, stretchIndexOf, stretchOfIndex } from './word-stretches.ts';
 
 const MINUTE = 60_000;

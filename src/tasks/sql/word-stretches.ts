@@ -1,5 +1,5 @@
 import { hidden } from '../../platform/database/planner.ts';
-import { idBoundAt, timeOfId } from '../../platform/schema/id-time.ts';
+import { idBoundAt, timeOfId } from '../../platform/schema/time.ts';
 
 /** Ids from `from` on and below `to`. */
 export interface Stretch {

@@ -5,10 +5,11 @@ import { Batch } from '../../platform/database/batch.ts';
 import type { ClaimedDispatch } from '../sql/claim-dispatches.ts';
 import { FinishAndClaim } from '../sql/finish-and-claim.ts';
 import type { FinishedDelivery } from '../sql/finish-deliveries.ts';
-import { attemptBegun, attemptEnded } from './webhook-metrics.ts';
 import { Attempt } from './attempt.ts';
 import { DeliverySignal } from './delivery-signal.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
+import { CALL_BUCKETS, WORK_BUCKETS } from '../../platform/observe/measuring/buckets.ts';
+import { counter, histogram } from '../../platform/observe/measuring/declare.ts';
 
 /** Attempts in flight per process. They mostly wait for remote servers, and each costs some 100 kB of TLS state. */
 const MAX_IN_FLIGHT = 500;
@@ -152,4 +153,27 @@ function inAttemptSpan(
     if (finished.error !== null) span?.fail(finished.error);
     return finished;
   });
+}
+
+const attempts = counter(
+  'darkroom_webhook_attempts_total',
+  'Attempts to deliver an event. A lost one was cut when its process stopped, and is repeated.',
+  ['outcome', 'error_type', 'trigger'],
+);
+
+const seconds = histogram('darkroom_webhook_attempt_seconds', 'Time of one attempt.', CALL_BUCKETS, ['outcome']);
+
+const lag = histogram(
+  'darkroom_webhook_lag_seconds',
+  'Time from an event, such as the end of a task, to the first attempt to deliver it, by the clock of the database.',
+  WORK_BUCKETS,
+);
+
+function attemptBegun({ attempt, trigger, lag_s }: ClaimedDispatch): void {
+  if (attempt === 1 && trigger === 'scheduled') lag.observe(Math.max(0, lag_s));
+}
+
+function attemptEnded({ outcome, error, trigger, duration_ms }: FinishedDelivery): void {
+  attempts.inc({ outcome, trigger, ...(error !== null && { error_type: error }) });
+  seconds.observe({ outcome }, duration_ms / 1000);
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { idBoundAt, timeOfId } from '../../platform/schema/id-time.ts';
-import { HOUR_MS } from '../../platform/schema/time.ts';
+import { HOUR_MS, idBoundAt, timeOfId } from '../../platform/schema/time.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
 /** Attempts shown of one task. */

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HOUR_MS } from '../../platform/schema/time.ts';
-import { idBoundAt } from '../../platform/schema/id-time.ts';
+import { HOUR_MS, idBoundAt } from '../../platform/schema/time.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 

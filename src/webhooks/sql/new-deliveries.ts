@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idBoundAt } from '../../platform/schema/id-time.ts';
+import { idBoundAt } from '../../platform/schema/time.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 

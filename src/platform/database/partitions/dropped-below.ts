@@ -1,4 +1,4 @@
-import { timeOfId } from '../../schema/id-time.ts';
+import { timeOfId } from '../../schema/time.ts';
 import type { Partition } from './read-partitions.ts';
 
 /** A partition is dropped so soon after all of it has expired, unless something keeps it. */

@@ -1,6 +1,5 @@
 import { escapeIdentifier } from 'pg';
-import { idBoundAt, timeOfId } from '../../schema/id-time.ts';
-import { DAY_MS } from '../../schema/time.ts';
+import { DAY_MS, idBoundAt, timeOfId } from '../../schema/time.ts';
 import type { Partitioned } from './partitioned.ts';
 import { midnightBefore, type Range, rangesAhead } from './ranges.ts';
 import { inOrder, type Partition, type Queryable, rangeOf, readPartitions, restOf } from './read-partitions.ts';

@@ -1,4 +1,4 @@
-import { timeOfId } from '../../schema/id-time.ts';
+import { timeOfId } from '../../schema/time.ts';
 import { Servers } from '../servers/servers.ts';
 import type { Partitioned } from './partitioned.ts';
 import { type Queryable, readPartitions, restOf } from './read-partitions.ts';

@@ -1,5 +1,4 @@
-import { DAY_MS } from '../../schema/time.ts';
-import { timeOfId } from '../../schema/id-time.ts';
+import { DAY_MS, timeOfId } from '../../schema/time.ts';
 import type { Sql, Tx } from '../sql.ts';
 import { endOfDropped } from './dropped-below.ts';
 import { dropPartitions, type DropResult } from './drop-partition.ts';

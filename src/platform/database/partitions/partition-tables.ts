@@ -1,7 +1,6 @@
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import type { QueryRunner } from 'typeorm';
-import { idBoundAt } from '../../schema/id-time.ts';
-import { DAY_MS } from '../../schema/time.ts';
+import { DAY_MS, idBoundAt } from '../../schema/time.ts';
 import type { Partitioned } from './partitioned.ts';
 import { restOf } from './read-partitions.ts';
 

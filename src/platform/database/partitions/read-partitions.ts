@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { timeOfId } from '../../schema/id-time.ts';
+import { timeOfId } from '../../schema/time.ts';
 import type { Range } from './ranges.ts';
 
 export type Queryable = Pick<ClientBase, 'query'>;

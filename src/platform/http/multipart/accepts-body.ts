@@ -1,6 +1,12 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { routeOf } from '../route-of.ts';
+import { hasBody, routeOf } from '../request.ts';
+import { ApiError } from '../../../errors/api-error.ts';
+import type { HttpLimits } from '../limits.ts';
+import { discardRest, watchArrival } from './arrival.ts';
+import { FileBody } from './file-body.ts';
+import { MultipartBody } from './multipart-body.ts';
+import { UploadRoom } from './upload-room.ts';
 
 /** What a route accepts beside JSON of the usual size. */
 interface BodyConfig {
@@ -33,14 +39,66 @@ export function isStreamed(request: FastifyRequest, config = bodyConfigOf(reques
   return signedFile === true || (multipart === true && isMultipart(request));
 }
 
-export function isMultipart({ headers }: FastifyRequest): boolean {
+function isMultipart({ headers }: FastifyRequest): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
 /** Call before routes are added. */
-export function raiseJsonLimits(fastify: FastifyInstance): void {
+function raiseJsonLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { jsonBytes } = (route.config as ConfigWithBody | undefined)?.body ?? {};
     if (jsonBytes !== undefined) route.bodyLimit = jsonBytes;
   });
+}
+
+const FILE_TYPE = 'application/octet-stream';
+
+/** Gives the routes with `@AcceptsBody` their bodies. They are not read here: the guards come first. */
+export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimits): void {
+  const { uploads } = limits;
+  const room = new UploadRoom(uploads);
+  const fileTypes = new WeakMap<object, string>();
+
+  raiseJsonLimits(fastify);
+  fastify.addHook('preParsing', (request, _reply, _payload, done) => {
+    const { raw } = request;
+    const config = bodyConfigOf(request);
+    if (config.signedFile) {
+      // Content types are parsed alike on all routes, but a file may be of any type, JSON lines among them.
+      fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
+      raw.headers['content-type'] = FILE_TYPE;
+    } else if (
+      config.jsonBytes !== undefined &&
+      !isStreamed(request, config) &&
+      isLargeJson(request, config.jsonBytes, limits)
+    ) {
+      watchArrival(raw, { ...uploads, totalMs: timeFor(config.jsonBytes, limits) }, (slow) => {
+        discardRest(raw, uploads.lingerMs);
+        // The body parser responds with it. A request that was refused before has no parser: without one, the event
+        // would end the process.
+        if (raw.listenerCount('error') > 0) raw.emit('error', slow);
+      });
+    }
+    done();
+  });
+  fastify.addContentTypeParser('multipart/form-data', (request, _payload, done) => {
+    if (isMultipart(request) && bodyConfigOf(request).multipart) {
+      done(null, new MultipartBody(request.raw, uploads, room));
+    } else if (hasBody(request.headers)) done(new ApiError('unsupported_media_type'));
+    else done(null, undefined);
+  });
+  fastify.addContentTypeParser(FILE_TYPE, (request, _payload, done) => {
+    const type = fileTypes.get(request.raw);
+    if (type !== undefined) done(null, new FileBody(request.raw, type, uploads, room));
+    else if (hasBody(request.headers)) done(new ApiError('unsupported_media_type'));
+    else done(null, undefined);
+  });
+}
+
+const isLargeJson = ({ headers }: FastifyRequest, jsonBytes: number, { bodyBytes }: HttpLimits): boolean =>
+  hasBody(headers) && jsonBytes > bodyBytes;
+
+/** In proportion to the size, up to the time of a form. */
+function timeFor(jsonBytes: number, { bodyBytes, requestTimeoutMs, uploads }: HttpLimits): number {
+  return Math.min(uploads.totalMs, requestTimeoutMs * (jsonBytes / bodyBytes));
 }

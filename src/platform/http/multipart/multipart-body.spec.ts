@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { stopClock } from '../../../../test/support/clock.ts';
 import { eventually } from '../../../../test/support/wait.ts';
 import { sendError, toApiError } from '../../../errors/error.filter.ts';
-import { acceptJsonBodiesOnly } from '../json/json-body.ts';
+import { acceptJsonBodiesOnly } from '../strict-json.ts';
 import { HTTP_LIMITS, type UploadLimits } from '../limits.ts';
 import { createEdge } from '../edge.ts';
 import { type Form, MultipartBody } from './multipart-body.ts';
-import { acceptStreamedBodies } from './streamed-bodies.ts';
+import { acceptStreamedBodies } from './accepts-body.ts';
 
 const KB = 1_000;
 const UPLOADS: UploadLimits = {

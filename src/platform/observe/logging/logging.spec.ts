@@ -1,5 +1,5 @@
-import { type LevelSettings, LogLevels } from '../../config/log-levels.ts';
-import { createLogger, NestLogger } from './logging.ts';
+import type { LevelSettings } from '../../config/log-levels.ts';
+import { createLogger, LogLevels, NestLogger } from './logging.ts';
 import { currentRequestId } from './request-context.ts';
 import { scrub } from './scrub.ts';
 

@@ -1,6 +1,12 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import type { LineLevel, LogLevels } from '../../config/log-levels.ts';
+import {
+  type LevelSettings,
+  type LineLevel,
+  LOG_LEVELS,
+  type LogLevel,
+  type OperatorLevels,
+} from '../../config/log-levels.ts';
 import { Repeats } from './repeats.ts';
 import { activeSpan, traceFieldsOf } from '../traces/span.ts';
 import { currentRequestId } from './request-context.ts';
@@ -65,6 +71,55 @@ const BATCH_MS = 200;
 function standardOutput(): DestinationStream {
   return pino.destination({ dest: 1, sync: false, minLength: BATCH_BYTES, periodicFlush: BATCH_MS });
 }
+
+const NOTHING_SET: OperatorLevels = { logLevel: null, logLevels: {} };
+
+const severity = (level: LogLevel): number => (level === 'silent' ? -1 : LOG_LEVELS.indexOf(level));
+
+/** Decides which lines are logged. It can change while the process runs. */
+export class LogLevels {
+  private general = severity('info');
+  private byContext = new Map<string, number>();
+
+  constructor(
+    private settings: LevelSettings = { logLevel: 'info', logLevels: {} },
+    private ofOperator: OperatorLevels = NOTHING_SET,
+  ) {
+    this.apply();
+  }
+
+  /** The levels in force. */
+  get current(): LevelSettings {
+    const { logLevel, logLevels } = this.ofOperator;
+    return { logLevel: logLevel ?? this.settings.logLevel, logLevels: { ...this.settings.logLevels, ...logLevels } };
+  }
+
+  /** In force from the next line on, but for what an operator has set. */
+  change(settings: LevelSettings): void {
+    this.settings = settings;
+    this.apply();
+  }
+
+  /** In force from the next line on. */
+  override(levels: OperatorLevels | null): void {
+    this.ofOperator = levels ?? NOTHING_SET;
+    this.apply();
+  }
+
+  private apply(): void {
+    const { logLevel, logLevels } = this.current;
+    this.general = severity(logLevel);
+    this.byContext = new Map(Object.entries(logLevels).map(([context, level]) => [context, severity(level)] as const));
+  }
+
+  allow(level: LineLevel, context: string | undefined): boolean {
+    const least = (context === undefined ? undefined : this.byContext.get(context)) ?? this.general;
+    return LOG_LEVELS.indexOf(level) <= least;
+  }
+}
+
+/** Of this process, which has one log: SIGHUP and the operator change them. */
+export const logLevels = new LogLevels();
 
 /** Nest logs every module and route that it loads; these lines go to `debug`. */
 const NEST_STARTUP_CONTEXTS = new Set([

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError, loadLogLevels } from '../../config/config.ts';
-import { logLevels, type OperatorLevels } from '../../config/log-levels.ts';
+import type { OperatorLevels } from '../../config/log-levels.ts';
+import { logLevels } from './logging.ts';
 
 /**
  * Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. Never throws: it serves a signal.

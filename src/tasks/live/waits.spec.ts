@@ -1,6 +1,6 @@
 import type { ShownTask } from '../record/task.entity.ts';
 import type { TaskFeed, Watcher } from '../queue/task-feed.ts';
-import { untilFinal } from './until-final.ts';
+import { untilFinal } from './waits.ts';
 
 const stateOf = (status: ShownTask['status'], sequence: number) => ({ id: 'task_1', status, sequence }) as ShownTask;
 const QUEUED = stateOf('queued', 1);

@@ -1,4 +1,4 @@
-import { ListAnswers } from './list-answers.ts';
+import { ListAnswers } from './list-tasks.ts';
 
 type Lists = ConstructorParameters<typeof ListAnswers>[0];
 type Views = ConstructorParameters<typeof ListAnswers>[1];

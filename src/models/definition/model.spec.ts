@@ -1,5 +1,4 @@
-import { lifecycleHeaders } from './lifecycle-headers.ts';
-import { ACTIVE } from './definition/model.ts';
+import { ACTIVE, lifecycleHeaders } from './model.ts';
 
 describe('lifecycleHeaders', () => {
   it('announces nothing for an active model', () => expect(lifecycleHeaders({ lifecycle: ACTIVE })).toEqual({}));

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../errors/api-error.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text));

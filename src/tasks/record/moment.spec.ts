@@ -1,5 +1,4 @@
-import type { Moment } from './moment.ts';
-import { RunMoments } from './run-moments.ts';
+import { type Moment, RunMoments } from './moment.ts';
 
 const TASK = { attempt: 2, timeline: null, provider: 'openai', upstream_id: null };
 const HELD: Moment[] = [[1, 'held', 1, null, 'provider_limit']];

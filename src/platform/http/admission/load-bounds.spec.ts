@@ -1,9 +1,10 @@
 import { fastify as createFastify, type FastifyInstance } from 'fastify';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '../../../../test/support/wait.ts';
-import { IncomingBodies } from './incoming-bodies.ts';
-import { acceptJsonBodiesOnly } from '../json/json-body.ts';
+import { sendError, toApiError } from '../../../errors/error.filter.ts';
+import { acceptJsonBodiesOnly } from '../strict-json.ts';
 import { HTTP_LIMITS } from '../limits.ts';
+import { IncomingBodies, LoadBound, stopCounting } from './load-bounds.ts';
 
 describe('bodies being received', () => {
   let fastify: FastifyInstance;
@@ -52,5 +53,33 @@ describe('bodies being received', () => {
     await eventually('the body to begin', async () => bodies['sum'] > 0);
     socket.destroy();
     await eventually('no upload and no bytes to be left', isFree);
+  });
+});
+
+describe('the bound on requests in flight', () => {
+  it('does not count a request that only waits', async () => {
+    const fastify = createFastify();
+    fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
+    new LoadBound({ ...HTTP_LIMITS, requestsAtOnce: 1 }).count(fastify, () => false);
+    const over = Promise.withResolvers<void>();
+    const arrived: string[] = [];
+    fastify.post('/:kind', async (request) => {
+      const { kind } = request.params as { kind: string };
+      arrived.push(kind);
+      if (kind === 'waits') stopCounting(request);
+      await over.promise;
+      return { body: request.body ?? null };
+    });
+    const post = (kind: string) => fastify.inject({ method: 'POST', url: `/${kind}`, payload: { large: true } });
+
+    const waiting = [post('waits'), post('waits'), post('counts')];
+    while (arrived.length < 3) await new Promise(setImmediate);
+    expect((await post('counts')).statusCode).toBe(503);
+    over.resolve();
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    expect(answers.map((answer) => answer.json().body)).toEqual([null, null, { large: true }]);
+    expect((await post('counts')).statusCode).toBe(200);
+    await fastify.close();
   });
 });

@@ -5,7 +5,11 @@ import { closedLabel, OTHER } from '../observe/measuring/closed-label.ts';
 import { declare, histogram } from '../observe/measuring/declare.ts';
 import type { Metrics } from '../observe/measuring/metrics.ts';
 import type { Edge } from './edge.ts';
-import { routeOf } from './route-of.ts';
+import { isHealthPath, routeOf } from './request.ts';
+import type { Config } from '../config/config.ts';
+import type { NestLogger } from '../observe/logging/logging.ts';
+import { currentScope, type OpenSpan, traceFieldsOf } from '../observe/traces/span.ts';
+import { traces } from '../observe/traces/traces.ts';
 
 declare(renderedErrors);
 
@@ -113,4 +117,82 @@ export function registerLoadMetrics(metrics: Metrics, { load }: Edge): void {
     'Bytes of the bodies of these requests, as announced.',
     () => load.bodyBytesInFlight,
   );
+}
+
+const traceOf = (request: FastifyRequest) => {
+  const span = spanOf(request);
+  return span && traceFieldsOf(span);
+};
+
+/** From this status on `LOG_REQUESTS=errors` logs a request. */
+const FIRST_ERROR_STATUS = 400;
+
+/**
+ * Logs one line per request: the pattern of its route, never its address, which may hold a signature. Health routes are
+ * logged at `debug`: monitors poll them every few seconds, and their lines would bury the others.
+ */
+export function logRequests(fastify: FastifyInstance, log: NestLogger, which: Config['logRequests']): void {
+  if (which === 'none') return;
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const route = routeOf(request).url;
+    if (which === 'all' || reply.statusCode >= FIRST_ERROR_STATUS) {
+      log.one(route !== undefined && isHealthPath(route) ? 'debug' : 'info', 'requests', () => ({
+        event: 'request.finished',
+        request_id: request.id,
+        ...traceOf(request),
+        method: request.method,
+        route: route ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      }));
+    }
+    done();
+  });
+}
+
+const spans = new WeakMap<FastifyRequest, OpenSpan>();
+
+/** The span of a request, if it is sampled. */
+export const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.get(request);
+
+/** A span for each sampled request, named by the pattern of its route. Health routes have none. */
+export function traceRequests(fastify: FastifyInstance): void {
+  if (!traces.isOn) return;
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const route = routeOf(request).url;
+    if (route !== undefined && isHealthPath(route)) {
+      done();
+      return;
+    }
+    const name = route === undefined ? request.method : `${request.method} ${route}`;
+    const attributes = { 'http.request.method': request.method, 'http.route': route };
+    const span = traces.accept(name, request.headers.traceparent, attributes);
+    if (span) {
+      spans.set(request, span);
+      currentScope.run({ span, stage: null }, done);
+    } else done();
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode >= 400) spans.get(request)?.set({ 'darkroom.error.code': codeIn(payload) });
+    done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const span = spans.get(request);
+    if (span) {
+      span.set({ 'http.response.status_code': reply.statusCode });
+      if (reply.statusCode >= 500) span.fail(String(reply.statusCode));
+      span.end();
+    }
+    done();
+  });
+}
+
+/** Of an `ErrorBody`. */
+function codeIn(payload: unknown): string | undefined {
+  if (typeof payload !== 'string') return undefined;
+  try {
+    return (JSON.parse(payload) as { error?: { code?: string } } | null)?.error?.code;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,112 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { isFinal } from '../record/task-status.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import type { TaskFeed } from '../queue/task-feed.ts';
+
+/** Longest wait that a client may request; seconds. */
+export const MAX_WAIT_S = 60;
+
+export interface WaitOptions {
+  /** Longest wait. */
+  seconds: number;
+  /** Also return as soon as the sequence differs from this one. */
+  changedFrom?: number | undefined;
+  /** Aborts when the wait must end early: the client has disconnected, its key is refused, or the service stops. */
+  over?: AbortSignal | undefined;
+}
+
+/**
+ * Waits until a task is final. The feed brings the state that ends the wait, so it is not read again.
+ * @param read reads the current task; called after the watch is set, so that no end is missed
+ */
+export async function untilFinal(
+  feed: TaskFeed,
+  taskId: string,
+  read: () => Promise<ShownTask>,
+  { seconds, changedFrom, over }: WaitOptions,
+): Promise<ShownTask> {
+  const done = Promise.withResolvers<ShownTask | null>();
+  const isDone = (task: ShownTask) =>
+    isFinal(task.status) || (changedFrom !== undefined && task.sequence !== changedFrom);
+  const unwatch = feed.watch(taskId, (task) => {
+    const isNewer = changedFrom !== undefined && task.sequence > changedFrom; // an event may be late
+    if (isNewer || isFinal(task.status)) done.resolve(task);
+  });
+  const isOver = () => done.resolve(null);
+  const timer = setTimeout(isOver, seconds * 1000);
+  over?.addEventListener('abort', isOver, { once: true });
+  if (over?.aborted) isOver();
+  try {
+    const current = await read();
+    if (isDone(current)) return current;
+    const brought = await done.promise;
+    return brought ?? (await read());
+  } finally {
+    unwatch();
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Per process. Waits count as requests in flight, of which a process accepts 10,000: one key must not hold them all.
+ * With this bound it takes 50 keys. A key runs 50 tasks at once by default, so each can be waited for four times.
+ */
+const MAX_WAITS_PER_KEY = 200;
+
+/** A request that waits for the end of a task. */
+interface OpenWait {
+  /** Aborts when the request must be answered with the present state of its task. */
+  over: AbortSignal;
+  /** Call when the request stops waiting. */
+  close(): void;
+}
+
+/** The requests that wait for a task (`?wait`, `Prefer: wait`): limited per key, answered at once when the service stops. */
+@Injectable()
+export class OpenWaits implements BeforeApplicationShutdown {
+  private readonly open = new Set<AbortController>();
+  private readonly ofKey = new Map<string, number>();
+  private isStopping = false;
+
+  /**
+   * @param gone aborts when the client has disconnected or its key is refused
+   * @returns null if the request must not wait
+   */
+  start(apiKeyId: string, gone?: AbortSignal): OpenWait | null {
+    const count = this.ofKey.get(apiKeyId) ?? 0;
+    if (this.isStopping || count >= MAX_WAITS_PER_KEY) return null;
+    const controller = new AbortController();
+    gone?.addEventListener('abort', () => controller.abort(), { once: true });
+    if (gone?.aborted) controller.abort();
+    this.open.add(controller);
+    this.ofKey.set(apiKeyId, count + 1);
+    return { over: controller.signal, close: () => this.close(apiKeyId, controller) };
+  }
+
+  /** Ends all waits and accepts no further ones. The waiting requests are answered with the present state. */
+  endAll(): void {
+    this.isStopping = true;
+    for (const controller of this.open) controller.abort();
+  }
+
+  beforeApplicationShutdown(): void {
+    this.endAll();
+  }
+
+  private close(apiKeyId: string, controller: AbortController): void {
+    if (!this.open.delete(controller)) return;
+    const count = (this.ofKey.get(apiKeyId) ?? 0) - 1;
+    if (count > 0) this.ofKey.set(apiKeyId, count);
+    else this.ofKey.delete(apiKeyId);
+  }
+}
+
+/** A signal that aborts when the client disconnects before its response is complete, so that the server stops waiting. */
+export function hungUp(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
