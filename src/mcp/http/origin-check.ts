@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { isWellFormed } from '../../auth/credentials/api-key-format.ts';
 import { bearerTokenOf } from '../../auth/credentials/credential.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { toErrorBody } from '../../errors/error.filter.ts';
 import { Config } from '../../platform/config/config.ts';
-import { hasBody, routeOf } from '../../platform/http/request.ts';
+import { hasBody } from '../../platform/http/request.ts';
 import { MCP_PATH } from '../contract/mcp-path.ts';
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1'];
@@ -33,17 +33,18 @@ export class OriginCheck {
     this.origins = new Set([publicUrl.origin, ...config.corsOrigins, ...config.mcpAllowedOrigins]);
     this.hosts = LOOPBACK_HOSTS.includes(config.host) ? new Set([...LOOPBACK_NAMES, publicUrl.hostname]) : null;
     if (config.role === 'worker') return; // it has no such route
-    adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-      // The route, because one path has many spellings: `/%6dcp` leads to it too.
-      if (routeOf(request).url !== MCP_PATH) return done();
-      try {
-        if (this.answers(request, reply)) return undefined;
-      } catch (error) {
-        return done(error as Error);
-      }
-      return done();
+    adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+      if (route.url === MCP_PATH) route.onRequest = this.check;
     });
   }
+
+  private readonly check: onRequestHookHandler = (request, reply, done) => {
+    try {
+      if (!this.answers(request, reply)) done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
 
   /** @returns true if it has answered the request. @throws ApiError for a missing or malformed key */
   private answers(request: FastifyRequest, reply: FastifyReply): boolean {
