@@ -153,7 +153,7 @@ export function logRequests(fastify: FastifyInstance, log: NestLogger, which: Co
 const spans = new WeakMap<FastifyRequest, OpenSpan>();
 
 /** The span of a request, if it is sampled. */
-export const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.get(request);
+const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.get(request);
 
 /** A span for each sampled request, named by the pattern of its route. Health routes have none. */
 export function traceRequests(fastify: FastifyInstance): void {

@@ -14,9 +14,9 @@ import { TaskConditions } from './task-conditions.ts';
 import { isOfStretch } from './word-stretches.ts';
 
 /** A word that so many tasks have is found sooner in the order of the list, or by another filter. The index reads this many in some 10 ms. */
-export const MANY = 2_000;
+const MANY = 2_000;
 
-export interface Bound {
+interface Bound {
   statement: Statement;
   values: unknown[];
   /** Its text is soon out of date: no connection keeps its plan. */
@@ -24,7 +24,7 @@ export interface Bound {
 }
 
 /** What to look for, and how many rows of it. */
-export interface Search {
+interface Search {
   apiKeyId: string;
   filter: TaskFilter;
   after: string | null | undefined;
@@ -36,7 +36,7 @@ export interface Search {
 
 const hasFacet = ({ kind, model, source }: TaskFilter): boolean => Boolean(kind || model || source);
 const hasMetadata = ({ metadata }: TaskFilter): boolean => Object.keys(metadata ?? {}).length > 0;
-export const isIndexed = (filter: TaskFilter): boolean =>
+const isIndexed = (filter: TaskFilter): boolean =>
   hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code);
 
 /**
