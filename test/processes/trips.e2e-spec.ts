@@ -2,20 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { cloneDatabase } from '../support/database.ts';
 
 /**
- * Files that run for one warm request. Whoever raises one says why in the commit. The last two have some room, because the worker and
- * the request share the process, so a few files run at every trip or not.
+ * Files that run for one warm request. Whoever raises one says why in the commit. Each has room for one file more: what runs without a
+ * request too, such as `platform/database/sql.ts`, is left out only where the count saw it idle. The last two have some more, because the
+ * worker and the request share the process, so a few files run at every trip or not.
  */
 const MOST: Record<string, number> = {
-  post: 45,
-  'keyed post': 46,
-  get: 30,
-  list: 29,
-  'graphql task': 35,
-  'graphql tasks': 36,
-  cancel: 43,
-  'create a key': 34,
-  models: 24,
-  'upload a picture': 39,
+  post: 46,
+  'keyed post': 47,
+  get: 31,
+  list: 30,
+  'graphql task': 36,
+  'graphql tasks': 37,
+  cancel: 44,
+  'create a key': 35,
+  models: 25,
+  'upload a picture': 40,
   'task to its end': 109,
   'the same with a webhook': 128,
 };
