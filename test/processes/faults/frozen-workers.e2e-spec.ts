@@ -6,12 +6,13 @@ import { ArkStub } from '../../support/stubs/ark.stub.ts';
 import { OpenaiStub } from '../../support/stubs/openai.stub.ts';
 import { eventually } from '../../support/wait.ts';
 
-const LEASE_S = 6;
-const HEARTBEAT_S = 2.5;
+/** The tests let leases expire in the database, so no slow machine loses one. */
+const LEASE_S = 300;
+const HEARTBEAT_S = 3;
 const FILMS = 6;
 const PICTURES = 4;
-/** The calls of pictures are still in flight when the workers continue. */
-const PICTURE_MS = 14_000;
+/** While the workers are stopped, and until all has ended. */
+const [NEVER_DONE, SOON_DONE] = [1e9, 5].map((running) => ({ queued: 1, running }));
 
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 const aPicture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
@@ -47,10 +48,18 @@ describe('workers that are stopped for longer than their leases', () => {
   const rowsOf = (ids: string[]) =>
     queryOnce<TaskRow>(database.url, 'select * from tasks where id = any($1) order by id', [ids]);
 
-  /** Creates films and pictures and waits until all their paid calls were sent. */
-  async function startAll(): Promise<string[]> {
-    ark.steps = { queued: 1, running: 45 };
-    openai.plan(/images/, ...Array.from({ length: PICTURES }, () => ({ delayMs: PICTURE_MS })));
+  /** As if the time of the leases had passed. */
+  const lapse = (ids: string[]) =>
+    queryOnce(database.url, `update tasks set lease_until = now() - interval '1 s' where id = any($1)`, [ids]);
+
+  /**
+   * Creates films and pictures and waits until all their paid calls were sent.
+   * @returns what lets the films end and answers the calls of the pictures
+   */
+  async function startAll(): Promise<{ ids: string[]; goOn(): void }> {
+    ark.steps = NEVER_DONE!;
+    const answered = Promise.withResolvers<void>();
+    openai.plan(/images/, ...Array.from({ length: PICTURES }, () => ({ after: answered.promise })));
     const [films, pictures] = [ark.submits + FILMS, openai.requests.length + PICTURES];
     const api = fleet.clientOf(fleet.apis[0]!);
     const ids: string[] = [];
@@ -60,7 +69,11 @@ describe('workers that are stopped for longer than their leases', () => {
     const submitted = async () =>
       (await rowsOf(ids)).filter(({ kind, upstream_id }) => kind === 'image' || upstream_id);
     await eventually('the ids of the jobs', async () => (await submitted()).length === ids.length);
-    return ids;
+    const goOn = () => {
+      ark.steps = SOON_DONE!;
+      answered.resolve();
+    };
+    return { ids, goOn };
   }
 
   const end = async (ids: string[]): Promise<TaskRow[]> =>
@@ -71,15 +84,17 @@ describe('workers that are stopped for longer than their leases', () => {
 
   it('keep their tasks when all were stopped, as on a frozen machine', async () => {
     const [films, pictures] = [ark.submits, openai.submits];
-    const ids = await startAll();
+    const { ids, goOn } = await startAll();
     const workers = new Set((await rowsOf(ids)).map(({ worker_id }) => worker_id));
     expect(workers.size).toBe(2);
     for (const worker of fleet.workers) fleet.pause(worker);
-    await sleep((LEASE_S + 2) * 1000);
+    await lapse(ids);
+    await sleep((HEARTBEAT_S + 2) * 1000); // what a worker takes for a standstill
     const [first, second] = fleet.workers as [Member, Member];
     fleet.resume(first); // it finds expired leases of the other, which is about to continue
     await sleep(500);
     fleet.resume(second);
+    goOn();
 
     const rows = await end(ids);
     expect(rows.map(({ status, attempt, losses }) => [status, attempt, losses])).toEqual(
@@ -92,13 +107,15 @@ describe('workers that are stopped for longer than their leases', () => {
     const [first, second] = fleet.workers as [Member, Member];
     await second.service.kill('SIGKILL');
     const [films, pictures] = [ark.submits, openai.requests.length];
-    const ids = await startAll();
+    const { ids, goOn } = await startAll();
     fleet.pause(first);
+    await lapse(ids);
     await fleet.restart(second, 'SIGKILL');
     const taken = async () => (await rowsOf(ids)).filter(({ attempt, completed_at }) => attempt === 2 || completed_at);
     await eventually('the other worker to take all over', async () => (await taken()).length === ids.length);
     const successors = new Set((await rowsOf(ids)).map(({ worker_id }) => worker_id));
     expect(successors.size).toBe(1);
+    goOn();
     fleet.resume(first); // its films have moved on, and its calls are answered
 
     const rows = await end(ids);
