@@ -1,31 +1,30 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { type OwnService, startOwnService } from '../support/service.ts';
-import type { TaskBody } from '../support/clients/api.ts';
-import { mcpClient, taskOf } from '../support/clients/mcp.ts';
-import { queryOnce } from '../support/faults/watch.ts';
-import { eventually } from '../support/wait.ts';
+import { Api, type TaskBody } from '../../support/clients/api.ts';
+import { anotherKey } from '../../support/clients/graphql-keys.ts';
+import { mcpClient, taskOf } from '../../support/clients/mcp.ts';
+import { queryOnce } from '../../support/faults/watch.ts';
+import { joinSecondProcess, joinService, type SharedService } from '../../support/service.ts';
+import { eventually } from '../../support/wait.ts';
 
-/** Two API processes; the first also runs tasks, one at a time. */
-let services: OwnService[];
-beforeAll(async () => {
-  const first = await startOwnService({ MAX_RUNNING_PER_KEY: '1' });
-  services = [first, await startSecond(first)];
-});
-afterAll(async () => {
-  for (const service of services.toReversed()) await service.close();
-});
-
-/** Beside the first: the same database and secret, another port. */
-async function startSecond(first: OwnService): Promise<OwnService> {
-  const { DATABASE_URL: _url, PORT: _port, PUBLIC_URL: _publicUrl, ...env } = first.env;
-  return startOwnService({ ...env, ROLE: 'api' }, first.database);
+interface Options {
+  key?: string | null;
+  signal?: AbortSignal;
 }
 
-const call = (service: OwnService, name: string, given: object, signal?: AbortSignal) =>
-  fetch(new URL('/mcp', service.baseUrl), {
+/** Two processes; the first also runs tasks. */
+let first: SharedService;
+let addresses: string[];
+beforeAll(async () => {
+  first = await joinService();
+  addresses = [first.baseUrl, await joinSecondProcess(first)];
+});
+afterAll(() => first.close());
+
+const call = (baseUrl: string, name: string, given: object, { key = first.api.key, signal }: Options = {}) =>
+  fetch(new URL('/mcp', baseUrl), {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${service.api.key}`,
+      authorization: `Bearer ${key}`,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     },
@@ -40,15 +39,16 @@ const resultOf = async (response: Response): Promise<CallToolResult> => {
 
 const tasksOf = (prompt: string) =>
   queryOnce<{ id: string; status: string }>(
-    services[0]!.database.url,
+    first.database.url,
     `select id, status from tasks where input->>'prompt' = $1 order by id`,
     [prompt],
   );
 
 /** Starts a call, waits until its task is stored, and cuts the connection. The service has noticed that when it returns. */
-async function cut(given: { prompt: string }): Promise<string> {
+async function cut(given: { prompt: string }, key = first.api.key): Promise<string> {
   const controller = new AbortController();
-  const broken = call(services[0]!, 'generate_image', given, controller.signal).then((response) => response.text());
+  const { signal } = controller;
+  const broken = call(first.baseUrl, 'generate_image', given, { key, signal }).then((response) => response.text());
   const [task] = await eventually('the task', async () => {
     const found = await tasksOf(given.prompt);
     return found.length > 0 && found;
@@ -57,14 +57,14 @@ async function cut(given: { prompt: string }): Promise<string> {
   await expect(broken).rejects.toThrow();
   await eventually('the hang-up', async () => {
     const sql = 'select 1 from calls where task_id = $1 and hung_up_at is not null';
-    return (await queryOnce(services[0]!.database.url, sql, [task!.id])).length === 1;
+    return (await queryOnce(first.database.url, sql, [task!.id])).length === 1;
   });
   return task!.id;
 }
 
 it('two processes answer turn by turn', async () => {
   const clients = await Promise.all(
-    services.map(({ baseUrl, api }) => mcpClient('modern', new URL('/mcp', baseUrl), { key: api.key! })),
+    addresses.map((baseUrl) => mcpClient('modern', new URL('/mcp', baseUrl), { key: first.api.key! })),
   );
   const [one, two] = clients as [(typeof clients)[0], (typeof clients)[0]];
   const made = (await one.callTool({
@@ -80,39 +80,40 @@ it('two processes answer turn by turn', async () => {
 });
 
 it('a call that was cut gets its task when it is repeated, also by another process', async () => {
-  const given = { prompt: 'Cut and repeated #delay:5', aspect_ratio: '1:1' };
-  const first = await cut(given);
-  const again = await resultOf(await call(services[1]!, 'generate_image', given));
-  expect(taskOf(again)).toMatchObject({ task_id: first, status: 'succeeded' });
+  const given = { prompt: 'Cut and repeated #delay:2', aspect_ratio: '1:1' };
+  const cutTask = await cut(given);
+  const again = await resultOf(await call(addresses[1]!, 'generate_image', given));
+  expect(taskOf(again)).toMatchObject({ task_id: cutTask, status: 'succeeded' });
   expect(await tasksOf(given.prompt)).toHaveLength(1);
 
-  const third = await resultOf(await call(services[1]!, 'generate_image', given));
-  expect(taskOf(third).task_id).not.toBe(first); // the outcome was delivered, so this is a wish for another
+  const third = await resultOf(await call(addresses[1]!, 'generate_image', given));
+  expect(taskOf(third).task_id).not.toBe(cutTask); // the outcome was delivered, so this is a wish for another
 });
 
 it('two equal calls at the same time are two tasks', async () => {
   const given = { prompt: 'Twins', wait_s: 20 };
   const both = await Promise.all(
-    services.map(async (service) => resultOf(await call(service, 'generate_image', given))),
+    addresses.map(async (address) => resultOf(await call(address, 'generate_image', given))),
   );
   expect(new Set(both.map((result) => taskOf(result).task_id)).size).toBe(2);
 });
 
-it('a cut call whose task runs is finished', async () => {
-  const running = await cut({ prompt: 'Already paid for #delay:12' }); // longer than a task that nobody waits for is left alone
-  expect(await services[0]!.api.untilFinal(running)).toMatchObject({ status: 'succeeded' });
-});
+it('a cut call whose task runs is finished; one whose task waits is cancelled, unless it is repeated in time', async () => {
+  // Longer than a task that nobody waits for is left alone.
+  const running = await cut({ prompt: 'Already paid for #delay:12' });
 
-it('a cut call whose task waits is cancelled, unless it is repeated in time', async () => {
-  const [{ api }] = services as [OwnService, OwnService];
-  const blocker = await api.create({ model: 'gpt-image-2', prompt: '#hang' }); // the key runs one task at a time
+  const { key } = await anotherKey(first.api, { limits: { max_running: 1 } });
+  const api = new Api(first.baseUrl, key);
+  const blocker = await api.create({ model: 'gpt-image-2', prompt: '#hang' });
   await api.until(blocker.body.task_id, 'running');
   const given = { prompt: 'Kept in the line', wait_s: 60 };
-  const kept = await cut(given);
-  const again = call(services[0]!, 'generate_image', given).then(resultOf);
-  const left = await cut({ prompt: 'Still in the line' }); // later, so its time ends later
+  const kept = await cut(given, key);
+  const again = call(first.baseUrl, 'generate_image', given, { key }).then(resultOf);
+  const left = await cut({ prompt: 'Still in the line' }, key); // later, so its time ends later
   expect(await api.untilFinal(left)).toMatchObject({ status: 'failed', error: { code: 'task_cancelled' } });
   expect((await api.get(`/v1/tasks/${kept}`)).body.status).toBe('queued');
   await api.cancel(blocker.body.task_id);
   expect(taskOf(await again)).toMatchObject({ task_id: kept, status: 'succeeded' });
+
+  expect(await first.api.untilFinal(running)).toMatchObject({ status: 'succeeded' });
 });
