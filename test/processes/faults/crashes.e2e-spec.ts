@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type BatchBody, BatchClient } from '../../support/clients/batches.ts';
 import { createWithRetries, type Attempt } from '../../support/faults/client.ts';
 import { FaultFleet } from '../../support/faults/fleet.ts';
 import { queryOnce, type TaskRow, TaskWatch } from '../../support/faults/watch.ts';
@@ -12,6 +13,8 @@ import { WebhookClient } from '../../support/clients/webhook-client.ts';
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 /** Number of tasks, and of faults during their creation. */
 const [TASKS, FAULTS] = LONG ? [600, 60] : [24, 3];
+/** Small batches, items of each large one, and kills of workers, each during a large one. */
+const [BATCHES, ITEMS, KILLS] = LONG ? [60, 100, 6] : [20, 30, 2];
 const LEASE_S = 3;
 const SEED = Number(process.env.DARKROOM_TEST_SEED ?? Date.now() % 1e6);
 
@@ -37,6 +40,7 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
       TASK_SWEEP_S: '0.3',
       TASK_MAX_ATTEMPTS: '50', // no task may run out of attempts here
       PROVIDER_POLL_INTERVAL_MS: '150',
+      MAX_RUNNING_PER_KEY: '0',
       WEBHOOK_RETRY_SCHEDULE: '1,1,1,1,1,1,1',
       WEBHOOK_TIMEOUT_MS: '1000',
       LOG_LEVEL: 'warn',
@@ -110,8 +114,48 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
     LONG ? 1_800_000 : 300_000,
   );
 
+  it('batches each end once with exact counts, also when their last items end at the same time in two processes', async () => {
+    const ends = await Receiver.start();
+    const api = fleet.clientOf(fleet.apis[0]!);
+    await new WebhookClient(api).endpoint(ends.url, { events: ['batch.completed'] });
+    const batches = new BatchClient(api);
+    // In the sandbox. After 0 to 5 s, so that items are at work when a worker is killed.
+    const failure = (nth: number) => ({
+      model: 'nano-banana-2',
+      prompt: `#delay:${nth % 6} #fail:provider_rejected`,
+    });
+    const made: BatchBody[] = [];
+    const small = (async () => {
+      for (let nth = 0; nth < BATCHES; nth += 1) made.push(await batches.of([failure(0), failure(0)]));
+    })();
+    const running = `select 1 from tasks where status = 'running'`;
+    for (let nth = 0; nth < KILLS; nth += 1) {
+      made.push(await batches.of(Array.from({ length: ITEMS }, (_, item) => failure(item))));
+      await eventually('items at work', async () => (await queryOnce(database.url, running)).length > 4);
+      await fleet.restart(fleet.workers[nth % 2]!, 'SIGKILL');
+    }
+    await small;
+    for (const { id, request_counts } of made) {
+      const ended = await batches.untilEnded(id);
+      expect(ended).toMatchObject({
+        status: 'completed',
+        counts: { failed: request_counts.total, queued: 0, running: 0 },
+      });
+    }
+    const ids = made.map(({ id }) => id).toSorted();
+    await eventually('a webhook of every batch', async () => receivedIds(ends).size === ids.length);
+    const events = await queryOnce<{ id: string }>(
+      database.url,
+      `select body::json->'data'->>'id' as id from webhook_events where type = 'batch.completed' order by 1`,
+    );
+    expect(events.map(({ id }) => id)).toEqual(ids);
+    await ends.stop();
+  });
+
   const apis = () => fleet.apis.map((member) => fleet.clientOf(member));
 });
+
+const receivedIds = (receiver: Receiver): Set<unknown> => new Set(receiver.received.map(({ event }) => event.data.id));
 
 /** Injects one fault and restores two workers and two APIs. @returns the kind of fault */
 async function fault(fleet: FaultFleet, random: () => number): Promise<string> {

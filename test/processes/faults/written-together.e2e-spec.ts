@@ -11,7 +11,7 @@ import { newTaskId } from '../../../src/tasks/record/task-id.ts';
 import { UsageTerms } from '../../../src/tasks/record/usage-terms.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
 
-const SECONDS = process.env.DARKROOM_TEST_LONG === '1' ? 120 : 10;
+const SECONDS = process.env.DARKROOM_TEST_LONG === '1' ? 120 : 4;
 const TASKS = 12;
 const WRITES = 10;
 

@@ -1,6 +1,7 @@
 /**
  * A client that sends creates as fast as they are answered. It is a separate process, so that it does not share the event
- * loop of the measuring test. On SIGTERM it prints how often it received each status and ends.
+ * loop of the measuring test. It says when it has been refused a hundred times; on SIGTERM it prints how often it received
+ * each status and ends.
  * `node flood.ts <base URL> <connections>`, with the key in FLOOD_KEY.
  */
 import { Agent, request } from 'node:http';
@@ -20,6 +21,7 @@ function send(): void {
   const sent = request(`${baseUrl}/v1/generations`, { method: 'POST', agent, headers }, (reply) => {
     const status = reply.statusCode ?? 0;
     statuses[status] = (statuses[status] ?? 0) + 1;
+    if (status === 429 && statuses[status] === 101) process.stdout.write('refused\n');
     reply.resume().on('end', send);
   });
   sent.on('error', () => setTimeout(send, 100));
