@@ -282,28 +282,6 @@ describe('secrets', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('the first key is printed by the first start, and by no other', async () => {
-    const own = await cloneDatabase();
-    const { env, dataDir: folder } = await testEnv(own.url, { LOG_LEVEL: 'trace' });
-    delete env.BOOTSTRAP_API_KEY;
-    const first = await spawnService(env);
-    const keys = new Set(first.output().match(/dr_\w{46}/g));
-    expect(keys.size).toBe(1);
-    const [key] = keys;
-    expect((await new Api(env.PUBLIC_URL!, key!).get('/v1/models')).status).toBe(200);
-    await first.kill('SIGTERM');
-    const lines = first
-      .output()
-      .split('\n')
-      .filter((line) => line.includes(key!));
-    for (const line of lines) expect(line).not.toMatch(/^\{/); // the welcome text, never a log line
-    const second = await spawnService(env);
-    await second.kill('SIGTERM');
-    expect(second.output()).not.toMatch(/dr_\w{46}/);
-    await own.drop();
-    await rm(folder, { recursive: true, force: true });
-  });
-
   /** @returns the secrets in the texts, each with its context */
   function traces(texts: readonly string[]): string[] {
     return [...secrets].flatMap(([name, secret]) =>
