@@ -34,10 +34,7 @@ interface Manifest {
   files: { count: number; bytes: number } | null;
 }
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'backups-'));
-});
+const folder = mkdtempSync(join(tmpdir(), 'backups-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const readManifest = (backup: string) => JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as Manifest;
@@ -48,7 +45,7 @@ const fileOf = async (api: Api, taskId: string) => {
   return hash;
 };
 
-describe('a backup of a running service with an external database', () => {
+describe('a backup of a running service with an external database and a bucket', () => {
   let service: OwnService;
   let backup: string;
   let manifest: Manifest;
@@ -56,9 +53,24 @@ describe('a backup of a running service with an external database', () => {
   let uploadId: string;
   const restored: TestDatabase[] = [];
   const picture = aPicture(30, 20);
+  const buckets = join(folder, 'buckets');
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: buckets,
+    configureBuckets: ['old', 'new'].map((name) => ({ name, configs: [] })),
+  });
+  let bucket: (name: string) => Record<string, string>;
 
   beforeAll(async () => {
-    service = await startOwnService();
+    const { port } = await server.run();
+    bucket = (name) => ({
+      AWS_ACCESS_KEY_ID: 'S3RVER',
+      AWS_SECRET_ACCESS_KEY: 'S3RVER',
+      STORAGE_URL: `s3://${name}?endpoint=http://127.0.0.1:${port}&prefix=room`,
+    });
+    service = await startOwnService(bucket('old'));
     const { api } = service;
     taskId = (await api.create({ ...aCat, metadata: { note: 'tab\t, backslash \\n, 猫, "quotes"\nand a line' } })).body
       .task_id;
@@ -81,6 +93,7 @@ describe('a backup of a running service with an external database', () => {
   afterAll(async () => {
     await service.close();
     for (const database of restored) await database.drop();
+    await server.close();
   });
 
   const target = async (settings: Record<string, string> = {}) => {
@@ -105,14 +118,17 @@ describe('a backup of a running service with an external database', () => {
     }
   });
 
-  it('becomes the same service elsewhere', async () => {
-    const { env } = await target();
+  it('becomes the same service elsewhere, with another bucket', async () => {
+    const { env } = await target(bucket('new'));
     const run = await darkroom(['restore', backup], env);
     expect(run).toEqual({
       code: 0,
       out: '',
       err: expect.stringMatching(/^\d+ rows of \d+ tables and 2 files [^\n]* are restored\.\n.*RESTORED_FROM=.*\n$/),
     });
+
+    expect(objects('new')).toEqual(objects('old'));
+    expect(objects('new')).toHaveLength(1);
 
     const again = join(folder, 'again');
     await darkroom(['backup', again], env);
@@ -138,6 +154,12 @@ describe('a backup of a running service with an external database', () => {
       await copy.close();
     }
   });
+
+  /** The files of the task, as the test server keeps them. */
+  const objects = (name: string) =>
+    readdirSync(join(buckets, name), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.includes(taskId) && file.endsWith('_object'))
+      .map((file) => [file, sha256(readFileSync(join(buckets, name, file)))]);
 
   it('is refused where it would do harm, with the reason, and nothing is written', async () => {
     const { env } = await target();
@@ -262,39 +284,4 @@ describe('a backup of an installation without settings', () => {
     const copy = await start(elsewhere);
     await fileOf(new Api(copy.api.baseUrl, source.api.key), body.task_id);
   });
-});
-
-it('a backup of a bucket is restored into another one', async () => {
-  const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
-  Object.assign(process.env, credentials);
-  const configureBuckets = ['old', 'new'].map((name) => ({ name, configs: [] }));
-  const directory = join(folder, 'buckets');
-  const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets });
-  const { port } = await server.run();
-  const bucket = (name: string) => ({
-    ...credentials,
-    STORAGE_URL: `s3://${name}?endpoint=http://127.0.0.1:${port}&prefix=room`,
-  });
-  const service = await startOwnService(bucket('old'));
-  const database = await emptyDatabase();
-  try {
-    const { body } = await service.api.create(aCat);
-    await service.api.untilFinal(body.task_id);
-    const path = join(folder, 's3');
-    expect(await darkroom(['backup', path], { ...service.env, ...credentials })).toMatchObject({ code: 0 });
-    expect(readManifest(path).files).toMatchObject({ count: 1 });
-    const { env } = await testEnv(database.url, bucket('new'));
-    expect(await darkroom(['restore', path], { ...env, ...credentials })).toMatchObject({ code: 0 });
-    /** The files of the task, as the test server keeps them. */
-    const objects = (name: string) =>
-      readdirSync(join(directory, name), { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.includes(body.task_id) && file.endsWith('_object'))
-        .map((file) => [file, sha256(readFileSync(join(directory, name, file)))]);
-    expect(objects('new')).toEqual(objects('old'));
-    expect(objects('new')).toHaveLength(1);
-  } finally {
-    await service.close();
-    await database.drop();
-    await server.close();
-  }
 });
