@@ -232,8 +232,8 @@ describe('partitions of tasks', () => {
       await Promise.all(clients);
       expect(result).toBe('dropped');
       slower.push(longestMs - usualMs);
+      if (slower.at(-1)! < 100) break; // a machine that is busy with other things slows some of the rounds
     }
-    // A machine that is busy with other things slows some of the rounds.
     expect(Math.min(...slower)).toBeLessThan(100);
   });
 });
