@@ -1,3 +1,6 @@
+// In process: most tests start and stop workers, which costs little here, and one looks at the statement of a claim.
+import { Client } from 'pg';
+import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { aCat, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { QueuedDeployment } from '../support/queued-deployment.ts';
@@ -14,23 +17,36 @@ interface OperatorTask {
   error_code: string | null;
 }
 
+interface PauseBody {
+  id: string;
+  kind: string;
+  model: string | null;
+  provider: string | null;
+  place: number | null;
+  models: string[];
+  tasks: number;
+  ended_at: number | null;
+}
+
 const SECRET = 'A very secret lighthouse';
 
+let queued: QueuedDeployment;
+beforeAll(async () => {
+  queued = await QueuedDeployment.start({ MAX_QUEUED_PER_KEY: '0' });
+});
+afterAll(() => queued?.close());
+afterEach(() => queued.clear());
+const api = () => queued.service.api;
+
 describe('the tasks of all keys', () => {
-  let queued: QueuedDeployment;
   let other: Api;
   let otherId: string;
 
   beforeAll(async () => {
-    queued = await QueuedDeployment.start();
     const { id, key } = await anotherKey(queued.service.api);
     other = new Api(queued.service.baseUrl, key);
     otherId = id;
   });
-  afterAll(() => queued.close());
-  afterEach(() => queued.clear());
-
-  const api = () => queued.service.api;
   const list = async (query = '') =>
     (await api().get<{ data: OperatorTask[]; has_more: boolean; last_id: string }>(`/v1/operations/tasks?${query}`))
       .body;
@@ -190,5 +206,211 @@ describe('the tasks of all keys', () => {
     const { body } = await other.create(aCat);
     const released = await act(body.task_id, 'release');
     expect([released.status, released.body.error.code]).toEqual([409, 'task_not_running']);
+  });
+});
+
+describe('pauses', () => {
+  afterEach(async () => {
+    for (const { id } of await open()) await end(id);
+    await queued.database.query('delete from pauses');
+  });
+
+  const open = async () => (await api().get<{ data: PauseBody[] }>('/v1/operations/pauses')).body.data;
+  const pause = async (body: object) => {
+    const {
+      status,
+      text,
+      body: made,
+    } = await api().call<PauseBody>('POST', '/v1/operations/pauses', {
+      reason: 'It is down.',
+      ...body,
+    });
+    if (status !== 201) throw new Error(text);
+    return made;
+  };
+  const end = async (id: string) =>
+    expect((await api().call('DELETE', `/v1/operations/pauses/${id}`)).status).toBe(204);
+  const statusOf = async (id: string) => (await api().get(`/v1/tasks/${id}`)).body.status;
+  const waits = async (id: string) =>
+    (await api().get<{ waiting_for: string }>(`/v1/tasks/${id}/estimate`)).body.waiting_for;
+
+  it('keep the tasks of a model waiting, while others run, and let them go on at the end', async () => {
+    const { id, models } = await pause({ model: 'gpt-image-2' });
+    expect(models).toEqual(['gpt-image-2']);
+    await queued.work({ WORKER_CONCURRENCY: '5' });
+    const { body: held } = await api().create(aCat);
+    const { body: other } = await api().create({ model: 'nano-banana-2', prompt: 'A cat' });
+    await api().until(other.task_id, 'succeeded');
+    await eventually('the task to be set aside', async () => (await open())[0]?.tasks === 1);
+    expect([await statusOf(held.task_id), await waits(held.task_id)]).toEqual(['queued', 'pause']);
+    await end(id);
+    await api().until(held.task_id, 'succeeded');
+    const { body } = await api().get<{ data: { type: string; detail: string }[] }>(
+      `/v1/tasks/${held.task_id}/timeline`,
+    );
+    const moments = body.data.map(({ type, detail }) => (type === 'held' ? `held ${detail}` : type));
+    expect(moments.slice(0, 4)).toEqual(['queued', 'held pause', 'released', 'started']);
+  });
+
+  it('of the only provider of a model keep its tasks waiting too', async () => {
+    const { models } = await pause({ provider: 'sandbox' });
+    expect(models).toContain('gpt-image-2');
+    await queued.work();
+    const { body: held } = await api().create(aCat);
+    await eventually('the task to be set aside', async () => (await open())[0]?.tasks === 1);
+    expect(await statusOf(held.task_id)).toBe('queued');
+    const [ended] = await open();
+    await end(ended!.id);
+    await api().until(held.task_id, 'succeeded');
+  });
+
+  it('of a place hold what only this place serves', async () => {
+    const { kind, place, provider } = await pause({ place: 1 });
+    expect({ kind, place, provider }).toEqual({ kind: 'place', place: 1, provider: 'sandbox' });
+  });
+
+  it('set 10,000 waiting tasks aside, so that a claim reads none of them', async () => {
+    await queued.database.query(
+      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked)
+       select 'task_' || lpad(n::text, 26, '0'), 'key_' || n % 7, 'image', 'gpt-image-2', 'queued', '{}', now(),
+              now() + interval '1 day', now() + interval '1 day', n / 7, n % 3 = 0 from generate_series(1, 10000) n`,
+    );
+    await queued.database.query(
+      `insert into key_load (api_key_id, queued, max_running)
+       select 'key_' || n, 1430, 50 from generate_series(0, 6) n`,
+    );
+    const { id } = await pause({ model: 'gpt-image-2' });
+    await queued.work();
+    await eventually('all to be set aside', async () => (await open())[0]?.tasks === 10_000);
+
+    expect(await rowsReadByClaim()).toBe(0);
+    expect((await queued.rows(`status = 'running'`)).length).toBe(0);
+    await end(id);
+    await eventually('all to be released', async () => (await queued.rows('paused_by is not null')).length === 0);
+    const { rows: counts } = await queued.database.query('select sum(queued + running)::int as n from key_load');
+    expect(counts[0].n).toBeGreaterThan(0);
+  });
+
+  interface Node {
+    'Relation Name'?: string;
+    'Actual Rows': number;
+    'Actual Loops': number;
+    'Rows Removed by Filter'?: number;
+    Plans?: Node[];
+  }
+
+  /** Rows of `tasks` that a claim looks at. The claim itself is rolled back. */
+  async function rowsReadByClaim(): Promise<number> {
+    let claim: { text: string; values: unknown[] } | undefined;
+    const query = Client.prototype.query;
+    Client.prototype.query = function (this: Client, ...args: unknown[]): unknown {
+      const sent = args[0] as { name?: string; text: string; values: unknown[] };
+      if (sent.name?.startsWith('tasks.claim')) claim = sent;
+      return Reflect.apply(query as (...args: unknown[]) => unknown, this, args);
+    } as typeof query;
+    try {
+      await queued.service.app.get(ClaimTasks).claim(200, true, [], null);
+    } finally {
+      Client.prototype.query = query;
+    }
+    await queued.database.query('begin');
+    const { rows } = await queued.database.query(`explain (analyze, format json) ${claim!.text}`, claim!.values);
+    await queued.database.query('rollback');
+    return rowsOfTasks((rows[0] as { 'QUERY PLAN': [{ Plan: Node }] })['QUERY PLAN'][0].Plan);
+  }
+
+  const rowsOfTasks = (node: Node): number =>
+    (node['Relation Name'] === 'tasks'
+      ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+      : 0) + (node.Plans ?? []).reduce((sum, child) => sum + rowsOfTasks(child), 0);
+
+  it('end by themselves', async () => {
+    await queued.work();
+    const { id } = await pause({ model: 'gpt-image-2', until: Math.floor(Date.now() / 1000) + 3_600 });
+    const { body } = await api().create(aCat);
+    await eventually('the task to be set aside', async () => (await open())[0]?.tasks === 1);
+    await queued.database.query('update pauses set until = now() where id = $1', [id]);
+    await api().until(body.task_id, 'succeeded');
+    await eventually('the pause to end', async () => (await open()).length === 0);
+    const { body: audit } = await api().get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${id}`);
+    expect(audit.data).toMatchObject([
+      { action: 'pause.ended', actor_type: 'service', target_type: 'pause' },
+      { action: 'pause.created', actor_type: 'api_key', after: { model: 'gpt-image-2', reason: 'It is down.' } },
+    ]);
+  });
+
+  it('refuse creations if asked to, with Retry-After, and still replay an earlier one', async () => {
+    const headers = { 'idempotency-key': 'before' };
+    const first = await api().create(aCat, headers);
+    await pause({ model: 'gpt-image-2', refuse_creates: true });
+    const refused = await api().create<ErrorBody>(aCat);
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'service_unavailable']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const batch = await api().call<ErrorBody>('POST', '/v1/batches', { requests: [{ body: aCat }] });
+    expect([batch.status, batch.body.error.code]).toEqual([503, 'service_unavailable']);
+    const replayed = await api().create(aCat, headers);
+    expect([replayed.status, replayed.body.task_id]).toEqual([201, first.body.task_id]);
+    expect((await api().create({ model: 'nano-banana-2', prompt: 'A cat' })).status).toBe(201);
+  });
+
+  it('free the tasks of a model that they hold no more, however long no worker was there', async () => {
+    const { id } = await pause({ model: 'sora-2' });
+    const { body: held } = await api().create(aCat);
+    await queued.database.query('update tasks set parked = true, paused_by = $1 where id = $2', [id, held.task_id]);
+    await queued.database.query(`update pauses set changed_at = now() - interval '5 minutes' where id = $1`, [id]);
+    await queued.work();
+    await eventually('the task to run', async () => (await statusOf(held.task_id)) === 'succeeded');
+  });
+
+  it('hold a started task that its worker gave back, and say why', async () => {
+    await queued.work();
+    const { body } = await api().create(aHang);
+    await api().until(body.task_id, 'running');
+    await pause({ provider: 'sandbox' });
+    const path = `/v1/operations/tasks/${body.task_id}`;
+    expect((await api().call('POST', `${path}/release`)).status).toBe(200);
+    const held = await eventually('the hold', async () => {
+      const { data } = (await api().get<{ data: { type: string; detail: string }[] }>(`${path}/timeline`)).body;
+      return data.find(({ type }) => type === 'held');
+    });
+    expect([held.detail, await waits(body.task_id)]).toEqual(['pause', 'pause']);
+    expect((await api().get<{ losses: number }>(path)).body.losses).toBe(0);
+    await api().cancel(body.task_id);
+  });
+
+  it('leave a cancel possible', async () => {
+    await queued.work();
+    await pause({ model: 'gpt-image-2' });
+    const { body } = await api().create(aCat);
+    await eventually('the task to be set aside', async () => (await open())[0]?.tasks === 1);
+    await api().cancel(body.task_id);
+    expect(await statusOf(body.task_id)).toBe('failed');
+    expect((await open())[0]?.tasks).toBe(0);
+    const { rows } = await queued.database.query('select sum(queued)::int as n from key_load');
+    expect(rows).toEqual([{ n: 0 }]);
+  });
+
+  it.each([
+    [{}, 400, 'missing_required_parameter'],
+    [{ model: 'gpt-image-2' }, 400, 'missing_required_parameter'],
+    [{ model: 'unknown', reason: 'x' }, 400, 'invalid_value'],
+    [{ model: 'gpt-image-2', provider: 'sandbox', reason: 'x' }, 400, 'invalid_value'],
+    [{ provider: 'nobody', reason: 'x' }, 400, 'invalid_value'],
+    [{ place: 99, reason: 'x' }, 400, 'invalid_value'],
+    [{ model: 'gpt-image-2', reason: 'x', until: 1 }, 400, 'value_out_of_range'],
+    [{ model: 'gpt-image-2', reason: 'x', other: 1 }, 400, 'unknown_parameter'],
+  ])('refuse %j', async (body, status, code) => {
+    const refused = await api().call<ErrorBody>('POST', '/v1/operations/pauses', body);
+    expect([refused.status, refused.body.error.code]).toEqual([status, code]);
+    expect(await open()).toEqual([]);
+  });
+
+  it('that are unknown or have ended cannot be ended', async () => {
+    const { id } = await pause({ model: 'sora-2' });
+    await end(id);
+    for (const gone of [id, 'unknown', 'pause_%00']) {
+      const { status, body } = await api().call<ErrorBody>('DELETE', `/v1/operations/pauses/${gone}`);
+      expect([status, body.error.code]).toEqual([404, 'pause_not_found']);
+    }
   });
 });
