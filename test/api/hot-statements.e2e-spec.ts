@@ -1,8 +1,9 @@
 // Inside Jest: it reads the statements that the service sends, the plans of GraphQL, and sends rare ones itself.
-import { Client, type Pool, escapeLiteral } from 'pg';
+// The entities that the service registers are compared with the same database.
+import { Client, type Pool, type PoolClient, escapeLiteral } from 'pg';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { getOperationAST, parse } from 'graphql';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityMetadata } from 'typeorm';
 import { planOf as planOfDocument } from '../../src/platform/graphql/query-plan.ts';
 import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
@@ -13,7 +14,7 @@ import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { WatchTasks } from '../../src/operations/tasks/sql/watch-tasks.ts';
-import type { TaskFilter } from '../../src/tasks/record/task-filter.ts';
+import { type TaskFilter } from '../../src/tasks/record/task-filter.ts';
 import { TASK_TABLES } from '../../src/tasks/record/partitioned-tables.ts';
 import { EventsOfKey } from '../../src/webhooks/events/events-of-key.ts';
 import { EVENT_TABLES } from '../../src/webhooks/record/partitioned-tables.ts';
@@ -220,7 +221,7 @@ const BOUNDED = [
   'webhooks.see_events',
 ];
 /** Besides the first one, which holds what is older. */
-const PARTITIONS = 30;
+const PARTITIONS = 10;
 
 interface Plan {
   'Node Type': string;
@@ -231,9 +232,18 @@ interface Plan {
   Plans?: Plan[];
 }
 
+/** Tables of TypeORM itself. */
+const BOOKKEEPING = ['schema_migrations'];
+interface Table {
+  columns: Record<string, string>;
+  primaryKey: string[];
+}
+
 describe('the statements of the hot path', () => {
   let service: InProcess;
   let pool: Pool;
+  /** Explains with the settings of the pool, and keeps what the planner reads of the tables. */
+  let planner: PoolClient;
   const sent = new Map<string, { text: string; values: unknown[] }>();
   const query = Client.prototype.query;
   const note = (name: string | undefined, text: string | undefined, values: unknown): void => {
@@ -249,6 +259,8 @@ describe('the statements of the hot path', () => {
     } as typeof query;
     service = await startInProcess({ TASK_HEARTBEAT_S: '0.2', TASK_SWEEP_S: '0.3' });
     pool = (service.app.get(DataSource).driver as unknown as { master: Pool }).master;
+    planner = await pool.connect();
+    await planner.query('set plan_cache_mode = force_generic_plan; set search_path = parted, public');
     await stopAutovacuum();
     const hooks = new WebhookClient(service.api);
     const endpoint = await hooks.endpoint('http://127.0.0.1:1999/hook');
@@ -336,7 +348,8 @@ describe('the statements of the hot path', () => {
   });
   afterAll(async () => {
     Client.prototype.query = query;
-    await service.close();
+    planner?.release(true);
+    await service?.close();
   });
 
   /**
@@ -458,25 +471,21 @@ describe('the statements of the hot path', () => {
       analyze parted.${table}`);
   };
 
-  /** The generic plan, which the service caches for any values. The connection is discarded, because it keeps the setting. */
+  /** The generic plan, which the service caches for any values. */
   const planOf = (name: string): Promise<Plan[]> =>
     explain(name, 'explain (format json)', BOUNDED.includes(name) ? literalOf : () => 'null');
 
   async function explain(name: string, how: string, literal: (value: unknown) => string): Promise<Plan[]> {
     const { text, values } = sent.get(name) ?? {};
     if (!text || !values) throw new Error(`${name} was not sent.`);
-    const client = await pool.connect();
+    await planner.query(`prepare hot as ${text}`);
     try {
-      await client.query('set plan_cache_mode = force_generic_plan');
-      await client.query('set search_path = parted, public');
-      await client.query(`prepare hot as ${text}`);
       const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : '';
-      await client.query('begin');
-      const { rows } = await client.query(`${how} execute hot${given}`);
-      await client.query('rollback');
+      await planner.query('begin');
+      const { rows } = await planner.query(`${how} execute hot${given}`);
       return flat((rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan);
     } finally {
-      client.release(true);
+      await planner.query('rollback; deallocate hot');
     }
   }
 
@@ -488,6 +497,39 @@ describe('the statements of the hot path', () => {
         if has_rows or each::text not like 'webhook\\_%' then execute format('analyze %s', each); end if;
       end loop;
     end $$`);
+
+  describe('the entities agree with the migrated database', () => {
+    let dataSource: DataSource;
+    let migrated: Map<string, Table>;
+    beforeAll(async () => {
+      dataSource = service.app.get(DataSource);
+      migrated = await migratedTables(dataSource);
+    });
+
+    it('every table has one entity, and every entity a table', () => {
+      const tables = [...migrated.keys()].filter((name) => !BOOKKEEPING.includes(name));
+      const entities = dataSource.entityMetadatas.map(({ tableName }) => tableName);
+      expect(entities.toSorted()).toEqual(tables.toSorted());
+      expect([...migrated.keys()]).toEqual(expect.arrayContaining(BOOKKEEPING));
+    });
+
+    it('columns, types, nullability and primary keys are the same', () => {
+      for (const metadata of dataSource.entityMetadatas) {
+        expect({ [metadata.tableName]: mappedTable(dataSource, metadata) }).toEqual({
+          [metadata.tableName]: migrated.get(metadata.tableName),
+        });
+      }
+    });
+
+    it('a property is named like its column', () => {
+      const renamed = dataSource.entityMetadatas.flatMap(({ tableName, columns }) =>
+        columns
+          .filter(({ propertyName, databaseName }) => propertyName !== databaseName)
+          .map(({ propertyName, databaseName }) => `${tableName}.${databaseName} as ${propertyName}`),
+      );
+      expect(renamed).toEqual([]);
+    });
+  });
 
   it.each([
     ['a poll', '{ task(taskId: "x") { __typename id taskId status result { outputs { url } } error { code } } }'],
@@ -516,21 +558,22 @@ describe('the statements of the hot path', () => {
       ofTable = new Map(rows.map(({ part, whole }) => [part, whole]));
     });
 
-    it.each(Object.entries(BY_INDEX))('%s uses its index', async (name, allowed) => {
-      const plan = await planOf(name);
-      expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([]);
-      const used = plan.flatMap((node) =>
-        node['Index Name'] ? (ofTable.get(node['Index Name']) ?? node['Index Name']) : [],
-      );
-      expect(used.filter((index) => !allowed.includes(index))).toEqual([]);
-      expect(used.length).toBeGreaterThan(0);
-    });
-
-    it.each(Object.keys(BY_INDEX))('%s reads no table from end to end', async (name) => {
-      const plan = await planOf(name);
-      const unbounded = plan.flatMap((node) => (node['Index Cond'] ? [] : (node['Index Name'] ?? [])));
-      expect(unbounded.filter((index) => index.endsWith('_pkey') && !SMALL.test(index))).toEqual([]);
-    });
+    it.each(Object.entries(BY_INDEX))(
+      '%s uses its index, and reads no table from end to end',
+      async (name, allowed) => {
+        const plan = await planOf(name);
+        expect(plan.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual(
+          [],
+        );
+        const used = plan.flatMap((node) =>
+          node['Index Name'] ? (ofTable.get(node['Index Name']) ?? node['Index Name']) : [],
+        );
+        expect(used.filter((index) => !allowed.includes(index))).toEqual([]);
+        expect(used.length).toBeGreaterThan(0);
+        const unbounded = plan.flatMap((node) => (node['Index Cond'] ? [] : (node['Index Name'] ?? [])));
+        expect(unbounded.filter((index) => index.endsWith('_pkey') && !SMALL.test(index))).toEqual([]);
+      },
+    );
   });
 
   describe(`with tasks and events in ${PARTITIONS} partitions`, () => {
@@ -577,3 +620,45 @@ const nameIn = (text: string): string | undefined => /^\/\* ([\w.]+) \*\//.exec(
 function flat(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(flat)];
 }
+
+function mappedTable({ driver }: DataSource, { columns, primaryColumns }: EntityMetadata): Table {
+  return {
+    columns: Object.fromEntries(
+      columns.map((column) => [
+        column.databaseName,
+        describeColumn(driver.normalizeType(column) + (column.isArray ? '[]' : ''), column.isNullable),
+      ]),
+    ),
+    primaryKey: primaryColumns.map(({ databaseName }) => databaseName),
+  };
+}
+
+async function migratedTables(dataSource: DataSource): Promise<Map<string, Table>> {
+  const columns: { table: string; column: string; type: string; nullable: boolean }[] = await dataSource.query(`
+    select t.table_name as "table", c.column_name as "column", c.is_nullable = 'YES' as nullable,
+           case c.data_type when 'ARRAY' then e.data_type || '[]' else c.data_type end as type
+    from information_schema.tables t
+    join information_schema.columns c using (table_schema, table_name)
+    left join information_schema.element_types e
+           on e.object_schema = c.table_schema and e.object_name = c.table_name and e.object_type = 'TABLE'
+          and e.collection_type_identifier = c.dtd_identifier
+    where t.table_schema = 'public' and t.table_type = 'BASE TABLE'
+      and not (select relispartition from pg_class where oid = quote_ident(t.table_name)::regclass)`);
+  const keys: { table: string; column: string }[] = await dataSource.query(`
+    select k.table_name as "table", k.column_name as "column"
+    from information_schema.table_constraints c
+    join information_schema.key_column_usage k using (constraint_schema, constraint_name)
+    where c.constraint_schema = 'public' and c.constraint_type = 'PRIMARY KEY'
+    order by k.ordinal_position`);
+
+  const tables = new Map<string, Table>();
+  for (const { table, column, type, nullable } of columns) {
+    const found = tables.get(table) ?? { columns: {}, primaryKey: [] };
+    found.columns[column] = describeColumn(type, nullable);
+    tables.set(table, found);
+  }
+  for (const { table, column } of keys) tables.get(table)?.primaryKey.push(column); // a partition has the key of its table;
+  return tables;
+}
+
+const describeColumn = (type: string, nullable: boolean): string => (nullable ? type : `${type} not null`);
