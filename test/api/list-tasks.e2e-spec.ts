@@ -4,6 +4,9 @@ import { joinSecondProcess, joinService, type SharedService } from '../support/s
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { eventually } from '../support/wait.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { queryOnce } from '../support/faults/watch.ts';
+import { EventReader } from '../support/clients/event-reader.ts';
 
 interface Page {
   object: string;
@@ -225,5 +228,407 @@ describe('GET /v1/tasks', () => {
     expect(data.map((task) => task.task_id).sort()).toEqual(burst.map(({ body }) => body.task_id).sort());
     expect(data.map((task) => task.created_at)).toEqual(data.map((task) => task.created_at).toSorted((a, b) => b - a));
     await Promise.all(burst.map(({ body }) => service.api.cancel(body.task_id)));
+  });
+});
+
+describe('GET /v1/tasks/{task_id}', () => {
+  let service: SharedService;
+  beforeAll(async () => (service = await joinService()));
+  afterAll(() => service.close());
+
+  it('shows a succeeded task with its outputs, which work without the API key', async () => {
+    const { body } = await service.api.create(
+      { ...aCat, n: 2, resolution: '1K', aspect_ratio: '16:9' },
+      { prefer: 'wait=30' },
+    );
+    expect(body).toMatchObject({ status: 'succeeded', progress: 100 });
+    expect(body.error).toBeUndefined();
+    const [first, second] = body.result?.outputs ?? [];
+    expect(first).toMatchObject({ index: 0, type: 'image', content_type: 'image/png', width: 1536, height: 864 });
+    expect(first?.duration).toBeUndefined();
+    expect(second?.sha256).not.toBe(first?.sha256);
+    const bytes = await (await fetch(first?.url as string)).arrayBuffer();
+    expect(bytes.byteLength).toBe(first?.size_bytes);
+  });
+
+  it('shows why a task failed, and no result', async () => {
+    const { body } = await service.api.create(aFailure, { prefer: 'wait=30' });
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'content_policy_violation', retryable: false } });
+    expect(body.result).toBeUndefined();
+    expect(body.completed_at).toBeGreaterThan(0);
+  });
+
+  it('sends a poll interval with an unfinished task only', async () => {
+    const { body } = await service.api.create(aHang);
+    expect((await service.api.get(`/v1/tasks/${body.task_id}`)).headers.get('retry-after')).toBe('2');
+    await service.api.cancel(body.task_id);
+    expect((await service.api.get(`/v1/tasks/${body.task_id}`)).headers.get('retry-after')).toBeNull();
+  });
+
+  it('answers 304 to its own ETag until something changes', async () => {
+    const { body } = await service.api.create(aHang);
+    await service.api.until(body.task_id, 'running');
+    const path = `/v1/tasks/${body.task_id}`;
+    const etag = (await service.api.get(path)).headers.get('etag') as string;
+    expect((await service.api.get(path, { 'if-none-match': etag })).status).toBe(304);
+    await service.api.cancel(body.task_id);
+    const changed = await service.api.get(path, { 'if-none-match': etag });
+    expect(changed.status).toBe(200);
+    expect(changed.body.status).toBe('failed');
+  });
+
+  it('with wait answers at the end of the task', async () => {
+    const { body } = await service.api.create({ ...aCat, prompt: 'A cat #delay:0.7' });
+    const startedAt = Date.now();
+    const ended = await service.api.get(`/v1/tasks/${body.task_id}?wait=60`);
+    expect(ended.body.status).toBe('succeeded');
+    expect(Date.now() - startedAt).toBeLessThan(50_000); // not at the end of the wait
+  });
+
+  it('with wait and If-None-Match answers at the first change', async () => {
+    const { body } = await service.api.create(aHang);
+    await service.api.until(body.task_id, 'running');
+    const path = `/v1/tasks/${body.task_id}`;
+    const etag = (await service.api.get(path)).headers.get('etag') as string;
+    const waiting = service.api.get(`${path}?wait=20`, { 'if-none-match': etag });
+    await service.api.cancel(body.task_id);
+    expect((await waiting).body.status).toBe('failed');
+  });
+
+  it.each(['61', '-1', 'soon', '1.5'])('refuses wait=%s', async (wait) => {
+    const { body } = await service.api.create(aFailure);
+    expect((await service.api.get(`/v1/tasks/${body.task_id}?wait=${wait}`)).status).toBe(400);
+  });
+
+  it('gives the same answer for an unknown, a malformed and a foreign id', async () => {
+    const { body } = await service.api.create(aFailure);
+    const other = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'other' });
+    const foreign = await fetch(`${service.baseUrl}/v1/tasks/${body.task_id}`, {
+      headers: { authorization: `Bearer ${other.body.key}` },
+    });
+    const unknown = await service.api.get<ErrorBody>('/v1/tasks/task_01jd8e5t9kf3qs7m2v4xw6yzab');
+    const malformed = await service.api.get<ErrorBody>(`/v1/tasks/${encodeURIComponent("' or 1=1 --")}`);
+    const errors = [(await foreign.json()) as ErrorBody, unknown.body, malformed.body].map(({ error }) => ({
+      ...error,
+      request_id: '',
+    }));
+    expect(foreign.status).toBe(404);
+    expect(errors[0]).toMatchObject({ code: 'task_not_found' });
+    expect(errors[1]).toEqual(errors[0]);
+    expect(errors[2]).toEqual(errors[0]);
+  });
+
+  it('never lets progress fall while running', async () => {
+    const { body } = await service.api.create({
+      model: 'sora-2',
+      prompt: 'Waves',
+      duration: 3,
+      resolution: '720P',
+    });
+    const seen: number[] = [];
+    for (let task = body; task.status === 'queued' || task.status === 'running';) {
+      ({ body: task } = await service.api.get(`/v1/tasks/${body.task_id}`));
+      seen.push(task.progress);
+    }
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(100);
+    expect(seen.filter((progress) => progress > 0 && progress < 100).length).toBeGreaterThan(0);
+  });
+});
+
+interface Counts {
+  queued: number;
+  running: number;
+  succeeded: number;
+  failed: number;
+  capped: boolean;
+}
+
+describe('filters of tasks', () => {
+  let service: SharedService;
+  let graphql: GraphqlClient;
+  const made: Record<string, string> = {};
+
+  beforeAll(async () => {
+    service = await joinService();
+    graphql = new GraphqlClient(service.baseUrl, service.api.key);
+    const prompts = {
+      lighthouse: { ...aCat, prompt: 'A Lighthouse at dusk, 50% fog' },
+      harbour: { ...aCat, prompt: 'A harbour at DUSK' },
+      refused: aFailure,
+      late: { ...aCat, prompt: '#fail:provider_timeout at dusk' },
+    };
+    for (const [name, body] of Object.entries(prompts)) {
+      made[name] = (await service.api.create(body)).body.task_id;
+      await service.api.untilFinal(made[name]!);
+    }
+    made.hang = (await service.api.create(aHang)).body.task_id;
+    await service.api.until(made.hang, 'running');
+  });
+  afterAll(() => service.close());
+
+  const names = (ids: string[]) => ids.map((id) => Object.keys(made).find((name) => made[name] === id)).sort();
+
+  it.each([
+    ['statuses=succeeded', '{ statuses: [SUCCEEDED] }', ['harbour', 'lighthouse']],
+    ['statuses=running,failed', '{ statuses: [RUNNING, FAILED] }', ['hang', 'late', 'refused']],
+    ['statuses=running&statuses=failed', '{ statuses: [FAILED, RUNNING] }', ['hang', 'late', 'refused']],
+    ['statuses=queued', '{ statuses: [QUEUED] }', []],
+    ['statuses=queued,running&status=failed', '{ statuses: [QUEUED, RUNNING], status: FAILED }', []],
+    ['error_code=provider_timeout', '{ errorCode: PROVIDER_TIMEOUT }', ['late']],
+    ['error_code=worker_lost', '{ errorCode: WORKER_LOST }', []],
+    ['search=dusk', '{ search: "dusk" }', ['harbour', 'late', 'lighthouse']],
+    ['search=DUSK%20light', '{ search: " DUSK light " }', ['lighthouse']],
+    ['search=50%25', '{ search: "50%" }', ['lighthouse']],
+    ['search=5_%25', '{ search: "5_%" }', []],
+    [
+      'search=dusk&statuses=succeeded,failed&error_code=provider_timeout',
+      '{ search: "dusk", statuses: [SUCCEEDED, FAILED], errorCode: PROVIDER_TIMEOUT }',
+      ['late'],
+    ],
+  ] as const)('%s selects the same over REST and GraphQL, in lists and in counts', async (query, filter, expected) => {
+    const rest = await service.api.get<{ data: TaskBody[] }>(`/v1/tasks?${query}`);
+    expect([rest.status, rest.text]).toEqual([200, expect.any(String)]);
+    expect(names(rest.body.data.map(({ task_id }) => task_id))).toEqual(expected);
+    const { data } = await graphql.ask<{ tasks: { edges: { node: { taskId: string } }[] }; taskCounts: Counts }>(
+      `{ tasks(filter: ${filter}) { edges { node { taskId } } } taskCounts(filter: ${filter}) { queued running succeeded failed capped } }`,
+    );
+    expect(names(data.tasks.edges.map(({ node }) => node.taskId))).toEqual(expected);
+    const { queued, running, succeeded, failed, capped } = data.taskCounts;
+    expect([queued + running + succeeded + failed, capped]).toEqual([expected.length, false]);
+    expect((await service.api.get<Counts>(`/v1/tasks/counts?${query}`)).body).toEqual(data.taskCounts);
+  });
+
+  it('are counted by status', async () => {
+    const { body } = await service.api.get<Counts>('/v1/tasks/counts');
+    expect(body).toEqual({ queued: 0, running: 1, succeeded: 2, failed: 2, capped: false });
+  });
+
+  it('select live news too', async () => {
+    const followed = graphql.follow<{ tasksUpdated: { taskId: string } }>(
+      'subscription { tasksUpdated(filter: { search: "beacon", statuses: [SUCCEEDED] }) { taskId } }',
+    );
+    const beacons: string[] = [];
+    await eventually('the news', async () => {
+      await service.api.create({ ...aCat, prompt: 'An owl' }, { prefer: 'wait=20' });
+      beacons.push((await service.api.create({ ...aCat, prompt: 'A Beacon' }, { prefer: 'wait=20' })).body.task_id);
+      return followed.data.length > 0; // the subscription may begin after the first of them
+    });
+    for (const { tasksUpdated } of followed.data) expect(beacons).toContain(tasksUpdated.taskId);
+    await graphql.close();
+  });
+
+  it.each([
+    ['statuses=done', 'invalid_value', 'statuses[0]'],
+    ['statuses=', 'invalid_value', 'statuses[0]'],
+    ['statuses=failed,failed', 'invalid_value', 'statuses'],
+    ['error_code=none', 'invalid_value', 'error_code'],
+    ['search=', 'invalid_value', 'search'],
+    ['search=%20', 'invalid_value', 'search'],
+    [`search=${'x'.repeat(201)}`, 'string_too_long', 'search'],
+    ['search=a+b+c+d+e+f+g+h+i', 'invalid_value', 'search'],
+    ['search=a&search=b', 'invalid_type', 'search'],
+    ['limit=1', 'unknown_parameter', 'limit'],
+  ])('refuse %s', async (query, code, param) => {
+    const { status, body } = await service.api.get<ErrorBody>(`/v1/tasks/counts?${query}`);
+    expect({ status, code: body.error?.code, param: body.error?.param }).toEqual({ status: 400, code, param });
+  });
+
+  it('refuse text for a list in the body of a cancel', async () => {
+    const { status, body } = await service.api.call<ErrorBody>('POST', '/v1/tasks/cancel', {
+      filter: { statuses: 'queued' },
+    });
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_type', 'filter.statuses']);
+  });
+
+  it('are also in the first answer to a repeated creation', async () => {
+    const create = `mutation { createGeneration(input: { model: "gpt-image-2", prompt: "A cat" }, idempotencyKey: "first") { taskId sequence requestId cover { url } } }`;
+    type Created = { createGeneration: { taskId: string; requestId: string } };
+    const { data: first } = await graphql.ask<Created>(create);
+    const { data: again } = await graphql.ask<Created>(create);
+    expect(again.createGeneration).toMatchObject({
+      taskId: first.createGeneration.taskId,
+      requestId: first.createGeneration.requestId,
+    });
+  });
+
+  it('show what a list needs: the order of news, the beginning of the prompt, the request', async () => {
+    const { headers, body } = await service.api.create({ ...aCat, prompt: `${'🌊'.repeat(5)} and more` });
+    const { data } = await graphql.ask<{
+      task: { sequence: number; start: string; promptStart: string; requestId: string };
+    }>(`{ task(taskId: "${body.task_id}") { sequence requestId promptStart start: promptStart(characters: 3) } }`);
+    expect(data.task).toMatchObject({ start: '🌊🌊🌊', promptStart: `${'🌊'.repeat(5)} and more` });
+    expect(data.task.requestId).toBe(headers.get('x-request-id'));
+    expect(data.task.sequence).toBeGreaterThan(0);
+    const { errors } = await graphql.ask(`{ task(taskId: "${body.task_id}") { promptStart(characters: 1001) } }`);
+    expect(errors?.[0]?.extensions.code).toBe('value_out_of_range');
+  });
+});
+
+/** More than are compared in the order of the list, which are 2,000. */
+const TASKS = 2_600;
+
+interface Made {
+  nth: number;
+  kind: string;
+  model: string;
+  source: string;
+  status: string;
+  words: string;
+  metadata: Record<string, string>;
+  code: string | null;
+}
+
+/** Values that many tasks have, that few have, also on both sides of the 2,000th task, and that one has. */
+const made: Made[] = Array.from({ length: TASKS }, (_, nth) => {
+  const isFilm = nth % 300 === 7;
+  const hasFailed = nth % 3 === 0;
+  return {
+    nth,
+    kind: isFilm ? 'video' : 'image',
+    model: isFilm ? 'sora-2' : 'gpt-image-2',
+    source: nth % 420 === 0 ? 'mcp' : 'api',
+    status: hasFailed ? 'failed' : 'succeeded',
+    words: `A lighthouse ${nth % 500 === 5 ? 'in fog' : ''}`,
+    metadata: { shop: nth % 2 === 0 ? 'north' : 'south', ...(nth % 400 === 1 && { campaign: 'spring' }) },
+    code: hasFailed ? (nth % 450 === 0 ? 'worker_lost' : 'provider_timeout') : null,
+  };
+});
+const START_S = 1_500_000_000;
+const NEIGHBOUR = 'key_matching_neighbour';
+/** Added to numbers, so that all have five digits. */
+const FIRST = 10_000;
+const idOf = ({ nth }: Made, owner: number): string =>
+  `${idBoundAt(1000 * (START_S + nth))}e000000000${owner}${FIRST + nth}`;
+const isRecent = ({ nth }: Made): boolean => nth > 400;
+
+const FILTERS: [query: string, matches: (task: Made) => boolean][] = [
+  ['kind=image', ({ kind }) => kind === 'image'],
+  ['kind=video', ({ kind }) => kind === 'video'],
+  ['model=sora-2', ({ model }) => model === 'sora-2'],
+  ['model=seedance-2', () => false],
+  ['source=mcp', ({ source }) => source === 'mcp'],
+  ['source=mcp&kind=video', ({ source, kind }) => source === 'mcp' && kind === 'video'],
+  ['metadata[shop]=north', ({ metadata }) => metadata.shop === 'north'],
+  ['metadata[campaign]=spring', ({ metadata }) => metadata.campaign === 'spring'],
+  ['metadata[campaign]=spring&kind=image', ({ metadata }) => metadata.campaign === 'spring'],
+  ['metadata[shop]=north&model=sora-2', ({ metadata, model }) => metadata.shop === 'north' && model === 'sora-2'],
+  ['error_code=worker_lost', ({ code }) => code === 'worker_lost'],
+  ['error_code=provider_timeout', ({ code }) => code === 'provider_timeout'],
+  ['status=failed&source=mcp', ({ status, source }) => status === 'failed' && source === 'mcp'],
+  ['search=FOG', ({ words }) => words.includes('fog')],
+  ['search=fog&metadata[shop]=south', ({ words, metadata }) => words.includes('fog') && metadata.shop === 'south'],
+  ['search=lighthouse', () => true],
+  [`created_after=${START_S + 400}&model=sora-2`, (task) => isRecent(task) && task.model === 'sora-2'],
+  [`created_after=${START_S + 400}&search=fog`, (task) => isRecent(task) && task.words.includes('fog')],
+];
+
+describe('filters that few of many tasks match', () => {
+  let service: SharedService;
+
+  beforeAll(async () => {
+    service = await joinService();
+    // The tasks of a neighbour match everything.
+    for (const [at, owner] of [service.keyId, NEIGHBOUR].entries()) {
+      await queryOnce(
+        service.database.url,
+        `insert into tasks (id, api_key_id, kind, model, source, status, input, metadata, created_at, completed_at, deadline_at, expires_at, result, error)
+         select id, $1, kind, model, source, status, jsonb_build_object('prompt', words, 'n', 1), metadata,
+                to_timestamp(${START_S} + nth), now(), now(), now() + interval '1 day', case status when 'succeeded' then '[]'::json end,
+                case when code is not null then jsonb_build_object('code', code, 'message', '', 'retryable', true) end
+         from jsonb_to_recordset($2) as made(id text, nth int, kind text, model text, source text, status text, words text, metadata jsonb, code text)`,
+        [owner, JSON.stringify(made.map((task) => ({ ...task, id: idOf(task, at) })))],
+      );
+    }
+  });
+  afterAll(async () => {
+    await queryOnce(service.database.url, 'delete from tasks where api_key_id = any($1)', [[service.keyId, NEIGHBOUR]]);
+    await service.close();
+  });
+
+  const pagesOf = async (query: string, limit: number): Promise<number[]> => {
+    const found: number[] = [];
+    for (let after = ''; ;) {
+      const { status, body, text } = await service.api.get<{ data: TaskBody[]; has_more: boolean }>(
+        `/v1/tasks?limit=${limit}&${query}${after && `&after=${after}`}`,
+      );
+      expect([status, text]).toEqual([200, expect.any(String)]);
+      found.push(...body.data.map(({ task_id }) => Number(task_id.slice(-5)) - FIRST));
+      if (!body.has_more) return found;
+      expect(body.data).toHaveLength(limit);
+      after = body.data.at(-1)!.task_id;
+    }
+  };
+
+  it.each(FILTERS)('%s: pages have each task that matches, once and in order', async (query, matches) => {
+    const expected = made.filter(matches).map(({ nth }) => nth);
+    const limit = expected.length > 100 ? 100 : 3;
+    expect(await pagesOf(query, limit)).toEqual(expected.toReversed());
+    expect(await pagesOf(`${query}&order=asc`, limit)).toEqual(expected);
+  });
+});
+
+describe('where a task comes from', () => {
+  let service: SharedService;
+  let graphql: GraphqlClient;
+  beforeAll(async () => {
+    service = await joinService();
+    graphql = new GraphqlClient(service.baseUrl, service.api.key);
+  });
+  afterAll(async () => {
+    await graphql?.close();
+    await service?.close();
+  });
+
+  it('is always shown: the API, and no parent', async () => {
+    const { body } = await service.api.create(aFailure);
+    const origin = { source: 'api', parent_task_id: null, relation: null };
+    expect(body).toMatchObject(origin);
+    expect(await service.api.untilFinal(body.task_id)).toMatchObject(origin);
+    const list = await service.api.get<{ data: TaskBody[] }>('/v1/tasks');
+    expect(list.body.data[0]).toMatchObject(origin);
+  });
+
+  it('is a variation of the task that the request names as parent', async () => {
+    const parent = (await service.api.create(aFailure)).body.task_id;
+    const { status, body } = await service.api.create({ ...aFailure, parent_task_id: parent });
+    expect(status).toBe(201);
+    const origin = { source: 'api', parent_task_id: parent, relation: 'variation' };
+    expect(body).toMatchObject(origin);
+    expect(body.input).not.toHaveProperty('parent_task_id');
+    expect(await service.api.untilFinal(body.task_id)).toMatchObject(origin);
+  });
+
+  it('is the same in GraphQL and in a stream', async () => {
+    const parent = (await service.api.create(aFailure)).body.task_id;
+    const { data } = await graphql.ask<{ createGeneration: { taskId: string } }>(
+      `mutation ($input: CreateGenerationInput!) {
+        createGeneration(input: $input) { taskId source parentTaskId relation }
+      }`,
+      { input: { ...aFailure, parentTaskId: parent } },
+    );
+    expect(data.createGeneration).toMatchObject({ source: 'API', parentTaskId: parent, relation: 'VARIATION' });
+    const path = `/v1/tasks/${data.createGeneration.taskId}/events`;
+    const stream = await EventReader.open(service.baseUrl, path, service.api.key!);
+    await stream.ended;
+    expect(stream.events[0]?.data).toMatchObject({ source: 'api', parent_task_id: parent, relation: 'variation' });
+  });
+
+  it.each(['task_01jd8e5t9kf3qs7m2v4xw6yzab', 'nonsense', ''])(
+    'is refused if the parent is unknown: "%s"',
+    async (id) => {
+      const { status, body } = await service.api.create<ErrorBody>({ ...aCat, parent_task_id: id });
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'parent_task_id']);
+    },
+  );
+
+  it('is refused if the parent is a task of another API key', async () => {
+    const foreign = (await service.api.create(aFailure)).body.task_id;
+    const { key } = await anotherKey(service.api);
+    const { status, body } = await new Api(service.baseUrl, key).create<ErrorBody>({
+      ...aCat,
+      parent_task_id: foreign,
+    });
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'parent_task_id']);
   });
 });
