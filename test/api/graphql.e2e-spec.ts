@@ -1,11 +1,10 @@
 import { serverAudits } from 'graphql-http';
 import { getIntrospectionQuery } from 'graphql';
 import { aCat, aFailure, aHang } from '../support/clients/api.ts';
-import { EventReader } from '../support/clients/event-reader.ts';
-import { joinService, type OwnService, type SharedService, startOwnService } from '../support/service.ts';
+import { joinService, type SharedService } from '../support/service.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
-import { eventually } from '../support/wait.ts';
+import { Scrape } from '../support/metrics.ts';
 
 const CREATE = 'mutation Create($input: CreateGenerationInput!) { createGeneration(input: $input) { taskId } }';
 const LIST = `query List($first: Int, $after: String, $filter: TaskFilter) {
@@ -275,63 +274,110 @@ describe('GraphQL', () => {
   });
 });
 
-/** A service of its own, because of the setting, and because the last test stops it. */
-describe('GraphQL without introspection', () => {
-  let service: OwnService;
+const TASK = 'query Task($id: String!) { task(taskId: $id) { taskId status result { outputs { id } } } }';
+const TWO = 'query One { viewer { id } } query Other { viewer { name } }';
+
+/** The document of the first request is kept with its plan. Later requests use both, and their answers must not differ. */
+describe('a query that is sent again', () => {
+  let service: SharedService;
   let graphql: GraphqlClient;
+  let taskId: string;
   beforeAll(async () => {
-    service = await startOwnService({ GRAPHQL_INTROSPECTION: 'off' });
+    service = await joinService();
     graphql = new GraphqlClient(service.baseUrl, service.api.key);
+    ({ task_id: taskId } = (await service.api.create({ ...aCat }, { prefer: 'wait=30' })).body);
   });
   afterAll(async () => {
     await graphql?.close();
     await service?.close();
   });
 
-  it('hides the schema, suggestions and the page, over the socket too', async () => {
-    const { errors } = await graphql.ask('{ __schema { types { name } } }');
-    expect(errors).toHaveLength(1);
-    const misspelt = await graphql.ask('{ tasc { taskId } viewr { id } }');
-    expect(misspelt.errors!.map(({ message }) => message)).toEqual([
-      'Cannot query field "tasc" on type "Query".',
-      'Cannot query field "viewr" on type "Query".',
-    ]);
-    expect((await fetch(new URL('/graphiql', service.baseUrl))).status).toBe(404);
+  async function post(body: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(new URL('/graphql', service.baseUrl), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...graphql.authorization(), ...headers },
+      body: JSON.stringify(body),
+    });
+    const { ratelimit: _counted, 'x-request-id': _id, date: _date, ...rest } = Object.fromEntries(response.headers);
+    return { status: response.status, headers: rest, text: await response.text() };
+  }
+  const ask = (id: unknown, headers?: Record<string, string>) => post({ query: TASK, variables: { id } }, headers);
+  const operations = async (outcome: string) =>
+    (await Scrape.of(service.baseUrl)).value('darkroom_graphql_operation_duration_seconds_count', {
+      graphql_operation_type: 'query',
+      outcome,
+    }) ?? 0;
 
-    const followed = graphql.follow('{ __schema { types { name } } }');
-    await expect(followed.ended).rejects.toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('introspection has been disabled') }),
-    );
-    const typo = graphql.follow('{ viewr { id } }');
-    await expect(typo.ended).rejects.toMatchObject([{ message: 'Cannot query field "viewr" on type "Query".' }]);
+  it('has the same status, headers and body, and is counted', async () => {
+    const first = await ask(taskId);
+    const countedBefore = await operations('ok');
+    const again = await ask(taskId);
+    expect(again).toEqual(first);
+    expect(first.status).toBe(200);
+    expect(JSON.parse(first.text)).toMatchObject({ data: { task: { taskId, status: 'SUCCEEDED' } } });
+    expect((await operations('ok')) - countedBefore).toBe(1);
   });
 
-  it('still answers queries', async () => {
-    const { data } = await graphql.ask<{ __typename: string }>('{ __typename viewer { name } }');
-    expect(data).toEqual({ __typename: 'Query', viewer: { name: 'BOOTSTRAP_API_KEY' } });
-  });
-
-  it('closes every socket with 1001, and ends event streams, when the service stops', async () => {
+  it('reads the task again', async () => {
     const { body } = await service.api.create(aHang);
-    const closes: number[] = [];
-    const followed = await Promise.all(
-      Array.from({ length: 3 }, async () => {
-        const client = graphql.socket({
-          on: { closed: (event) => void closes.push((event as { code: number }).code) },
-        });
-        const one = graphql.follow('subscription ($id: String!) { taskUpdated(taskId: $id) { status } }', { id: body.task_id }, client); // prettier-ignore
-        await eventually('the first event', async () => one.events.length > 0);
-        return one;
-      }),
-    );
-    const streams = await Promise.all(
-      [`/v1/tasks/${body.task_id}/events`, '/v1/events'].map((path) =>
-        EventReader.open(service.baseUrl, path, service.api.key!),
-      ),
-    );
-    await service.close();
-    await Promise.allSettled(followed.map((one) => one.ended));
-    expect(closes).toEqual([1001, 1001, 1001]);
-    await Promise.all(streams.map(({ ended }) => ended));
+    expect((await ask(body.task_id)).text).not.toContain('FAILED');
+    await service.api.cancel(body.task_id);
+    expect((await ask(body.task_id)).text).toContain('FAILED');
+  });
+
+  it('has the form that it accepts', async () => {
+    const types = ['application/graphql-response+json', 'application/json'];
+    for (const accept of types.flatMap((type) => [type, type]))
+      expect((await ask(taskId, { accept })).headers['content-type']).toContain(accept);
+    for (let at = 0; at < 2; at++) {
+      const refused = await post({ query: `${TASK} # of its own`, variables: { id: taskId } }, { accept: 'image/png' });
+      expect(refused.status).toBe(406);
+    }
+  });
+
+  it('of several operations is the one it names', async () => {
+    const named = (operationName?: string) => post({ query: TWO, operationName });
+    for (let at = 0; at < 2; at++) {
+      expect((await named('One')).text).toContain('"id"');
+      expect((await named('Other')).text).toContain('"name"');
+      expect((await named()).status).toBe(400);
+    }
+  });
+
+  it('is refused for variables, extensions and ids as before', async () => {
+    await ask(taskId);
+    expect((await ask(7)).text).toContain('"errors"');
+    expect((await post({ query: TASK })).text).toContain('"errors"');
+    expect((await post({ query: TASK, variables: [taskId] })).status).toBe(400);
+    expect((await post({ query: TASK, variables: `{"id":"${taskId}"}` })).status).toBe(400);
+    const persistedQuery = { version: 1, sha256Hash: '0'.repeat(64) };
+    const extended = await post({ query: TASK, variables: { id: taskId }, extensions: { persistedQuery } });
+    expect(extended.text).toContain('PersistedQueryNotSupported');
+    const unknown = await ask('task_01jd8e5t9kf3qs7m2v4xw6yzab');
+    expect(JSON.parse(unknown.text)).toMatchObject({ errors: [{ extensions: { code: 'task_not_found' } }] });
+  });
+
+  it('reads what is below a root field no more often when another one fails', async () => {
+    const query = `query Some($id: String!) { task(taskId: $id) { taskId } tasks { edges { node { children { edges { cursor } } } } } }`;
+    const reads = async (id: string) => {
+      const count = async () =>
+        (await Scrape.of(service.baseUrl)).value('darkroom_batch_items_sum', { batch: 'tasks.children' }) ?? 0;
+      const before = await count();
+      expect((await post({ query, variables: { id } })).status).toBe(200);
+      return (await count()) - before;
+    };
+    expect(await reads(taskId)).toBeGreaterThan(0);
+    const once = await reads(taskId);
+    // The plan gives up at the error, and graphql-js reads once more.
+    expect(await reads('task_01jd8e5t9kf3qs7m2v4xw6yzab')).toBe(2 * once);
+  });
+
+  it('needs its own key and scope', async () => {
+    await ask(taskId);
+    expect((await ask(taskId, { authorization: 'Bearer sk_wrong' })).text).toContain('invalid_api_key');
+    const { key } = await anotherKey(service.api, { scopes: ['generations:write'] });
+    expect((await ask(taskId, { authorization: `Bearer ${key}` })).text).toContain('insufficient_scope');
+    const other = await anotherKey(service.api, { scopes: ['tasks:read'] });
+    expect((await ask(taskId, { authorization: `Bearer ${other.key}` })).text).toContain('task_not_found');
   });
 });
