@@ -1,3 +1,4 @@
+// Own settings: films at a stub that are polled, few places, and few polled runs.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,27 +31,28 @@ describe('films that are only polled', () => {
   beforeAll(async () => {
     await ark.start();
     ark.real = true;
+    await start({ WORKER_CONCURRENCY: '3' });
   });
   beforeEach(() => (ark.steps = { queued: 1_000_000, running: 1 }));
-  afterEach(() => service.close());
-  afterAll(() => ark.stop());
+  afterAll(async () => {
+    await service?.close();
+    await ark.stop();
+  });
 
   it('have no place: with twice as many as places, a picture of any key ends before them', async () => {
-    await start({ WORKER_CONCURRENCY: '5' });
     const before = ark.submits;
     const [filming, other] = [await keyOf(service), await keyOf(service)];
-    const films = await Promise.all(Array.from({ length: 10 }, () => filming.create(aFilm)));
-    await eventually('the submits', async () => ark.submits === before + 10);
+    const films = await Promise.all(Array.from({ length: 6 }, () => filming.create(aFilm)));
+    await eventually('the submits', async () => ark.submits === before + 6);
     for (const api of [other, filming]) {
       await api.untilFinal((await api.create(aFailure)).body.task_id);
     }
     ark.steps = { queued: 1, running: 1 };
     for (const { body } of films) expect(await filming.untilFinal(body.task_id)).toMatchObject({ status: 'succeeded' });
-    expect(ark.submits).toBe(before + 10);
+    expect(ark.submits).toBe(before + 6);
   });
 
   it('need no room for their reference images', async () => {
-    await start({ WORKER_CONCURRENCY: '5' });
     const png = await sharp({ create: { width: 512, height: 512, channels: 3, background: 'red' } })
       .png()
       .toBuffer();
@@ -70,6 +72,7 @@ describe('films that are only polled', () => {
   });
 
   it('are bounded: further ones keep their place', async () => {
+    await service.close();
     await start({ WORKER_CONCURRENCY: '5', WORKER_POLLED_RUNS: '2' });
     const before = ark.submits;
     const key = await keyOf(service);
