@@ -19,11 +19,11 @@ export interface Form {
 /** Each kind of attack, and each operation. The time of a response depends on the machine, so only the long form judges it. */
 export const SHORT: Form = {
   textsPerPlace: 3,
-  samplesPerOperation: 6,
+  samplesPerOperation: 3,
   everyReader: false,
-  randomDocuments: 150,
+  randomDocuments: 60,
   messages: 300,
-  slowSenders: 60,
+  slowSenders: 20,
   hangMs: Infinity,
 };
 
