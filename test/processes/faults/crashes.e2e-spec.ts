@@ -33,7 +33,7 @@ describe(`kill -9, SIGSTOP and SIGCONT at random under load (seed ${SEED})`, () 
     database = await cloneDatabase();
     receiver = await Receiver.start();
     await Promise.all([ark.start(), openai.start()]);
-    ark.real = true;
+    await ark.prepare(aFilm.duration);
     fleet = await FaultFleet.on(database.url, {
       TASK_LEASE_S: String(LEASE_S),
       TASK_HEARTBEAT_S: '0.4',

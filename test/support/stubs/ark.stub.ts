@@ -132,6 +132,12 @@ export class ArkStub extends StubHttp {
     };
   }
 
+  /** Makes a film of 720p now: to encode it blocks this process, and a call that waits then arrives after later ones. */
+  async prepare(seconds: number): Promise<void> {
+    this.real = true;
+    await film(...SIZES['720p']!, seconds);
+  }
+
   private statusOf(polls: number, ending: ArkEnding): string {
     const { queued, running } = this.steps;
     if (polls <= queued) return 'queued';
