@@ -246,8 +246,10 @@ describe('the statements of the hot path', () => {
   let planner: PoolClient;
   const sent = new Map<string, { text: string; values: unknown[] }>();
   const query = Client.prototype.query;
+  /** The statement whose values are the test's: the service, which goes on, sends it with others. */
+  let ofTest = '';
   const note = (name: string | undefined, text: string | undefined, values: unknown): void => {
-    if (name && text) sent.set(name, { text, values: Array.isArray(values) ? values : [] });
+    if (name && text && name !== ofTest) sent.set(name, { text, values: Array.isArray(values) ? values : [] });
   };
 
   beforeAll(async () => {
@@ -455,7 +457,8 @@ describe('the statements of the hot path', () => {
     const { rows } = await pool.query<{ endpoint_id: string }>(
       `update parted.webhook_dispatches set due_at = now(), lease_until = null where event_id > 'evt_01' returning endpoint_id`,
     );
-    sent.set('webhooks.claim', { ...sent.get('webhooks.claim')!, values: [[rows[0]!.endpoint_id], 10, 10, 60] });
+    ofTest = 'webhooks.claim';
+    sent.set(ofTest, { ...sent.get('webhooks.claim')!, values: [[rows[0]!.endpoint_id], 10, 10, 60] });
   };
 
   const copyInPartitions = async (table: string, key: string, prefix: string) => {
