@@ -24,9 +24,9 @@ import { UploadBlob } from '../../src/files/record/upload-blob.entity.ts';
 import { Upload } from '../../src/files/record/upload.entity.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { FileLinks } from '../../src/tasks/read/file-links.ts';
+import { CachedTasks } from '../../src/tasks/read/cached-tasks.ts';
 import { TaskFiles } from '../../src/tasks/read/task-files.ts';
 import { fileIdOf, newTaskId } from '../../src/tasks/record/task-id.ts';
-import { TasksService } from '../../src/tasks/acts/tasks.service.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -71,9 +71,9 @@ beforeAll(async () => {
       { provide: Storage, useValue: storage },
       { provide: FileLinks, useFactory: () => links },
       {
-        provide: TasksService,
+        provide: CachedTasks,
         inject: [ReadTasks],
-        useFactory: (tasks: ReadTasks) => ({ read: (id: string) => tasks.find(id) }),
+        useFactory: (tasks: ReadTasks) => ({ find: (id: string) => tasks.find(id) }),
       },
     ],
   })
