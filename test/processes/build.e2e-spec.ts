@@ -17,6 +17,7 @@ import { ROOT_FOLDER } from '../../src/platform/config/root-folder.ts';
 
 const INPUTS = [
   'src',
+  'packages',
   'docs',
   'scripts',
   'package.json',
@@ -24,6 +25,7 @@ const INPUTS = [
   'nest-cli.json',
   '.swcrc',
   'tsconfig.json',
+  'tsconfig.build.json',
 ];
 
 describe('npm run build', () => {
