@@ -1,8 +1,11 @@
 // In-process: two dozen workers start and stop here, which costs a tenth of what it costs with built ones.
+import { jest } from '@jest/globals';
 import { Authenticator } from '../../src/auth/credentials/authenticator.ts';
+import { POLL_MS } from '../../src/generation/run/task-claimer.ts';
 import { GenerationsService } from '../../src/generation/accept/generations.service.ts';
 import { newTaskId } from '../../src/tasks/record/task-id.ts';
 import { aFailure, aHang, Api, type TaskBody } from '../support/clients/api.ts';
+import { dropIntervals } from '../support/clock.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { count, QueuedDeployment } from '../support/queued-deployment.ts';
 import { eventually } from '../support/wait.ts';
@@ -146,17 +149,10 @@ describe('waiting tasks', () => {
 
   it('are started at once by the wake signal, not by the next poll, and each once, however many workers poll', async () => {
     const { api } = deployment.service;
+    dropIntervals(POLL_MS);
     await work();
-    const waits: number[] = [];
-    for (let nth = 0; nth < 15; nth += 1) {
-      const { body } = await api.create<TaskBody>(aFailure, { prefer: 'wait=20' });
-      const { rows: started } = await deployment.database.query<{ ms: number }>(
-        `select extract(epoch from started_at - created_at)::float8 * 1000 as ms from tasks where id = $1`,
-        [body.task_id],
-      );
-      waits.push(started[0]!.ms);
-    }
-    expect(waits.toSorted((a, b) => a - b)[7]).toBeLessThan(200); // about 5 ms on an idle machine; a worker polls every 500 ms
+    for (let nth = 0; nth < 15; nth += 1) await api.untilFinal((await api.create<TaskBody>(aFailure)).body.task_id);
+    jest.restoreAllMocks();
     await work();
     for (const id of await create(40, aFailure)) await api.untilFinal(id);
     const { rows } = await deployment.database.query('select attempt, count(*)::int as tasks from tasks group by 1');

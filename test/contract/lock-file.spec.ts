@@ -14,6 +14,12 @@ const locked = (read('package-lock.json') as { packages: Record<string, Locked> 
 const isOurs = (path: string) => path === '' || path.startsWith('packages/') || locked[path]?.link === true;
 const packages = Object.fromEntries(Object.entries(locked).filter(([path]) => !isOurs(path)));
 
+it('has one version for the service and its packages', () => {
+  const { version } = read('package.json') as { version: string };
+  for (const name of ['client', 'dashboard', 'sandbox'])
+    expect(read(`packages/${name}/package.json`).version).toBe(version);
+});
+
 describe('every package that npm installs', () => {
   /** Without an address of its own it comes from the registry that npm is set to. */
   it('comes from the registry and has a hash', () => {

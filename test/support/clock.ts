@@ -22,3 +22,12 @@ export function skipPauses(isPause: (ms: number) => boolean): number[] {
   }) as typeof start);
   return pauses;
 }
+
+/** Intervals of this length that start from now on never run, so what they repeat happens only for other reasons. `jest.restoreAllMocks` ends it. */
+export function dropIntervals(droppedMs: number): void {
+  const start = globalThis.setInterval;
+  jest
+    .spyOn(globalThis, 'setInterval')
+    .mockImplementation(((work: () => void, ms = 0, ...given: []) =>
+      start(ms === droppedMs ? () => undefined : work, ms, ...given)) as typeof start);
+}

@@ -80,7 +80,7 @@ const spanIdOf = (taskId: string, attempt: number): string =>
   createHash('sha256').update(`${taskId} ${attempt}`).digest('hex').slice(0, 16);
 
 /** Poll even without a wake-up: no event announces an expired lease, and a wake-up may be lost. */
-const POLL_MS = 500;
+export const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
 /** From stopping the running tasks until they are abandoned. */

@@ -34,7 +34,7 @@ export class OriginCheck {
     this.hosts = LOOPBACK_HOSTS.includes(config.host) ? new Set([...LOOPBACK_NAMES, publicUrl.hostname]) : null;
     if (config.role === 'worker') return; // it has no such route
     adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
-      if (route.url === MCP_PATH) route.onRequest = this.check;
+      if (route.url === MCP_PATH) route.onRequest = [route.onRequest ?? [], this.check].flat();
     });
   }
 
