@@ -16,9 +16,12 @@ import { startRedis } from './support/redis.ts';
 import { processorClock } from './support/processor-time.ts';
 import { report, round2 } from './support/report.ts';
 
-const { RedisBus } = (await import(
-  new URL('../dist/platform/events/redis.bus.js', import.meta.url).href
-)) as typeof import('../src/platform/events/redis.bus.ts');
+const { Bus } = (await import(
+  new URL('../dist/platform/events/bus.js', import.meta.url).href
+)) as typeof import('../src/platform/events/bus.ts');
+const { RedisTransport } = (await import(
+  new URL('../dist/platform/events/redis-transport.js', import.meta.url).href
+)) as typeof import('../src/platform/events/redis-transport.ts');
 
 const SECONDS = Number(process.argv[2] ?? 5);
 const CHANNEL = 'darkroom_events_00000000';
@@ -67,8 +70,8 @@ async function ofRedis(processes: number, changes: number): Promise<object> {
   await bytesGot(); // all have subscribed
   const publishers = await connections(processes);
   for (const socket of publishers) socket.resume();
-  const probe = new RedisBus(redis.url, CHANNEL);
-  const other = new RedisBus(redis.url, CHANNEL);
+  const probe = new Bus(new RedisTransport(redis.url, CHANNEL));
+  const other = new Bus(new RedisTransport(redis.url, CHANNEL));
   await Promise.all([probe.start(), other.start()]);
   let lateMs = 0;
   other.subscribe('probe', (bodies) => {
@@ -102,7 +105,7 @@ async function ofRedis(processes: number, changes: number): Promise<object> {
 async function ofProcess(changes: number): Promise<object> {
   const publishers = await connections(50);
   for (const socket of publishers) socket.resume();
-  const bus = new RedisBus(redis.url, CHANNEL);
+  const bus = new Bus(new RedisTransport(redis.url, CHANNEL));
   await bus.start();
   let got = 0;
   bus.subscribe('task', (bodies) => (got += bodies.length));

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { Bus } from '../../src/platform/events/bus.ts';
-import { PostgresBus } from '../../src/platform/events/postgres.bus.ts';
-import { RedisBus } from '../../src/platform/events/redis.bus.ts';
+import { Bus } from '../../src/platform/events/bus.ts';
+import { PostgresTransport } from '../../src/platform/events/postgres-transport.ts';
+import { RedisTransport } from '../../src/platform/events/redis-transport.ts';
 import { channelsOf } from '../../src/platform/events/channel.ts';
 import { Secrets } from '../../src/platform/config/secrets.ts';
 import { darkroom } from '../support/darkroom-command.ts';
@@ -29,7 +29,7 @@ const drivers: Record<string, () => Promise<Ground>> = {
     const database = await cloneDatabase();
     const { hostname, port } = new URL(database.url);
     return {
-      make: (line) => new PostgresBus(line ? through(database.url, line) : database.url, CHANNEL),
+      make: (line) => new Bus(new PostgresTransport(line ? through(database.url, line) : database.url, CHANNEL)),
       line: () => CutLine.to(hostname, Number(port)),
       end: () => database.drop(),
     };
@@ -37,7 +37,7 @@ const drivers: Record<string, () => Promise<Ground>> = {
   Redis: async () => {
     const redis = await startRedis();
     return {
-      make: (line) => new RedisBus(line ? through(redis.url, line) : redis.url, CHANNEL),
+      make: (line) => new Bus(new RedisTransport(line ? through(redis.url, line) : redis.url, CHANNEL)),
       line: () => CutLine.to('127.0.0.1', redis.port),
       end: () => redis.stop(),
     };
@@ -203,7 +203,7 @@ if (DRIVER === 'Redis') {
   it('starts while Redis is away, and connects when Redis is back', async () => {
     const line = await CutLine.to('127.0.0.1', 1);
     await line.close();
-    const bus = new RedisBus(`redis://127.0.0.1:${line.port}`, CHANNEL);
+    const bus = new Bus(new RedisTransport(`redis://127.0.0.1:${line.port}`, CHANNEL));
     const startedAt = Date.now();
     await bus.start();
     expect(Date.now() - startedAt).toBeLessThan(30_000);
@@ -220,7 +220,8 @@ if (DRIVER === 'Redis') {
       ],
     });
     const warn = jest.spyOn(Logger.prototype, 'warn');
-    const busOf = (user: string) => new RedisBus(redis.url.replace('://', `://${user}:secret@`), CHANNEL);
+    const busOf = (user: string) =>
+      new Bus(new RedisTransport(redis.url.replace('://', `://${user}:secret@`), CHANNEL));
     const [able, deaf] = [busOf('all'), busOf('deaf')];
     try {
       await able.start();

@@ -1,24 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
+import { Echo } from './echo.ts';
+import { Inbox } from './inbox.ts';
+import { Outbox } from './outbox.ts';
+import { Subscribers } from './subscribers.ts';
+import type { Transport } from './transport.ts';
+
+/** The start waits no longer for its own message to come back. The transport keeps trying in the background. */
+const START_TIMEOUT_MS = 5_000;
+
 /**
  * Ephemeral events between processes. Events may be lost: a subscriber needs a way to re-read, and does so when the bus
  * reports that events may have been missed. Whatever must not be lost is a row instead.
+ *
+ * The first event is sent at once; events that follow are batched for a few milliseconds. A process does not receive its
+ * own events.
  */
-export interface Bus {
+export class Bus {
+  private readonly subscribers = new Subscribers();
+  private readonly outbox: Outbox;
+  private readonly inbox: Inbox;
+  private readonly echo: Echo;
+  private sending = false;
+  private stopped = false;
+
+  constructor(private readonly transport: Transport) {
+    const reportMissed = (missedS: number) => this.subscribers.reportMissed(missedS);
+    this.outbox = new Outbox(transport.maxMessageBytes, transport.maxMessages);
+    this.echo = new Echo(transport, (topic, body) => this.publish(topic, body), reportMissed);
+    this.inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
+  }
+
+  /** Whether events get through; otherwise this process relies on polls. */
+  get isConnected(): boolean {
+    return this.echo.isHeard;
+  }
+
+  /** Events that wait to be sent. */
+  get waiting(): number {
+    return this.outbox.size;
+  }
+
   /** Sends to every other process. Bodies are at most 500 bytes each and are batched into few messages. */
-  publish(topic: string, body: string): void;
+  publish(topic: string, body: string): void {
+    this.outbox.add(topic, body);
+    void outsideOfRequests(() => this.send());
+  }
+
   /** @returns a function that ends the subscription */
-  subscribe(topic: string, listener: (bodies: string[]) => void): () => void;
+  subscribe(topic: string, listener: (bodies: string[]) => void): () => void {
+    return this.subscribers.subscribe(topic, listener);
+  }
+
   /**
    * Calls the listener when events may have been missed: after this process reconnected, or when another one had to
    * drop some.
    * @param listener gets the upper bound of how many seconds ago the first missed event was published
    */
-  onReconnect(listener: (missedS: number) => void): void;
-  /** Whether events get through; otherwise this process relies on polls. */
-  readonly isConnected: boolean;
-  /** Events that wait to be sent. */
-  readonly waiting: number;
-  start(): Promise<void>;
-  stop(): Promise<void>;
+  onReconnect(listener: (missedS: number) => void): void {
+    this.subscribers.onReconnect(listener);
+  }
+
+  async start(): Promise<void> {
+    await this.transport.open({
+      received: (text) => this.inbox.receive(text),
+      listening: () => this.echo.listening(),
+      sendable: () => void this.send(),
+      interrupted: (error) => {
+        if (!this.stopped) this.echo.interrupted(error);
+      },
+      failed: (error) => this.echo.failed(error),
+    });
+    this.echo.start();
+    await Promise.race([this.echo.first, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+
+  /** Sends the waiting events first. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.echo.stop();
+    try {
+      while (!this.outbox.isEmpty && this.transport.canSend) await this.sendNext();
+    } catch {
+      // Subscribers also poll from time to time.
+    }
+    await this.transport.close();
+  }
+
+  private async send(): Promise<void> {
+    if (this.sending) return;
+    this.sending = true;
+    try {
+      while (!this.outbox.isEmpty && this.transport.canSend && !this.stopped) {
+        await this.sendNext().catch(() => undefined); // the transport replaces the connection
+        await sleep(this.transport.throttleMs, undefined, { ref: false });
+      }
+    } finally {
+      this.sending = false;
+    }
+  }
+
+  private sendNext(): Promise<void> {
+    return this.outbox.send((messages) => this.transport.send(messages));
+  }
 }
 
 export const BUS = Symbol('Bus');

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { deafSeconds, ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
+import type { Transport } from './transport.ts';
 
 const TICK_MS = 250;
 /** An echo is sent every second. */
@@ -12,16 +13,6 @@ const MAX_BACKOFF_TICKS = 32;
 const GIVEN_UP_MS = TICK_MS * DEAF_TICKS;
 
 const ECHO = new RegExp(String.raw`\["${ECHO_TOPIC}","(\d+)"\]`);
-
-/** The part of a bus that knows its connections. */
-interface Transport {
-  /** Whether messages can be sent and received, as far as the connections know. */
-  isUp(): boolean;
-  publish(topic: string, body: string): void;
-  /** Replaces connections that look open. */
-  renew(): void;
-  reportMissed(missedS: number): void;
-}
 
 /**
  * Finds out whether this process hears the bus: by messages of its own that come back, whatever the connections look like.
@@ -43,7 +34,11 @@ export class Echo {
   /** When the echoes that have not come back yet were sent. */
   private waiting: number[] = [];
 
-  constructor(private readonly transport: Transport) {}
+  constructor(
+    private readonly transport: Pick<Transport, 'isUp' | 'renew'>,
+    private readonly publish: (topic: string, body: string) => void,
+    private readonly reportMissed: (missedS: number) => void,
+  ) {}
 
   get isHeard(): boolean {
     return this.isHearing;
@@ -104,7 +99,7 @@ export class Echo {
     const missedS = Math.ceil((performance.now() - this.completeUntilMs) / 1000);
     this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
     deafSeconds.inc(missedS);
-    this.transport.reportMissed(missedS);
+    this.reportMissed(missedS);
   }
 
   private observe(sentMs: number): void {
@@ -126,7 +121,7 @@ export class Echo {
   private send(): void {
     const sentMs = Math.floor(performance.now());
     this.waiting.push(sentMs);
-    if (this.transport.isUp()) this.transport.publish(ECHO_TOPIC, String(sentMs));
+    if (this.transport.isUp) this.publish(ECHO_TOPIC, String(sentMs));
   }
 
   private giveUp(): void {

@@ -6,9 +6,9 @@ import { Readiness } from '../run/readiness.ts';
 import { Reloads } from '../config/reloads.ts';
 import { Secrets } from '../config/secrets.ts';
 import { registerBusMetrics } from './bus-metrics.ts';
-import { BUS, type Bus } from './bus.ts';
+import { BUS, Bus } from './bus.ts';
 import { channelsOf } from './channel.ts';
-import { PostgresBus } from './postgres.bus.ts';
+import { PostgresTransport } from './postgres-transport.ts';
 
 /** Provides the bus of this process: Redis if EVENTS_URL is set, otherwise PostgreSQL. */
 @Global()
@@ -27,13 +27,13 @@ import { PostgresBus } from './postgres.bus.ts';
         if (eventsUrl === null) {
           // A pooler passes no notifications on.
           const url = databaseDirectUrl ?? databaseUrl ?? (dataSource.options as { url: string }).url;
-          const bus = new PostgresBus(url, channel, olderChannels);
+          const transport = new PostgresTransport(url, channel, olderChannels);
           const variable = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-          if (databaseUrl !== null) reloads.register(variable, url, (changed) => bus.changeLogin(changed));
-          return bus;
+          if (databaseUrl !== null) reloads.register(variable, url, (changed) => transport.changeLogin(changed));
+          return new Bus(transport);
         }
-        const { RedisBus } = await import('./redis.bus.ts'); // loads the Redis client only when it is needed
-        return new RedisBus(eventsUrl, channel, olderChannels);
+        const { RedisTransport } = await import('./redis-transport.ts'); // loads the Redis client only when it is needed
+        return new Bus(new RedisTransport(eventsUrl, channel, olderChannels));
       },
     },
   ],

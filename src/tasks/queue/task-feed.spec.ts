@@ -5,7 +5,7 @@ import type { ReadTasks } from '../sql/read-tasks.ts';
 import type { Task } from '../record/task.entity.ts';
 import { TaskFeed } from './task-feed.ts';
 
-const bus: Bus = {
+const bus = {
   waiting: 0,
   publish() {},
   subscribe: () => () => undefined,
@@ -13,7 +13,7 @@ const bus: Bus = {
   isConnected: true,
   start: async () => {},
   stop: async () => {},
-};
+} as unknown as Bus;
 const ended = (id: string) => ({ id, api_key_id: 'key_1', status: 'failed' }) as Task;
 
 /** Longer than the polling interval. */

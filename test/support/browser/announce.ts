@@ -1,12 +1,13 @@
 import { channelsOf } from '../../../src/platform/events/channel.ts';
-import { PostgresBus } from '../../../src/platform/events/postgres.bus.ts';
+import { Bus } from '../../../src/platform/events/bus.ts';
+import { PostgresTransport } from '../../../src/platform/events/postgres-transport.ts';
 import { Secrets } from '../../../src/platform/config/secrets.ts';
 import { SECRET_KEY } from '../test-env.ts';
 
 /** Tells a service of changed tasks as another process of its deployment does. */
 export async function announcer(databaseUrl: string, keyId: string) {
   const [channel] = channelsOf(new Secrets([Buffer.from(SECRET_KEY, 'hex')]));
-  const bus = new PostgresBus(databaseUrl, channel);
+  const bus = new Bus(new PostgresTransport(databaseUrl, channel));
   await bus.start();
   return {
     announce: (taskIds: readonly string[]) => {

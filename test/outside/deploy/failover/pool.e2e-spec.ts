@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { WatchdogPool } from '../../../../src/platform/database/watchdog-pool.ts';
 import { replicationReport } from '../../../../src/platform/database/servers/replication-report.ts';
-import { PostgresBus } from '../../../../src/platform/events/postgres.bus.ts';
+import { Bus } from '../../../../src/platform/events/bus.ts';
+import { PostgresTransport } from '../../../../src/platform/events/postgres-transport.ts';
 import { Servers } from '../../../../src/platform/database/servers/servers.ts';
 import { PostgresPair, postgresPrograms } from '../../../support/servers/postgres-pair.ts';
 import { eventually } from '../../../support/wait.ts';
@@ -127,7 +128,7 @@ if (postgresPrograms === null)
       await holder.query('commit');
       holder.release();
     }
-    const bus = new PostgresBus(pair.url, 'darkroom_failover');
+    const bus = new Bus(new PostgresTransport(pair.url, 'darkroom_failover'));
     await bus.start();
     const old = pair.primary;
     expect(await portOf()).toBe(old.port);

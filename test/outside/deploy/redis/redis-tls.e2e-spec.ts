@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
-import { RedisBus } from '../../../../src/platform/events/redis.bus.ts';
+import { Bus } from '../../../../src/platform/events/bus.ts';
+import { RedisTransport } from '../../../../src/platform/events/redis-transport.ts';
 import { testEnv } from '../../../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ServiceProcess, spawnService } from '../../../support/process.ts';
@@ -42,7 +43,7 @@ describeWith({ 'redis-server': 'Debian: redis-server' }, 'Redis over TLS', () =>
   ])('carries news: %s', async (_name, startServers) => {
     const servers = await startServers();
     expect(servers.url).toContain('+tls://');
-    const [a, b] = [new RedisBus(servers.url, 'test'), new RedisBus(servers.url, 'test')];
+    const [a, b] = [new Bus(new RedisTransport(servers.url, 'test')), new Bus(new RedisTransport(servers.url, 'test'))];
     try {
       const received: string[] = [];
       b.subscribe('task', (bodies) => received.push(...bodies));
