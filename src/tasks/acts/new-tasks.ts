@@ -48,33 +48,24 @@ export class NewTasks {
   make(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs = this.nowMs()): MadeTask {
     const task = this.shown(caller, request, origin, nowMs);
     const row = {
-      id: task.id,
-      api_key_id: task.api_key_id,
-      kind: task.kind,
-      model: task.model,
-      input: task.input,
-      metadata: task.metadata,
+      ...task,
       source: origin.source === 'api' ? undefined : origin.source,
-      parent_task_id: origin.parent ?? undefined,
-      relation: origin.relation ?? undefined,
       partial_images: origin.partialImages || undefined,
-      request_approximations: task.request_approximations ?? undefined,
       created_at: task.created_at.getTime(),
       expires_at: task.expires_at.getTime(),
       low: task.low || undefined,
       ...deadlinesOf(task, this.config, caller.limits.taskRetentionDays),
       file_retention_s: this.ownFileRetentionS(caller),
-      request_id: task.request_id ?? undefined,
-      trace_parent: traces.link() ?? undefined,
+      trace_parent: traces.link() ?? null,
       estimate_micros: caller.hasBudget ? request.estimate() : undefined,
       limits: caller.limits,
     };
     return { task, row };
   }
 
-  /** Left out where the configured time applies, as for nearly every key. */
-  private ownFileRetentionS({ limits }: Caller): number | undefined {
-    return limits.fileRetentionDays < this.config.fileRetentionDays ? limits.fileRetentionDays * DAY_S : undefined;
+  /** null where the configured time applies, as for nearly every key. */
+  private ownFileRetentionS({ limits }: Caller): number | null {
+    return limits.fileRetentionDays < this.config.fileRetentionDays ? limits.fileRetentionDays * DAY_S : null;
   }
 
   private shown(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs: number): ShownTask {

@@ -146,44 +146,70 @@ export class Task {
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 }
 
-export const SHOWN = [
-  'id',
-  'api_key_id',
-  'kind',
-  'model',
-  'status',
-  'progress',
-  'sequence',
-  'attempt',
-  'input',
-  'metadata',
-  'created_at',
-  'started_at',
-  'completed_at',
-  'expires_at',
-  'source',
-  'low',
-  'parent_task_id',
-  'relation',
-  'batch_id',
-  'batch_index',
-  'custom_id',
-  'task_events',
-  'request_id',
-  'approximations',
-  'request_approximations',
-  'result',
-  'error',
-  'files_expire_at',
-  'submits',
-  'usage',
-] as const;
-
 /**
- * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need. The other columns
- * are for workers: reading them too would make a list of tasks a seventh slower.
+ * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need: in this order they are
+ * selected and read. The other columns are for workers: reading them too would make a list of tasks a seventh slower.
+ *
+ * A literal, because V8 makes one in a tenth of the time of a loop over names.
  */
-export type ShownTask = Pick<Task, (typeof SHOWN)[number]>;
+export const shownTask = (value: <Name extends keyof Task>(column: Name) => Task[Name]) => ({
+  id: value('id'),
+  api_key_id: value('api_key_id'),
+  kind: value('kind'),
+  model: value('model'),
+  status: value('status'),
+  progress: value('progress'),
+  sequence: value('sequence'),
+  attempt: value('attempt'),
+  input: value('input'),
+  metadata: value('metadata'),
+  created_at: value('created_at'),
+  started_at: value('started_at'),
+  completed_at: value('completed_at'),
+  expires_at: value('expires_at'),
+  source: value('source'),
+  low: value('low'),
+  parent_task_id: value('parent_task_id'),
+  relation: value('relation'),
+  batch_id: value('batch_id'),
+  batch_index: value('batch_index'),
+  custom_id: value('custom_id'),
+  task_events: value('task_events'),
+  request_id: value('request_id'),
+  approximations: value('approximations'),
+  request_approximations: value('request_approximations'),
+  result: value('result'),
+  error: value('error'),
+  files_expire_at: value('files_expire_at'),
+  submits: value('submits'),
+  usage: value('usage'),
+});
+
+export type ShownTask = Pick<Task, keyof ReturnType<typeof shownTask>>;
+
+export const SHOWN = Object.keys(shownTask(() => null as never)) as (keyof ShownTask)[];
 
 /** For a `select`. */
 export const SHOWN_COLUMNS = SHOWN.join(', ');
+
+/** @param row of `Sql.runForValues`, which begins with `SHOWN_COLUMNS` */
+export function toShownTask(row: readonly unknown[]): ShownTask {
+  let at = 0;
+  return shownTask(() => row[at++] as never);
+}
+
+/** The columns that a creation sends and its insert stores as they are, with their types. */
+export const CREATED = {
+  id: 'text',
+  kind: 'text',
+  model: 'text',
+  input: 'json',
+  metadata: 'jsonb',
+  parent_task_id: 'text',
+  relation: 'text',
+  request_approximations: 'json',
+  run_deadline_s: 'real',
+  file_retention_s: 'float8',
+  request_id: 'text',
+  trace_parent: 'text',
+} satisfies Partial<Record<keyof Task, string>>;

@@ -1,26 +1,19 @@
 import type { CallerLimits } from '../../auth/access/caller.ts';
-import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
-import type { TaskRelation, TaskSource } from '../record/task-origin.ts';
-import type { Approximation } from '../record/task.entity.ts';
+import type { TaskSource } from '../record/task-origin.ts';
+import { CREATED, type Task } from '../record/task.entity.ts';
 import { type ColumnTypes, definitionsOf } from './column-arrays.ts';
 import { placeOf } from './line.ts';
 
-/** A task to insert. Every field that it has costs each creation time. */
-export interface NewTask {
-  id: string;
+type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
+
+/** A task to insert. Every field that it has costs each creation time; null or left out: the default of the insert. */
+export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof CREATED, keyof Given>>> {
   api_key_id: string;
-  kind: MediaKind;
-  model: string;
-  input: object;
-  metadata: Record<string, string>;
   /** Left out: `api`. */
   source?: TaskSource | undefined;
-  parent_task_id?: string | undefined;
-  relation?: TaskRelation | undefined;
   /** Left out: none. */
   partial_images?: number | undefined;
-  request_approximations?: Approximation[] | undefined;
   /**
    * Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time
    * it takes for a date.
@@ -29,16 +22,8 @@ export interface NewTask {
   expires_at: number;
   /** Seconds from now, by the database's clock. */
   deadline_s: number;
-  /** Seconds from the first start; left out: as long as it may wait. */
-  run_deadline_s?: number;
-  /** Seconds from its end that its files are kept; left out: as long as configured. */
-  file_retention_s?: number | undefined;
   /** Of low priority. */
   low?: true | undefined;
-  /** Of the request, for the log of the run. */
-  request_id?: string | undefined;
-  /** Of that request's span; left out when it is not sampled. */
-  trace_parent?: string | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
   estimate_micros?: number | undefined;
   /** Of the API key, for which they are sent once. 0 = unlimited. */
@@ -61,23 +46,12 @@ export const COLUMNS = {
   place: 'int',
   nth: 'int',
   low: 'boolean',
-  id: 'text',
-  kind: 'text',
-  model: 'text',
-  input: 'json',
-  metadata: 'jsonb',
+  ...CREATED,
   source: 'text',
-  parent_task_id: 'text',
-  relation: 'text',
   partial_images: 'smallint',
-  request_approximations: 'json',
   created_at: 'float8',
   expires_at: 'float8',
   deadline_s: 'float8',
-  run_deadline_s: 'real',
-  file_retention_s: 'float8',
-  request_id: 'text',
-  trace_parent: 'text',
 } satisfies ColumnTypes & Partial<Record<keyof PlacedTask<NewTask>, string>>;
 
 /** Column definitions that read a `PlacedTask` from JSON; more columns may follow. */
@@ -87,14 +61,24 @@ export const DEFINITIONS = definitionsOf(COLUMNS);
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean';
 const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
 
+/** The columns of a new task with their values. */
+const INSERTED: Partial<Record<keyof Task, string>> = {
+  ...Object.fromEntries(Object.keys(CREATED).map((column) => [column, column])),
+  api_key_id: 'load.api_key_id',
+  status: `'queued'`,
+  source: `coalesce(source, 'api')`,
+  partial_images: 'coalesce(partial_images, 0)',
+  created_at: 'to_timestamp(created_at / 1000)',
+  expires_at: 'to_timestamp(expires_at / 1000)',
+  deadline_at: 'now() + make_interval(secs => deadline_s)',
+  priority: placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight'),
+  low: 'coalesce(low, false)',
+};
+
 /** @param more names of further columns, each with a comma before it */
 const insertTasks = (more: string, values = more): string => `
-      insert into tasks (id, api_key_id, kind, model, status, input, metadata, source, parent_task_id, relation, partial_images,
-                         request_approximations, created_at, expires_at, deadline_at, run_deadline_s, file_retention_s, priority, low, request_id, trace_parent${more})
-      select id, load.api_key_id, kind, model, 'queued', input, metadata, coalesce(source, 'api'), parent_task_id, relation,
-             coalesce(partial_images, 0), request_approximations, to_timestamp(created_at / 1000), to_timestamp(expires_at / 1000),
-             now() + make_interval(secs => deadline_s), run_deadline_s, file_retention_s, ${placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight')},
-             coalesce(low, false), request_id, trace_parent${values}
+      insert into tasks (${Object.keys(INSERTED).join(', ')}${more})
+      select ${Object.values(INSERTED).join(', ')}${values}
       from wanted join load using (key)`;
 
 /** SQL fragment; needs the CTEs `wanted` and `load`. The task row doubles as its queue entry. */
