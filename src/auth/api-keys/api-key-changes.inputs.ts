@@ -2,50 +2,11 @@ import { InputType } from '@nestjs/graphql';
 import { Transform } from 'class-transformer';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { MAX_UNIX_S } from '../../platform/schema/time.ts';
-import { BudgetInput } from '../limits/budget.view.ts';
 import type { Scope } from '../access/caller.ts';
-import { type LimitChanges, plainLimits } from '../limits/api-key-limits.ts';
-import {
-  MAX_BYTES,
-  MAX_LIMIT,
-  MAX_NAME_LENGTH,
-  MAX_RETENTION_DAYS,
-  MAX_WEIGHT,
-  MIN_RETENTION_DAYS,
-} from './api-key.inputs.ts';
+import { ApiKeyLimitChangesInput, plainLimits } from '../limits/api-key-limits.ts';
+import { MAX_NAME_LENGTH } from './api-key.inputs.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { ApiKeyChanges } from './api-key-acts.ts';
-
-@InputType('ApiKeyLimitChangesInput', {
-  description: 'Changes to limits of an API key. A field that is left out stays as it is.',
-})
-export class ApiKeyLimitChangesInput implements LimitChanges {
-  @LimitChange('generations created per minute') creates_per_minute?: number | null;
-  @LimitChange('other requests per minute') reads_per_minute?: number | null;
-  @LimitChange('tasks running at once') max_running?: number | null;
-  @LimitChange('tasks queued at once') max_queued?: number | null;
-  @ApiField.long('bytes of uploads stored at once; 0: no limit; null: the configured one applies', {
-    optional: true,
-    nullable: true,
-    min: 0,
-    max: MAX_BYTES,
-  })
-  max_file_bytes?: number | null;
-  @ApiField.integer('share of the starts while tasks of several keys wait; null: 10', {
-    optional: true,
-    nullable: true,
-    min: 1,
-    max: MAX_WEIGHT,
-  })
-  weight?: number | null;
-  @RetentionChange('the record of a task is kept, from its creation') task_retention_days?: number | null;
-  @RetentionChange('the files of a task are kept, from its end') file_retention_days?: number | null;
-  @ApiField.object(() => BudgetInput, 'what its tasks may cost, in place of an earlier budget; null: no budget', {
-    optional: true,
-    nullable: true,
-  })
-  budget?: BudgetInput | null;
-}
 
 @InputType('UpdateApiKeyInput', {
   description: 'Changes to an API key. A field that is left out stays as it is.',
@@ -101,22 +62,4 @@ export class RevokeApiKeyQuery {
 
 function toBoolean({ value }: { value: unknown }): unknown {
   return value === 'true' ? true : value === 'false' ? false : value;
-}
-
-function RetentionChange(note: string): PropertyDecorator {
-  return ApiField.number(`days that ${note}, for new tasks; null: the configured ones`, {
-    optional: true,
-    nullable: true,
-    min: MIN_RETENTION_DAYS,
-    max: MAX_RETENTION_DAYS,
-  });
-}
-
-function LimitChange(note: string): PropertyDecorator {
-  return ApiField.integer(`${note}; 0: no limit; null: the configured one applies`, {
-    optional: true,
-    nullable: true,
-    min: 0,
-    max: MAX_LIMIT,
-  });
 }

@@ -2,50 +2,15 @@ import { InputType } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { MAX_UNIX_S } from '../../platform/schema/time.ts';
-import { BudgetInput } from '../limits/budget.view.ts';
-import { type ApiKeyLimits, plainLimits } from '../limits/api-key-limits.ts';
+import { ApiKeyLimitsInput, plainLimits } from '../limits/api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-key-acts.ts';
 import type { Scope } from '../access/caller.ts';
 
 export const MAX_NAME_LENGTH = 100;
-export const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
-export const MAX_WEIGHT = 100;
-export const MAX_BYTES = 1_000_000_000_000_000; // a petabyte
-/** A quarter of an hour: a client must still find what it has just made. */
-export const MIN_RETENTION_DAYS = 0.01;
-export const MAX_RETENTION_DAYS = 36_500;
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 const AFTER = { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' };
-
-/** Limits that override the configured ones. 0 = no limit. */
-@InputType('ApiKeyLimitsInput', { description: 'Limits of an API key. 0: no limit.' })
-export class ApiKeyLimitsInput implements ApiKeyLimits {
-  @Limit('generations created per minute') creates_per_minute?: number;
-  @Limit('other requests per minute') reads_per_minute?: number;
-  @Limit('tasks running at once; further tasks wait') max_running?: number;
-  @Limit('tasks queued at once; further tasks are rejected') max_queued?: number;
-  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit', {
-    optional: true,
-    min: 0,
-    max: MAX_BYTES,
-  })
-  max_file_bytes?: number;
-  @ApiField.integer(
-    'share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out',
-    {
-      optional: true,
-      min: 1,
-      max: MAX_WEIGHT,
-    },
-  )
-  weight?: number;
-  @Retention('the record of a task is kept, from its creation') task_retention_days?: number;
-  @Retention('the files of a task are kept, from its end') file_retention_days?: number;
-  @ApiField.object(() => BudgetInput, 'what its tasks may cost; without it there is no bound', { optional: true })
-  budget?: BudgetInput;
-}
 
 @InputType('CreateApiKeyInput', { description: 'An API key to create.' })
 export class CreateApiKeyInput {
@@ -115,16 +80,4 @@ export function assertOverlap(hours: number): number {
   if (hours >= 0 && hours <= MAX_OVERLAP_HOURS) return hours;
   const message = `overlapHours must be from 0 to ${MAX_OVERLAP_HOURS}.`;
   throw new ApiError('value_out_of_range', { param: 'overlap_hours', message });
-}
-
-function Retention(note: string): PropertyDecorator {
-  return ApiField.number(`days that ${note}; at most the configured ones`, {
-    optional: true,
-    min: MIN_RETENTION_DAYS,
-    max: MAX_RETENTION_DAYS,
-  });
-}
-
-function Limit(note: string): PropertyDecorator {
-  return ApiField.integer(`${note}; 0: no limit`, { optional: true, min: 0, max: MAX_LIMIT });
 }

@@ -1,7 +1,16 @@
+import { InputType, ObjectType } from '@nestjs/graphql';
 import type { Config } from '../../platform/config/config.ts';
-import type { Budget } from './budget.ts';
+import { ApiField } from '../../platform/schema/api-field.ts';
 import type { CallerLimits } from '../access/caller.ts';
+import type { Budget } from './budget.ts';
+import { BudgetInput, BudgetView, toBudgetView } from './budget.view.ts';
 
+const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
+const MAX_WEIGHT = 100;
+const MAX_BYTES = 1_000_000_000_000_000; // a petabyte
+/** A quarter of an hour: a client must still find what it has just made. */
+const MIN_RETENTION_DAYS = 0.01;
+const MAX_RETENTION_DAYS = 36_500;
 /** The weight of a key that has none of its own. */
 export const USUAL_WEIGHT = 10;
 
@@ -71,3 +80,115 @@ export const LIMIT_NAMES = {
   taskRetentionDays: 'task_retention_days',
   fileRetentionDays: 'file_retention_days',
 } as const satisfies Record<keyof CallerLimits, keyof ApiKeyLimits>;
+
+/** The effective limits: those of the key, and the configured defaults for the rest. */
+@ObjectType('ApiKeyLimits', { description: 'The effective limits of an API key.' })
+export class ApiKeyLimitsView {
+  @ApiField.integer('generations created per minute; 0: no limit') creates_per_minute: number;
+  @ApiField.integer('other requests per minute; 0: no limit') reads_per_minute: number;
+  @ApiField.integer('tasks running at once, further tasks wait; 0: no limit') max_running: number;
+  @ApiField.integer('tasks queued at once, further tasks are rejected; 0: no limit') max_queued: number;
+  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit') max_file_bytes: number;
+  @ApiField.integer('share of the starts while tasks of several keys wait: twice the weight, twice the share')
+  weight: number;
+  @ApiField.number('days that the record of a task is kept, from its creation') task_retention_days: number;
+  @ApiField.number('days that the files of a task are kept, from its end') file_retention_days: number;
+  @ApiField.object(() => BudgetView, 'what its tasks may cost; null: no bound', { nullable: true })
+  budget: BudgetView | null;
+}
+
+/** Those in force, and the budget. */
+export function toLimitsView(own: ApiKeyLimits, config: Config): ApiKeyLimitsView {
+  const inForce = limitsInForce(own, config);
+  const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [name, inForce[key as keyof CallerLimits]]);
+  return { ...Object.fromEntries(limits), budget: own.budget ? toBudgetView(own.budget) : null } as ApiKeyLimitsView;
+}
+
+/** Limits that override the configured ones. 0 = no limit. */
+@InputType('ApiKeyLimitsInput', { description: 'Limits of an API key. 0: no limit.' })
+export class ApiKeyLimitsInput implements ApiKeyLimits {
+  @Limit('generations created per minute') creates_per_minute?: number;
+  @Limit('other requests per minute') reads_per_minute?: number;
+  @Limit('tasks running at once; further tasks wait') max_running?: number;
+  @Limit('tasks queued at once; further tasks are rejected') max_queued?: number;
+  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit', {
+    optional: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_file_bytes?: number;
+  @ApiField.integer(
+    'share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out',
+    {
+      optional: true,
+      min: 1,
+      max: MAX_WEIGHT,
+    },
+  )
+  weight?: number;
+  @Retention('the record of a task is kept, from its creation') task_retention_days?: number;
+  @Retention('the files of a task are kept, from its end') file_retention_days?: number;
+  @ApiField.object(() => BudgetInput, 'what its tasks may cost; without it there is no bound', { optional: true })
+  budget?: BudgetInput;
+}
+
+@InputType('ApiKeyLimitChangesInput', {
+  description: 'Changes to limits of an API key. A field that is left out stays as it is.',
+})
+export class ApiKeyLimitChangesInput implements LimitChanges {
+  @LimitChange('generations created per minute') creates_per_minute?: number | null;
+  @LimitChange('other requests per minute') reads_per_minute?: number | null;
+  @LimitChange('tasks running at once') max_running?: number | null;
+  @LimitChange('tasks queued at once') max_queued?: number | null;
+  @ApiField.long('bytes of uploads stored at once; 0: no limit; null: the configured one applies', {
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_file_bytes?: number | null;
+  @ApiField.integer('share of the starts while tasks of several keys wait; null: 10', {
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: MAX_WEIGHT,
+  })
+  weight?: number | null;
+  @RetentionChange('the record of a task is kept, from its creation') task_retention_days?: number | null;
+  @RetentionChange('the files of a task are kept, from its end') file_retention_days?: number | null;
+  @ApiField.object(() => BudgetInput, 'what its tasks may cost, in place of an earlier budget; null: no budget', {
+    optional: true,
+    nullable: true,
+  })
+  budget?: BudgetInput | null;
+}
+
+function Retention(note: string): PropertyDecorator {
+  return ApiField.number(`days that ${note}; at most the configured ones`, {
+    optional: true,
+    min: MIN_RETENTION_DAYS,
+    max: MAX_RETENTION_DAYS,
+  });
+}
+
+function Limit(note: string): PropertyDecorator {
+  return ApiField.integer(`${note}; 0: no limit`, { optional: true, min: 0, max: MAX_LIMIT });
+}
+
+function RetentionChange(note: string): PropertyDecorator {
+  return ApiField.number(`days that ${note}, for new tasks; null: the configured ones`, {
+    optional: true,
+    nullable: true,
+    min: MIN_RETENTION_DAYS,
+    max: MAX_RETENTION_DAYS,
+  });
+}
+
+function LimitChange(note: string): PropertyDecorator {
+  return ApiField.integer(`${note}; 0: no limit; null: the configured one applies`, {
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_LIMIT,
+  });
+}

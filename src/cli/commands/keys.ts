@@ -1,14 +1,48 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
-import { SCOPES } from '../../auth/access/caller.ts';
+import { type CallerLimits, SCOPES } from '../../auth/access/caller.ts';
 import { budget } from '../terminal/budget-options.ts';
 import { list, moment, number, orNone, wholeNumber } from '../terminal/options.ts';
+
+/** How an own limit is given: the option, how its text is read, what the help of `create` says, and that of `update`. */
+type LimitOption = [flags: string, parse: (text: string) => number, create: string, update: string];
+
+const LIMITS: Record<keyof CallerLimits, LimitOption> = {
+  createsPerMinute: [
+    '--creates-per-minute <n>',
+    wholeNumber,
+    '0 = no limit, here and in the next four options',
+    '0 = no limit, none = the configured one; likewise in the next four options',
+  ],
+  readsPerMinute: ['--reads-per-minute <n>', wholeNumber, '', ''],
+  maxRunning: ['--max-running <n>', wholeNumber, '', ''],
+  maxQueued: ['--max-queued <n>', wholeNumber, '', ''],
+  maxFileBytes: ['--max-file-bytes <n>', wholeNumber, '', ''],
+  weight: [
+    '--weight <n>',
+    wholeNumber,
+    'share of the starts while others wait too, 1 to 100 (default: 10)',
+    '1 to 100',
+  ],
+  taskRetentionDays: [
+    '--task-retention-days <days>',
+    number,
+    'how long its tasks are kept, at most TASK_RETENTION_DAYS',
+    'of new tasks; none = the configured ones',
+  ],
+  fileRetentionDays: [
+    '--file-retention-days <days>',
+    number,
+    'how long their files are kept, at most FILE_RETENTION_DAYS',
+    'of their files; none = the configured ones',
+  ],
+};
 
 /** `darkroom keys …`: works on the database directly, so it needs the service's configuration and no API key. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('Create, list, change, rotate, revoke and export API keys.');
 
-  keys
+  const create = keys
     .command('create')
     .description('Create a key and print it. It is not shown again.')
     .argument('[name]', 'name of the key', 'command line')
@@ -18,15 +52,9 @@ export function keysCommand(): Command {
       list,
     )
     .option('--all-scopes', 'all scopes, also keys:manage and operations:manage')
-    .option('--expires <when>', 'a date, or a time from now such as 30d or 12h', moment)
-    .option('--creates-per-minute <n>', '0 = no limit, here and in the next four options', wholeNumber)
-    .option('--reads-per-minute <n>', '', wholeNumber)
-    .option('--max-running <n>', '', wholeNumber)
-    .option('--max-queued <n>', '', wholeNumber)
-    .option('--max-file-bytes <n>', '', wholeNumber)
-    .option('--weight <n>', 'share of the starts while others wait too, 1 to 100 (default: 10)', wholeNumber)
-    .option('--task-retention-days <days>', 'how long its tasks are kept, at most TASK_RETENTION_DAYS', number)
-    .option('--file-retention-days <days>', 'how long their files are kept, at most FILE_RETENTION_DAYS', number)
+    .option('--expires <when>', 'a date, or a time from now such as 30d or 12h', moment);
+  for (const [flags, parse, help] of Object.values(LIMITS)) create.option(flags, help, parse);
+  create
     .option('--budget <amount/period>', 'what its tasks may cost, such as 25/month, 2.50/day or 100/total', budget)
     .option('--budget-soft-percent <n>', 'a webhook reports this share of the budget', wholeNumber)
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
@@ -50,26 +78,16 @@ export function keysCommand(): Command {
     .addHelpText('after', '\nExample: darkroom keys rotate key_01jd8e5t9kf3qs7m2v4xw6yzab --overlap-hours 24')
     .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).rotateKey(id, options));
 
-  keys
+  const update = keys
     .command('update')
     .description('Change a key. Running services notice within 5 s.')
     .argument('<id>', 'key_…')
     .option('--name <name>', 'what the key is for')
     .option('--scopes <scopes>', `all that it may do, of ${SCOPES.join(',')}`, list)
     .option('--all-scopes', 'every scope, also keys:manage and operations:manage')
-    .option('--expires <when>', 'a date, or 30d or 12h from now; none = never', orNone(moment))
-    .option(
-      '--creates-per-minute <n>',
-      '0 = no limit, none = the configured one; likewise in the next four options',
-      orNone(wholeNumber),
-    )
-    .option('--reads-per-minute <n>', '', orNone(wholeNumber))
-    .option('--max-running <n>', '', orNone(wholeNumber))
-    .option('--max-queued <n>', '', orNone(wholeNumber))
-    .option('--max-file-bytes <n>', '', orNone(wholeNumber))
-    .option('--weight <n>', '1 to 100', orNone(wholeNumber))
-    .option('--task-retention-days <days>', 'of new tasks; none = the configured ones', orNone(number))
-    .option('--file-retention-days <days>', 'of their files; none = the configured ones', orNone(number))
+    .option('--expires <when>', 'a date, or 30d or 12h from now; none = never', orNone(moment));
+  for (const [flags, parse, , help] of Object.values(LIMITS)) update.option(flags, help, orNone(parse));
+  update
     .option(
       '--budget <amount/period>',
       'such as 25/month, in place of the present one; none = no budget',

@@ -6,7 +6,8 @@ import type { ApiKeyView } from '../../auth/api-keys/api-key.view.ts';
 import { ApiKeyViews } from '../../auth/api-keys/api-key-views.ts';
 import { ApiKeysService } from '../../auth/api-keys/api-keys.service.ts';
 import { COMMAND_LINE } from '../../auth/audit/actor.ts';
-import { SCOPES } from '../../auth/access/caller.ts';
+import { type CallerLimits, SCOPES } from '../../auth/access/caller.ts';
+import { LIMIT_NAMES } from '../../auth/limits/api-key-limits.ts';
 import { toErasureView } from '../../auth/erasure/erasure.view.ts';
 import { Erasures } from '../../auth/erasure/erasures.service.ts';
 import { loadCell } from '../../platform/config/config.ts';
@@ -18,16 +19,7 @@ import { withKeyContext } from './key-context.ts';
 import { NONE, noneAsNull } from '../terminal/options.ts';
 import { table } from '../terminal/table.ts';
 
-interface LimitOptions<Limit> extends BudgetOptions<Limit> {
-  createsPerMinute?: Limit;
-  readsPerMinute?: Limit;
-  maxRunning?: Limit;
-  maxQueued?: Limit;
-  maxFileBytes?: Limit;
-  weight?: Limit;
-  taskRetentionDays?: Limit;
-  fileRetentionDays?: Limit;
-}
+type LimitOptions<Limit> = BudgetOptions<Limit> & { [Name in keyof CallerLimits]?: Limit };
 
 interface CreateOptions extends LimitOptions<number> {
   scopes?: string[];
@@ -168,14 +160,8 @@ function definedOnly<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
 }
 
-const limitsOf = <Limit>(options: LimitOptions<Limit>) => ({
-  creates_per_minute: noneAsNull(options.createsPerMinute),
-  reads_per_minute: noneAsNull(options.readsPerMinute),
-  max_running: noneAsNull(options.maxRunning),
-  max_queued: noneAsNull(options.maxQueued),
-  max_file_bytes: noneAsNull(options.maxFileBytes),
-  weight: noneAsNull(options.weight),
-  task_retention_days: noneAsNull(options.taskRetentionDays),
-  file_retention_days: noneAsNull(options.fileRetentionDays),
-  budget: noneAsNull(budgetOf(options)),
-});
+function limitsOf<Limit>(options: LimitOptions<Limit>): object {
+  const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [name, options[key as keyof CallerLimits]]);
+  const given = Object.entries({ ...Object.fromEntries(limits), budget: budgetOf(options) });
+  return Object.fromEntries(given.map(([name, limit]) => [name, noneAsNull(limit)]));
+}

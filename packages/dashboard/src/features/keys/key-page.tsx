@@ -1,7 +1,7 @@
 import { Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../api/session.ts';
-import { bytes, count, money } from '../../format/numbers.ts';
+import { count, money } from '../../format/numbers.ts';
 import { day, moment } from '../../format/time.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
@@ -15,7 +15,7 @@ import { Stats } from '../../parts/stat.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { type Key, OneKey } from './keys.documents.ts';
 import styles from './keys.module.css';
-import { LIMITS } from './limits.ts';
+import { LIMITS, limitText } from './limits.ts';
 import { scopeName } from './scopes.ts';
 import { useKeyActs } from './use-key-acts.tsx';
 
@@ -110,14 +110,7 @@ export function KeyPage({ keyId, own, onRevoked }: Props) {
           <h2>How much</h2>
           <Facts
             facts={[
-              ...LIMITS.map(({ name, label }): [string, ReactNode] => [
-                label,
-                name !== 'weight' && key.limits[name] === 0
-                  ? 'no limit'
-                  : name === 'maxFileBytes'
-                    ? bytes(key.limits[name])
-                    : count(key.limits[name]),
-              ]),
+              ...LIMITS.map((limit): [string, ReactNode] => [limit.label, limitText(limit, key.limits[limit.name])]),
               ['Budget', budgetText(key, currency)],
             ]}
           />

@@ -1,35 +1,29 @@
 import { graphql, type ResultOf } from '../../api/graphql.ts';
+import { LimitFields } from './limits.ts';
 
-const KeyFields = graphql(`
-  fragment KeyFields on ApiKey {
-    id
-    name
-    hint
-    scopes
-    createdAt
-    expiresAt
-    lastUsedAt
-    limits {
-      createsPerMinute
-      readsPerMinute
-      maxRunning
-      maxQueued
-      maxFileBytes
-      weight
-      budget {
-        amountMicros
-        period
-        softPercent
+const KeyFields = graphql(
+  `
+    fragment KeyFields on ApiKey {
+      id
+      name
+      hint
+      scopes
+      createdAt
+      expiresAt
+      lastUsedAt
+      limits {
+        ...LimitFields
+      }
+      budgetStatus {
+        spentMicros
+        reservedMicros
+        periodStart
+        periodEnd
       }
     }
-    budgetStatus {
-      spentMicros
-      reservedMicros
-      periodStart
-      periodEnd
-    }
-  }
-`);
+  `,
+  [LimitFields],
+);
 
 export type Key = ResultOf<typeof KeyFields>;
 

@@ -14,14 +14,14 @@ export function LimitFields({ texts, onChange }: Props) {
   const set = (name: LimitName, text: string) => onChange({ ...texts, limits: { ...texts.limits, [name]: text } });
   return (
     <div className={styles.limits}>
-      {LIMITS.map(({ name, label, hint }) => (
+      {LIMITS.map(({ name, label, hint, min = 0, max }) => (
         <Field key={name} label={label} hint={hint}>
           {(ids) => (
             <TextInput
               {...ids}
               type="number"
-              min={name === 'weight' ? 1 : 0}
-              max={name === 'weight' ? 100 : undefined}
+              min={min}
+              max={max}
               placeholder="as configured"
               value={texts.limits[name]}
               onChange={(event) => set(name, event.target.value)}

@@ -1,7 +1,24 @@
-import type { Key } from './keys.documents.ts';
+import { graphql, type ResultOf } from '../../api/graphql.ts';
+import { bytes, count } from '../../format/numbers.ts';
 
-type Limits = Key['limits'];
-export type LimitName = 'createsPerMinute' | 'readsPerMinute' | 'maxRunning' | 'maxQueued' | 'maxFileBytes' | 'weight';
+export const LimitFields = graphql(`
+  fragment LimitFields on ApiKeyLimits {
+    createsPerMinute
+    readsPerMinute
+    maxRunning
+    maxQueued
+    maxFileBytes
+    weight
+    budget {
+      amountMicros
+      period
+      softPercent
+    }
+  }
+`);
+
+type Limits = ResultOf<typeof LimitFields>;
+export type LimitName = Exclude<keyof Limits, 'budget'>;
 
 interface Limit {
   name: LimitName;
@@ -9,6 +26,11 @@ interface Limit {
   /** The name in the API. */
   field: string;
   hint: string;
+  /** 0 where it is left out, which is no limit. */
+  min?: number;
+  max?: number;
+  /** How a number of it is written; `count` where it is left out. */
+  write?: (limit: number) => string;
 }
 
 /** In the order of the form. */
@@ -17,9 +39,20 @@ export const LIMITS: readonly Limit[] = [
   { name: 'readsPerMinute', label: 'Other calls a minute', field: 'reads_per_minute', hint: '0: no limit' },
   { name: 'maxRunning', label: 'Running at once', field: 'max_running', hint: 'further tasks wait; 0: no limit' },
   { name: 'maxQueued', label: 'Queued at once', field: 'max_queued', hint: 'further ones are refused; 0: no limit' },
-  { name: 'maxFileBytes', label: 'Bytes of uploads', field: 'max_file_bytes', hint: '0: no limit' },
-  { name: 'weight', label: 'Weight', field: 'weight', hint: '1 to 100: share of the starts while others wait' },
+  { name: 'maxFileBytes', label: 'Bytes of uploads', field: 'max_file_bytes', hint: '0: no limit', write: bytes },
+  {
+    name: 'weight',
+    label: 'Weight',
+    field: 'weight',
+    hint: '1 to 100: share of the starts while others wait',
+    min: 1,
+    max: 100,
+  },
 ];
+
+/** A limit in force, for people. */
+export const limitText = ({ min = 0, write = count }: Limit, limit: number): string =>
+  min === 0 && limit === 0 ? 'no limit' : write(limit);
 
 /** What the form says, as texts of its fields. */
 export interface LimitTexts {
