@@ -8,8 +8,14 @@ import { SHIPPED_TEMPLATES } from './comfyui/load-template.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
-import { isWish, OF_WORKER, prepareRequest } from './contract/prepare-request.ts';
-import { type Provider, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from './contract/provider.ts';
+import { isWish, prepareRequest } from './contract/prepare-request.ts';
+import {
+  OF_WORKER,
+  type Provider,
+  type ProviderRequest,
+  type ResolvedInput,
+  UnsupportedRequest,
+} from './contract/provider.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 

@@ -1,7 +1,8 @@
 import type { Model } from '../../models/definition/model.ts';
-import { passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
+import { pass, passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
 import { Fields, invalid, unsupported } from '../request/fields.ts';
 import type { ModelIds } from '../request/model-ids.ts';
+import { AS_GIVEN } from '../request/request-schemas.ts';
 import type { RequestImage } from '../request/uploaded-images.ts';
 import type { Translation } from '../request/translation.ts';
 
@@ -46,12 +47,9 @@ export function translateImages(
 ): ImageRequest {
   const fields = new Fields(given);
   const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
-  const { body, spelling } = translation;
+  const { spelling } = translation;
   const model = models.read(fields, 'image', translation);
-  for (const name of ['prompt', 'n']) {
-    const value = fields.take(name);
-    if (value !== undefined) body[name] = value;
-  }
+  pass(['prompt', 'n'], fields, translation);
   if (images !== null) {
     spelling.set('reference_images', 'image');
     for (const [at, image] of images.entries()) spelling.set(`reference_images[${at}]`, image.spelling);
@@ -59,6 +57,7 @@ export function translateImages(
   readSize(fields, model, translation);
   readQuality(fields, model, translation);
   readFormat(fields, model, translation);
+  pass(AS_GIVEN, fields, translation);
   readIgnored(fields, translation, images !== null);
   const safetyIdentifier = readMetadata(fields, translation);
   passOurs(fields, translation);
@@ -90,8 +89,6 @@ function readFormat(fields: Fields, model: Model, { body }: Translation): void {
     throw unsupported('output_format', `output_format ${format} is not supported. Use png, jpeg or webp.`);
   }
   if (takes(model, 'output_format')) body.output_format = format;
-  const compression = fields.take('output_compression');
-  if (compression !== undefined) body.output_compression = compression;
 }
 
 /** Fields that are not passed on. */

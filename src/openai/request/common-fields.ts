@@ -9,8 +9,11 @@ const OURS = ['priority', 'parent_task_id'] as const;
 export const takes = (model: Model, parameter: string): boolean =>
   Object.hasOwn(model.parameters.properties, parameter);
 
-export function passOurs(fields: Fields, { body }: Translation): void {
-  for (const name of OURS) {
+export const passOurs = (fields: Fields, translation: Translation): void => pass(OURS, fields, translation);
+
+/** Passes fields as they are. */
+export function pass(names: readonly string[], fields: Fields, { body }: Translation): void {
+  for (const name of names) {
     const value = fields.take(name);
     if (value !== undefined) body[name] = value;
   }

@@ -5,6 +5,7 @@ import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { type Form, type FormFile, MultipartBody } from '../../platform/http/multipart/multipart-body.ts';
 import { defineOwn } from '../../platform/schema/text-map.ts';
 import { invalid } from './fields.ts';
+import { EDIT_BODY } from './request-schemas.ts';
 
 /** The body of a request, whether it came as JSON or as a form. */
 export interface RequestBody {
@@ -18,8 +19,7 @@ export interface RequestBody {
   dispose(): Promise<void>;
 }
 
-const INTEGERS = new Set(['n', 'output_compression', 'partial_images']);
-const FLAGS = new Set(['stream']);
+const TYPES: Readonly<Record<string, { type: string }>> = EDIT_BODY.schema.properties;
 const NESTED = /^(\w+)\[(\w+)\]$/;
 
 /** @param path of the route, for the fingerprint */
@@ -68,8 +68,9 @@ function fieldsOf({ fields }: Form): Record<string, unknown> {
 }
 
 function typed(name: string, text: string): unknown {
-  if (INTEGERS.has(name) && /^-?[0-9]{1,9}$/.test(text)) return Number(text);
-  if (FLAGS.has(name) && (text === 'true' || text === 'false')) return text === 'true';
+  const type = Object.hasOwn(TYPES, name) ? TYPES[name]!.type : 'string';
+  if (type === 'integer' && /^-?[0-9]{1,9}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }
 

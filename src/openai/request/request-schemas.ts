@@ -19,6 +19,9 @@ const IMAGES = {
   },
 } as const;
 
+/** Those that a model takes under the same name and with the same values. */
+export const AS_GIVEN = ['output_compression'];
+
 export const GENERATION_BODY = { schema: IMAGES };
 
 export const EDIT_BODY = {

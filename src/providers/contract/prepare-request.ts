@@ -1,5 +1,6 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import {
+  OF_WORKER,
   type PreparedRequest,
   type Provider,
   type ProviderRequest,
@@ -8,9 +9,6 @@ import {
 } from './provider.ts';
 import { findModel } from '../../models/catalog.ts';
 import { chooseSize, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
-
-/** The worker converts the outputs of every provider, so adapters do not get these parameters. */
-export const OF_WORKER: readonly string[] = ['output_format', 'output_compression'] satisfies (keyof ResolvedInput)[];
 
 /** A wish that a provider may leave aside: its value where the provider does not have it. The task records that. */
 const LEFT_TO_MODEL = { quality: 'auto' } as const;

@@ -29,9 +29,8 @@ export interface ResolvedInput {
   n?: number;
   reference_images?: string[];
   quality?: string;
-  /** Served by the worker, which converts the images: no adapter gets it. */
   output_format?: ImageFormat;
-  /** Percent; also served by the worker. */
+  /** Percent. */
   output_compression?: number;
   /** Videos only; seconds. */
   duration?: number;
@@ -39,6 +38,9 @@ export interface ResolvedInput {
   first_frame_image_url?: string;
   reference_image_url?: string;
 }
+
+/** The worker converts the outputs of every provider, so adapters do not get these parameters. */
+export const OF_WORKER: readonly string[] = ['output_format', 'output_compression'] satisfies (keyof ResolvedInput)[];
 
 /** The address, key and upstream model of one binding, with its policies. */
 export interface Upstream {
