@@ -1,8 +1,6 @@
 import { CALL_BUCKETS } from '../observe/measuring/buckets.ts';
 import { closedLabel } from '../observe/measuring/closed-label.ts';
 import { counter, histogram, Tally } from '../observe/measuring/declare.ts';
-import type { Metrics } from '../observe/measuring/metrics.ts';
-import type { Bus } from './bus.ts';
 
 /** Of messages by which a process finds out how long its own take. */
 export const ECHO_TOPIC = 'echo';
@@ -43,11 +41,4 @@ export function newsSent(topic: string): void {
 
 export function newsGot(topic: string, count: number): void {
   news.add(`in ${topicOf(topic)}`, count);
-}
-
-export function registerBusMetrics(metrics: Metrics, bus: Bus): void {
-  metrics.gauge('darkroom_bus_connected', 'Is 1 while messages of this process come back to it, otherwise 0.', () =>
-    bus.isConnected ? 1 : 0,
-  );
-  metrics.gauge('darkroom_bus_outbox', 'News that waits to be sent.', () => bus.waiting);
 }

@@ -5,7 +5,6 @@ import { Metrics } from '../observe/measuring/metrics.ts';
 import { Readiness } from '../run/readiness.ts';
 import { Reloads } from '../config/reloads.ts';
 import { Secrets } from '../config/secrets.ts';
-import { registerBusMetrics } from './bus-metrics.ts';
 import { BUS, Bus } from './bus.ts';
 import { channelsOf } from './channel.ts';
 import { PostgresTransport } from './postgres-transport.ts';
@@ -48,9 +47,12 @@ export class EventsModule implements OnModuleInit {
 
   /** Optional, because polls replace the events: the process works without the bus, only slower. */
   onModuleInit(): void {
-    const { bus } = this;
+    const { bus, metrics } = this;
     this.readiness.register('events', () => assertConnected(bus), { isOptional: true });
-    registerBusMetrics(this.metrics, bus);
+    metrics.gauge('darkroom_bus_connected', 'Is 1 while messages of this process come back to it, otherwise 0.', () =>
+      bus.isConnected ? 1 : 0,
+    );
+    metrics.gauge('darkroom_bus_outbox', 'News that waits to be sent.', () => bus.waiting);
   }
 }
 
