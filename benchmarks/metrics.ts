@@ -23,7 +23,7 @@ const { connectionAwaited } = await built<typeof import('../src/platform/databas
 const { measured } = await built<typeof import('../src/platform/database/statement-metrics.ts')>(
   'platform/database/statement-metrics.js',
 );
-const { newsSent } = await built<typeof import('../src/platform/events/bus-metrics.ts')>(
+const { eventsSent } = await built<typeof import('../src/platform/events/bus-metrics.ts')>(
   'platform/events/bus-metrics.js',
 );
 const { measureRequests } = await built<typeof import('../src/platform/http/observe-requests.ts')>(
@@ -73,7 +73,7 @@ const rows = {
   'a connection': await cost(() => connectionAwaited(0)),
   'a statement': await cost(() => measured('tasks.create', () => done)),
   'a flush': await cost(() => flushed(load, 16, 0)),
-  'the news of a creation': await cost(() => (newsSent('task'), newsSent('work'))),
+  'the news of a creation': await cost(() => (eventsSent('task'), eventsSent('work'))),
   'a created task': await cost(() => tasksCreated(tasks)),
 };
 const own = rows['a response'] + rows['a tally'] + rows['the news of a creation'] + rows['a created task'];

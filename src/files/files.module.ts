@@ -22,7 +22,7 @@ import { PurgeUploads } from './sql/purge-uploads.ts';
 import { ReserveUploads } from './sql/reserve-uploads.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
-import { FileJudge } from './uploads/file-judge.ts';
+import { FileInspector } from './uploads/file-inspector.ts';
 import { UploadBlob } from './record/upload-blob.entity.ts';
 import { EraseUploads } from './uploads/erase-uploads.ts';
 import { UploadPurgeWorker } from './uploads/upload-purge.worker.ts';
@@ -40,7 +40,7 @@ import { Upload } from './record/upload.entity.ts';
     EraseUploadRows,
     EraseUploads,
     FileContents,
-    FileJudge,
+    FileInspector,
     FileViews,
     FilesResolver,
     FilesService,

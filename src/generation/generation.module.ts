@@ -23,7 +23,7 @@ import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
 import { RetriesController } from './retry/retries.controller.ts';
 import { RetriesResolver } from './retry/retries.resolver.ts';
 import { RetriesService } from './retry/retries.service.ts';
-import { Places } from './run/places.ts';
+import { Slots } from './run/slots.ts';
 import { FreshOutputs } from './run/fresh-outputs.ts';
 import { ImageConversions } from './images/image-conversions.ts';
 import { PartialImages } from './run/partial-images.ts';
@@ -57,7 +57,7 @@ import { Thumbnails } from './images/thumbnails.ts';
     ReferenceImages,
     RetriesResolver,
     RetriesService,
-    Places,
+    Slots,
     PrepareGenerations,
     RunningTasks,
     ScratchBudget,

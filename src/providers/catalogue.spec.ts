@@ -8,7 +8,7 @@ import { SHIPPED_TEMPLATES } from './comfyui/load-template.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
-import { isWish, prepareRequest } from './contract/prepare-request.ts';
+import { isHint, prepareRequest } from './contract/prepare-request.ts';
 import {
   OF_WORKER,
   type Provider,
@@ -55,7 +55,7 @@ const serving = (model: Model) =>
 
 const parametersOf = ({ parameters }: Model): string[] =>
   Object.keys(parameters.properties).filter(
-    (name) => isModelParameter(name) && !OF_WORKER.includes(name) && !isWish(name),
+    (name) => isModelParameter(name) && !OF_WORKER.includes(name) && !isHint(name),
   );
 
 function aRequest({ id, kind, parameters }: Model, upstreamModel: string): ProviderRequest {

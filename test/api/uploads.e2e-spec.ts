@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DataSource } from 'typeorm';
 import { Storage } from '../../src/platform/storage/storage.ts';
-import { FileJudge } from '../../src/files/uploads/file-judge.ts';
+import { FileInspector } from '../../src/files/uploads/file-inspector.ts';
 import { UploadPurgeWorker } from '../../src/files/uploads/upload-purge.worker.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
@@ -57,7 +57,7 @@ async function purge(): Promise<void> {
 }
 
 describe('an upload', () => {
-  it('is judged by its bytes and shown with a link', async () => {
+  it('is inspected by its bytes and shown with a link', async () => {
     const bytes = await aPicture(40, 30, 'jpeg');
     const { status, body, headers } = await files.upload(bytes, {}, { name: 'ü.png', type: 'image/png' });
     expect(status).toBe(201);
@@ -272,7 +272,7 @@ describe('bad uploads leave nothing on disk', () => {
 });
 
 describe('a direct upload', () => {
-  it('is pending until its bytes have come and are judged', async () => {
+  it('is pending until its bytes have come and are inspected', async () => {
     const png = await aPicture(20, 10);
     const pending = await files.announce(png, { sha256: sha256(png), purpose: 'vision' });
     expect(pending).toMatchObject({
@@ -327,7 +327,7 @@ describe('a direct upload', () => {
   });
 
   it('leaves no bytes behind when it is deleted or expires while it is completed', async () => {
-    const judge = service.app.get(FileJudge);
+    const judge = service.app.get(FileInspector);
     for (const [change, status] of [
       [`update uploads set deleted_at = now() where id = $1`, 404],
       [`update uploads set expires_at = now() - interval '1 s' where id = $1`, 410],
@@ -335,7 +335,7 @@ describe('a direct upload', () => {
       const png = await aPicture();
       const pending = await files.announce(png);
       await files.put(pending, png);
-      const judging = jest.spyOn(judge, 'judge').mockImplementationOnce(async () => {
+      const judging = jest.spyOn(judge, 'inspect').mockImplementationOnce(async () => {
         await query(change, [pending.id]);
         return { content_type: 'image/png', width: 1, height: 1 };
       });

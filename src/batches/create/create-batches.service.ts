@@ -28,21 +28,21 @@ import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
 /** An item with its verdict. */
-type JudgedItem = GivenItem & { index: number; verdict: PreparedGeneration | ApiError };
+type InspectedItem = GivenItem & { index: number; verdict: PreparedGeneration | ApiError };
 
 /** null for an invalid item */
-const imagesOf = ({ verdict }: JudgedItem): RequestImages | null =>
+const imagesOf = ({ verdict }: InspectedItem): RequestImages | null =>
   verdict instanceof ApiError ? null : verdict.images;
 
 /** null for an invalid item */
-function toBatchItem({ index, customId, verdict }: JudgedItem): BatchItem | null {
+function toBatchItem({ index, customId, verdict }: InspectedItem): BatchItem | null {
   if (verdict instanceof ApiError) return null;
   const { request, origin } = verdict;
   return { index, customId, request, origin: { ...FROM_API, ...origin, source: 'batch' } };
 }
 
 /** null for a valid item */
-function faultOf({ index, line, customId, verdict }: JudgedItem): BatchFault | null {
+function faultOf({ index, line, customId, verdict }: InspectedItem): BatchFault | null {
   if (!(verdict instanceof ApiError)) return null;
   const { code, param, message } = verdict;
   return { index, line, custom_id: customId, code, param, message };
@@ -149,7 +149,7 @@ export class CreateBatches {
     const endpoint = this.endpoints.find(settings.endpoint ?? NATIVE_PATH);
     const create = async () => {
       const given = await this.read(caller, settings, endpoint);
-      const items = await this.judge(caller, given, (body) => translate(endpoint, body, settings.priority));
+      const items = await this.inspect(caller, given, (body) => translate(endpoint, body, settings.priority));
       return this.keepingImages(items, () => this.store({ caller, settings, endpoint, items, reserved }));
     };
     const created =
@@ -166,11 +166,11 @@ export class CreateBatches {
     return readLines(bytes, endpoint.path, this.config.batchMaxItems);
   }
 
-  private async judge(
+  private async inspect(
     caller: Caller,
     given: GivenItem[],
     translate: (body: Record<string, unknown>) => TranslatedItem | ApiError,
-  ): Promise<JudgedItem[]> {
+  ): Promise<InspectedItem[]> {
     const translated: (TranslatedItem | ApiError)[] = [];
     for (const { body } of given) {
       translated.push(body instanceof ApiError ? body : translate(body));
@@ -214,12 +214,12 @@ export class CreateBatches {
       writeRecord: (tx) => this.rows.insert(tx, row),
     });
     if (replayed !== null) return { ...replay(replayed), tasks: 0 };
-    await this.tieImages(items, (index) => tasks.get(index)!);
+    await this.attachImages(items, (index) => tasks.get(index)!);
     return { id: row.id, json, replayed: false, tasks: valid.length };
   }
 
   /** The files that came inside the bodies go with the tasks, or are deleted when nothing is created. */
-  private async keepingImages(items: JudgedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
+  private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {
       stored = await store();
@@ -229,13 +229,13 @@ export class CreateBatches {
     }
   }
 
-  private async tieImages(
-    items: JudgedItem[],
+  private async attachImages(
+    items: InspectedItem[],
     taskOf: (index: number) => { id: string; expires_at: Date },
   ): Promise<void> {
     for (const item of items) {
       const images = imagesOf(item);
-      if (images && images.created.length > 0) await this.images.tie(images, taskOf(item.index));
+      if (images && images.created.length > 0) await this.images.attach(images, taskOf(item.index));
     }
   }
 }
@@ -244,7 +244,7 @@ interface ValidBatch {
   caller: Caller;
   settings: BatchSettings;
   endpoint: BatchEndpoint;
-  items: JudgedItem[];
+  items: InspectedItem[];
   reserved: { key: string; requestHash: string } | null;
 }
 

@@ -7,7 +7,7 @@ import { TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId } from '../record/file-id.ts';
 import { FilesService } from '../uploads/files.service.ts';
 import { type ReservedUpload, ReserveUploads } from '../sql/reserve-uploads.ts';
-import { FileJudge } from '../uploads/file-judge.ts';
+import { FileInspector } from '../uploads/file-inspector.ts';
 import { DirectUploads } from '../uploads/direct-uploads.service.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 
@@ -94,7 +94,7 @@ export class RequestImagesService {
     private readonly reserving: ReserveUploads,
     private readonly outputs: TaskFiles,
     private readonly links: FileLinks,
-    private readonly judge: FileJudge,
+    private readonly inspector: FileInspector,
   ) {}
 
   /** Whether the URL is a link of this service, which is never fetched. */
@@ -140,7 +140,7 @@ export class RequestImagesService {
   }
 
   /**
-   * Judges the images like `resolve`, and keeps none of them.
+   * Inspects the images like `resolve`, and keeps none of them.
    * @throws ApiError as `resolve`
    */
   async check(caller: Caller, fields: readonly ImageUrl[]): Promise<void> {
@@ -149,16 +149,16 @@ export class RequestImagesService {
     for (const each of named) await this.assertUsable(caller, each, uploads);
     for (const field of fields.filter(({ url }) => isDataUrl(url))) {
       await atField(field.param, () =>
-        this.judge.judge(caller.apiKeyId, 'vision', decodeDataUrl(field.url, field.param)),
+        this.inspector.inspect(caller.apiKeyId, 'vision', decodeDataUrl(field.url, field.param)),
       );
     }
   }
 
   /** Call when the task is created: its files stay as long as the task's. */
-  async tie({ created }: RequestImages, task: { id: string; expires_at: Date }): Promise<void> {
+  async attach({ created }: RequestImages, task: { id: string; expires_at: Date }): Promise<void> {
     if (created.length === 0) return;
     try {
-      await this.reserving.tie(created, task.id, task.expires_at.getTime());
+      await this.reserving.attach(created, task.id, task.expires_at.getTime());
     } catch (err) {
       this.logger.warn({ event: 'upload.tie_failed', task_id: task.id, err }); // they stay until the task has read them
     }

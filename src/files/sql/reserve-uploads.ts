@@ -20,8 +20,8 @@ const RESERVE: Statement = {
     returning u.*, u.expires_at <= now() as is_expired`,
 };
 
-/** Ties files that came inside a request to its task. They are kept as long as the files of the task. */
-const TIE: Statement = {
+/** Attaches files that came inside a request to its task. They are kept as long as the files of the task. */
+const ATTACH: Statement = {
   name: 'files.tie_to_task',
   text: `
     update uploads set task_id = $2, expires_at = to_timestamp($3::float8 / 1000)
@@ -49,8 +49,8 @@ export class ReserveUploads {
   }
 
   /** @param expiresMs when the record of the task expires, unix milliseconds */
-  async tie(ids: string[], taskId: string, expiresMs: number): Promise<void> {
-    await this.sql.run(TIE, [ids, taskId, expiresMs]);
+  async attach(ids: string[], taskId: string, expiresMs: number): Promise<void> {
+    await this.sql.run(ATTACH, [ids, taskId, expiresMs]);
   }
 
   async forget(ids: string[]): Promise<void> {

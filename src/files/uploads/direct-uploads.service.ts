@@ -26,7 +26,7 @@ const LATE_S = HOUR_S;
 /** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
 
-/** Uploads whose bytes go straight to storage. They count only once they are read back and judged. */
+/** Uploads whose bytes go straight to storage. They count only once they are read back and inspected. */
 @Injectable()
 export class DirectUploads {
   constructor(
@@ -90,7 +90,7 @@ export class DirectUploads {
   }
 
   /**
-   * Reads the bytes back, judges and keeps them. Repeats harmlessly.
+   * Reads the bytes back, inspects and keeps them. Repeats harmlessly.
    * @throws ApiError upload_incomplete, file_expired; invalid_image or invalid_file, and then the bytes are deleted
    */
   async complete(caller: Caller, id: string): Promise<Upload> {

@@ -3,7 +3,7 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
 import { PurposeChoice } from '../record/file.view.ts';
-import { MAX_FILE_BYTES } from './file-judge.ts';
+import { MAX_FILE_BYTES } from './file-inspector.ts';
 import type { Purpose } from '../record/upload.entity.ts';
 
 const MAX_PAGE = 100;

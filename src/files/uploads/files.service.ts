@@ -13,7 +13,7 @@ import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId, newUploadId } from '../record/file-id.ts';
 import { assertRoom, completeUpload, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
 import { Blobs } from './blobs.ts';
-import { FileJudge } from './file-judge.ts';
+import { FileInspector } from './file-inspector.ts';
 import { type Purpose, Upload } from '../record/upload.entity.ts';
 
 /** How long a file that came inside a request is kept while it has no task. */
@@ -50,21 +50,21 @@ export class FilesService {
     private readonly config: Config,
     private readonly sql: Sql,
     private readonly blobs: Blobs,
-    private readonly judge: FileJudge,
+    private readonly inspector: FileInspector,
     private readonly outputs: TaskFiles,
     private readonly deleteOutput: DeleteOutput,
   ) {}
 
   /**
-   * Judges a file by its bytes and stores it.
+   * Inspects a file by its bytes and stores it.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded; then nothing is stored
    */
   async create({ apiKeyId, limits }: Caller, source: FileSource, file: NewFile): Promise<Upload> {
-    const judgement = await this.judge.judge(apiKeyId, file.purpose, source);
+    const inspection = await this.inspector.inspect(apiKeyId, file.purpose, source);
     const { bytes, sha256 } = describe(source);
     const upload: Omit<NewUpload, 'blob_id'> = {
       ...this.newUpload(apiKeyId, file),
-      ...judgement,
+      ...inspection,
       bytes,
       sha256,
       declared_sha256: null,
@@ -88,8 +88,8 @@ export class FilesService {
     if (pending.declared_sha256 !== null && sha256 !== pending.declared_sha256) {
       throw notAsDeclared(`Its SHA-256 is ${sha256}`);
     }
-    const judgement = await this.judge.judge(apiKeyId, pending.purpose, source);
-    const content = { ...judgement, bytes, sha256 };
+    const inspection = await this.inspector.inspect(apiKeyId, pending.purpose, source);
+    const content = { ...inspection, bytes, sha256 };
     const stored = { apiKeyId, body: { path }, sha256, contentType: content.content_type };
     try {
       return await this.blobs.keep(stored, async (tx, blobId) => {

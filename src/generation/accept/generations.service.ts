@@ -134,7 +134,7 @@ export class GenerationsService {
     try {
       const creation = await create();
       if (creation.replayed) await this.images.forget(images);
-      else await this.images.tie(images, creation.task);
+      else await this.images.attach(images, creation.task);
       return creation;
     } catch (error) {
       await this.images.forget(images);

@@ -82,7 +82,7 @@ export class PrepareGenerations {
   }
 
   /**
-   * Validates all requests. The caller ties or forgets the files of those that are valid.
+   * Validates all requests. The caller attaches or releases the files of those that are valid.
    * @param needS seconds for which the tasks may need their files
    * @returns for each request the creation, or its first fault
    */

@@ -13,7 +13,7 @@ import { ReferenceImages } from '../images/reference-images.ts';
 import { ScratchBudget } from '../images/scratch-budget.ts';
 import { conversionOf } from '../images/image-conversions.ts';
 import { MustWait, waitForProvider } from './must-wait.ts';
-import type { Place } from './places.ts';
+import type { Slot } from './slots.ts';
 import { type Lease, LeaseLost, retryWhileDatabaseDown, RunningTasks } from './running-tasks.ts';
 import { RunImages } from './run-images.ts';
 import { inStage } from './run-stages.ts';
@@ -45,8 +45,8 @@ export class GenerateWorker {
   ) {}
 
   /** @param shutdown aborts when this process must give up its unfinished tasks */
-  async work(task: ClaimedTask, place: Place, shutdown: AbortSignal): Promise<void> {
-    await this.running.run(task, { place, shutdown }, async (lease) => {
+  async work(task: ClaimedTask, slot: Slot, shutdown: AbortSignal): Promise<void> {
+    await this.running.run(task, { slot, shutdown }, async (lease) => {
       const outcome = await this.outcomeOf(task, lease);
       if (outcome instanceof MustWait) await this.postpone(lease, outcome);
       else if (outcome) await this.end(task, lease, outcome);
@@ -109,7 +109,7 @@ export class GenerateWorker {
     if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
   }
 
-  /** Gives the task back until its provider may be free: meanwhile it has no place, no memory and no lease. */
+  /** Gives the task back until its provider may be free: meanwhile it has no slot, no memory and no lease. */
   private async postpone(lease: Lease, { seconds, reason }: MustWait): Promise<void> {
     await retryWhileDatabaseDown(
       () => !lease.signal.aborted,

@@ -148,7 +148,7 @@ export class ProviderRun implements Run {
   }
 
   async polling<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = await this.lease.place.polling(this.signal, work);
+    const result = await this.lease.slot.polling(this.signal, work);
     if (this.task.upstream_id !== null) this.stages.done();
     return result;
   }

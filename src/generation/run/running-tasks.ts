@@ -12,13 +12,13 @@ import { isFinal } from '../../tasks/record/task-status.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { leaseLost } from '../../tasks/queue/task-metrics.ts';
 import { RunMoments } from '../../tasks/record/moment.ts';
-import type { Place } from './places.ts';
+import type { Slot } from './slots.ts';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 
 /** This process's lease on one task, and how to stop its run. */
 export interface Lease extends NotedLease {
   readonly signal: AbortSignal;
-  readonly place: Place;
+  readonly slot: Slot;
   /** false for a task of a backup: whether a call was paid for it since is unknown. */
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
@@ -79,10 +79,10 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
    */
   async run(
     task: ClaimedTask,
-    { place, shutdown }: { place: Place; shutdown: AbortSignal },
+    { slot, shutdown }: { slot: Slot; shutdown: AbortSignal },
     work: (lease: Lease) => Promise<void>,
   ): Promise<void> {
-    const lease = this.leaseOn(task, place);
+    const lease = this.leaseOn(task, slot);
     const unwatch = this.queue.watch(task.id, (change) => {
       const reason = stopReasonIn(change, lease);
       if (reason) lease.stop(reason);
@@ -108,7 +108,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.heartbeat);
   }
 
-  private leaseOn(task: ClaimedTask, place: Place): Lease {
+  private leaseOn(task: ClaimedTask, slot: Slot): Lease {
     const { id, attempt } = task;
     const controller = new AbortController();
     const { signal } = controller;
@@ -122,7 +122,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       id,
       attempt,
       signal,
-      place,
+      slot,
       mayBuy: !isRestored(this.config, task.created_at),
       renewedAtMs: performance.now(),
       moments: new RunMoments(task, () => this.clock.nowMs()),

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../../test/support/clock.ts';
 import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
-import { Places } from './places.ts';
+import { Slots } from './slots.ts';
 import { TaskClaimer } from './task-claimer.ts';
 
 type Dependencies = ConstructorParameters<typeof TaskClaimer>;
@@ -35,7 +35,7 @@ describe('a place that becomes free', () => {
       queue as unknown as Dependencies[1],
       { work: () => ended.promise } as unknown as Dependencies[2],
       { isDraining: false } as Dependencies[3],
-      new Places(CONFIG),
+      new Slots(CONFIG),
       {} as Dependencies[5],
     );
     await claimer.onApplicationBootstrap();

@@ -15,18 +15,18 @@ import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { GenerateWorker } from './generate.worker.ts';
 import { removeAbandonedScratch } from '../../platform/run/scratch.ts';
-import { type Place, Places, RESERVED_PART } from './places.ts';
+import { type Slot, Slots, RESERVED_PART } from './slots.ts';
 import { createHash } from 'node:crypto';
 import { parseTraceparent, toTraceparent } from '../../platform/observe/traces/traceparent.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 
 /** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
-const REST_MS = 5;
-/** Between claims of reserved places: a busy worker makes them in vain for each of a busy key's tasks. */
+const MIN_INTERVAL_MS = 5;
+/** Between claims of reserved slots: a busy worker makes them in vain for each of a busy key's tasks. */
 const RESERVED_CLAIM_MS = 100;
 
 /** How long the claims of a process rest between each other. One that comes alone does not wait. */
-export class ClaimRests {
+export class ClaimIntervals {
   /** Both on the monotonic clock. */
   private nextMs = 0;
   private nextReservedMs = 0;
@@ -38,10 +38,10 @@ export class ClaimRests {
 
   /** Call after each claim. */
   begin(): void {
-    this.nextMs = performance.now() + REST_MS;
+    this.nextMs = performance.now() + MIN_INTERVAL_MS;
   }
 
-  /** @returns milliseconds until the next claim of reserved places; 0: it is made now, and begins the rest */
+  /** @returns milliseconds until the next claim of reserved slots; 0: it is made now, and begins the rest */
   beginReserved(): number {
     const nowMs = performance.now();
     if (nowMs < this.nextReservedMs) return this.nextReservedMs - nowMs;
@@ -87,7 +87,7 @@ const MAX_CLAIM = 200;
 const SETTLE_MS = 5_000;
 
 /**
- * Claims waiting tasks, as many as this process has free places for. Wake-ups and places that become free while a claim is
+ * Claims waiting tasks, as many as this process has free slots for. Wake-ups and slots that become free while a claim is
  * in flight are batched into the next claim.
  */
 @Injectable()
@@ -98,10 +98,10 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly reserved: number;
   private timer: NodeJS.Timeout | undefined;
   private reservedTimer: NodeJS.Timeout | undefined;
-  private readonly rests = new ClaimRests();
+  private readonly intervals = new ClaimIntervals();
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
-  /** Tasks may wait that the last claim did not take, because it found no place for them. */
+  /** Tasks may wait that the last claim did not take, because it found no slot for them. */
   private isBehind = false;
   private stopped: Promise<void> | null = null;
   /** On the monotonic clock. */
@@ -114,7 +114,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly queue: TaskQueue,
     private readonly worker: GenerateWorker,
     private readonly readiness: Readiness,
-    private readonly places: Places,
+    private readonly slots: Slots,
     private readonly metrics: Metrics,
   ) {
     const { workerConcurrency } = config;
@@ -132,8 +132,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
-    // Outside the request whose task has left its place: the claim is for the tasks of others.
-    this.places.onFree(() => {
+    // Outside the request whose task has left its slot: the claim is for the tasks of others.
+    this.slots.onFree(() => {
       if (this.isBehind) outsideOfRequests(() => this.poll());
     });
     this.timer = setInterval(() => this.poll(), POLL_MS).unref();
@@ -152,8 +152,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private registerMetrics(): void {
     this.metrics.gauges('darkroom_worker_slots', 'Places of WORKER_CONCURRENCY in this process.', ['state'], (set) => {
-      set({ state: 'busy' }, this.config.workerConcurrency - this.places.free);
-      set({ state: 'free' }, this.places.free);
+      set({ state: 'busy' }, this.config.workerConcurrency - this.slots.free);
+      set({ state: 'free' }, this.slots.free);
     });
     this.metrics.gauge('darkroom_worker_draining', 'Is 1 once this process claims no further tasks.', () =>
       this.isDraining ? 1 : 0,
@@ -210,29 +210,29 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async claimAll(): Promise<void> {
     while (this.pollAgain && !this.isDraining) {
-      if (this.rests.leftMs > 0) {
-        await new Promise((resolve) => setTimeout(resolve, this.rests.leftMs));
+      if (this.intervals.leftMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, this.intervals.leftMs));
         continue; // it may drain by now
       }
       this.pollAgain = false;
-      const { free } = this.places;
+      const { free } = this.slots;
       const isReserved = free <= this.reserved;
       this.isBehind = isReserved;
-      if (free <= 0) return; // the next place to become free polls again
+      if (free <= 0) return; // the next slot to become free polls again
       if (isReserved && this.isTooEarly()) return;
       const { tasks, full } = await (isReserved
-        ? this.claim(free, this.places.keys)
+        ? this.claim(free, this.slots.keys)
         : this.claim(free - this.reserved, null));
-      this.rests.begin();
+      this.intervals.begin();
       for (const task of tasks) this.run(task);
       this.isBehind ||= full || !this.lastClaimSucceeded;
       if (full) this.pollAgain = true;
     }
   }
 
-  /** Throttles the claims of reserved places; polls again when the next one is allowed. */
+  /** Throttles the claims of reserved slots; polls again when the next one is allowed. */
   private isTooEarly(): boolean {
-    const waitMs = this.rests.beginReserved();
+    const waitMs = this.intervals.beginReserved();
     if (waitMs === 0) return false;
     this.reservedTimer ??= setTimeout(() => {
       this.reservedTimer = undefined;
@@ -241,8 +241,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     return true;
   }
 
-  private async claim(places: number, exceptKeys: string[] | null): Promise<Claim> {
-    const limit = Math.min(places, MAX_CLAIM);
+  private async claim(slots: number, exceptKeys: string[] | null): Promise<Claim> {
+    const limit = Math.min(slots, MAX_CLAIM);
     try {
       const claim = await this.queue.claim(limit, performance.now() >= this.includeExpiredFromMs, exceptKeys);
       this.lastClaimSucceeded = true;
@@ -259,19 +259,19 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   private run(task: ClaimedTask): void {
-    const place = this.places.take(task.api_key_id);
+    const slot = this.slots.take(task.api_key_id);
     const run = currentRequestId
-      .run(task.request_id ?? undefined, () => inClaimSpan(task, () => this.work(task, place)))
+      .run(task.request_id ?? undefined, () => inClaimSpan(task, () => this.work(task, slot)))
       .finally(() => {
         this.running.delete(run);
-        place.leave();
+        slot.leave();
       });
     this.running.add(run);
   }
 
-  private async work(task: ClaimedTask, place: Place): Promise<void> {
+  private async work(task: ClaimedTask, slot: Slot): Promise<void> {
     try {
-      await this.worker.work(task, place, this.shutdown.signal);
+      await this.worker.work(task, slot, this.shutdown.signal);
     } catch (err) {
       this.logger.error({ event: 'task.work_failed', task_id: task.id, err });
     }

@@ -3,7 +3,7 @@ import { nearestSize, parsePixels, toPixels } from '../../models/definition/near
 import { echo, type Fields, invalid } from './fields.ts';
 import type { Translation } from './translation.ts';
 
-/** Fields of ours that pass as they are. The schema of the model judges them. */
+/** Fields of ours that pass as they are. The schema of the model inspects them. */
 const OURS = ['priority', 'parent_task_id'] as const;
 
 export const takes = (model: Model, parameter: string): boolean =>

@@ -44,7 +44,7 @@ export class UploadedImages {
       task = created.task;
       return created;
     } finally {
-      await (task ? this.lifetime.tie(stored, task) : this.lifetime.forget(stored));
+      await (task ? this.lifetime.attach(stored, task) : this.lifetime.forget(stored));
     }
   }
 

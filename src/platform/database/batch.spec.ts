@@ -99,7 +99,7 @@ describe('a batch', () => {
         sizes.push(items.length);
         return items;
       },
-      { restMs: 100 },
+      { minIntervalMs: 100 },
     );
     stopClock();
     try {

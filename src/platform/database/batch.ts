@@ -34,7 +34,7 @@ export interface BatchOptions {
    * Milliseconds from the end of a flush to the next one, so that more items share it. A call to an idle batch is flushed
    * at once. Use it where a flush costs much more than one more item.
    */
-  restMs?: number;
+  minIntervalMs?: number;
 }
 
 /** Splitting fewer items costs more in round trips than it saves. */
@@ -50,13 +50,13 @@ export class Batch<Item, Outcome> {
   private lastSize = 0;
   private scheduled = false;
   /** On the monotonic clock. */
-  private restsUntilMs = 0;
+  private nextAtMs = 0;
   private readonly name: string;
   private readonly maxItems: number;
   private readonly maxWaiting: number;
   private readonly concurrency: number;
   private readonly splitInHalf: boolean;
-  private readonly restMs: number;
+  private readonly minIntervalMs: number;
   private readonly load: BatchLoad | null;
 
   /**
@@ -65,14 +65,21 @@ export class Batch<Item, Outcome> {
    */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
-    { name, maxItems = 500, maxWaiting = 20_000, concurrency = 1, splitInHalf = false, restMs = 0 }: BatchOptions = {},
+    {
+      name,
+      maxItems = 500,
+      maxWaiting = 20_000,
+      concurrency = 1,
+      splitInHalf = false,
+      minIntervalMs = 0,
+    }: BatchOptions = {},
   ) {
     this.name = name ?? 'batch';
     this.maxItems = maxItems;
     this.maxWaiting = maxWaiting;
     this.concurrency = concurrency;
     this.splitInHalf = splitInHalf;
-    this.restMs = restMs;
+    this.minIntervalMs = minIntervalMs;
     this.load = name === undefined ? null : batchLoad(name);
   }
 
@@ -96,8 +103,8 @@ export class Batch<Item, Outcome> {
       this.scheduled = false;
       void this.flushNext();
     };
-    const restMs = this.restsUntilMs - performance.now();
-    if (restMs > 0) setTimeout(flush, restMs);
+    const minIntervalMs = this.nextAtMs - performance.now();
+    if (minIntervalMs > 0) setTimeout(flush, minIntervalMs);
     else setImmediate(flush);
   }
 
@@ -112,7 +119,7 @@ export class Batch<Item, Outcome> {
     this.inFlight += 1;
     const answer = await (traces.isOn ? this.runInSpan(batch) : this.run(batch));
     this.inFlight -= 1;
-    if (this.restMs > 0) this.restsUntilMs = performance.now() + this.restMs;
+    if (this.minIntervalMs > 0) this.nextAtMs = performance.now() + this.minIntervalMs;
     if (this.waiting.length === 0) return answer();
     if (!this.splitInHalf) {
       answer();

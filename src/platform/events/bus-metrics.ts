@@ -9,7 +9,7 @@ export const ECHO_TOPIC = 'echo';
 const topicOf = closedLabel(['task', 'task_deleted', 'work', 'deliver', 'circuit', 'process', ECHO_TOPIC]);
 
 /** A direction and a topic. */
-const news = new Tally(
+const events = new Tally(
   'darkroom_bus_news_total',
   'News that this process sent and got, by topic.',
   ['topic', 'direction'],
@@ -19,12 +19,12 @@ const news = new Tally(
   },
 );
 
-export const droppedNews = counter(
+export const droppedEvents = counter(
   'darkroom_bus_dropped_total',
   'News that this process dropped because its connection was away for too long; the others read again instead.',
 );
 
-export const deafSeconds = counter(
+export const partitionedSeconds = counter(
   'darkroom_bus_deaf_seconds_total',
   'Seconds before a reconnection for which news may have been missed.',
 );
@@ -35,10 +35,10 @@ export const echoSeconds = histogram(
   CALL_BUCKETS,
 );
 
-export function newsSent(topic: string): void {
-  news.add(`out ${topicOf(topic)}`);
+export function eventsSent(topic: string): void {
+  events.add(`out ${topicOf(topic)}`);
 }
 
-export function newsGot(topic: string, count: number): void {
-  news.add(`in ${topicOf(topic)}`, count);
+export function eventsReceived(topic: string, count: number): void {
+  events.add(`in ${topicOf(topic)}`, count);
 }

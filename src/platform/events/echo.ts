@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { deafSeconds, ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
+import { partitionedSeconds, ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
 import type { Transport } from './transport.ts';
 
 const TICK_MS = 250;
@@ -98,7 +98,7 @@ export class Echo {
     }
     const missedS = Math.ceil((performance.now() - this.completeUntilMs) / 1000);
     this.logger.log({ event: 'bus.reconnected', missed_s: missedS });
-    deafSeconds.inc(missedS);
+    partitionedSeconds.inc(missedS);
     this.reportMissed(missedS);
   }
 
@@ -114,7 +114,7 @@ export class Echo {
     if (this.ticks % ECHO_TICKS === 0) this.send();
     this.giveUp();
     this.silentTicks += 1;
-    if (this.silentTicks >= this.backoffTicks) this.deaf();
+    if (this.silentTicks >= this.backoffTicks) this.partitioned();
   }
 
   /** An outage is measured too, without filling the outbox. */
@@ -131,7 +131,7 @@ export class Echo {
     this.waiting = this.waiting.filter((sentMs) => !isLost(sentMs));
   }
 
-  private deaf(): void {
+  private partitioned(): void {
     this.isHearing = false;
     if (!this.isReported.deaf) {
       this.isReported.deaf = true;

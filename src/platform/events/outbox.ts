@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { droppedNews, newsSent } from './bus-metrics.ts';
+import { droppedEvents, eventsSent } from './bus-metrics.ts';
 
 type BusEvent = readonly [topic: string, body: string];
 
@@ -45,9 +45,9 @@ export class Outbox {
   }
 
   add(topic: string, body: string): void {
-    newsSent(topic);
+    eventsSent(topic);
     if (this.waiting.length >= MAX_WAITING) {
-      droppedNews.inc(this.waiting.length);
+      droppedEvents.inc(this.waiting.length);
       this.waiting = [];
       this.droppingSince ??= performance.now();
     }

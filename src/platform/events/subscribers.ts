@@ -1,4 +1,4 @@
-import { newsGot } from './bus-metrics.ts';
+import { eventsReceived } from './bus-metrics.ts';
 
 /** The subscriptions of this process: the part of a bus that is independent of its transport. */
 export class Subscribers {
@@ -17,7 +17,7 @@ export class Subscribers {
 
   deliver(events: readonly (readonly [topic: string, body: string])[]): void {
     for (const [topic, entries] of Map.groupBy(events, ([topic]) => topic)) {
-      newsGot(topic, entries.length);
+      eventsReceived(topic, entries.length);
       for (const listener of this.byTopic.get(topic) ?? []) listener(entries.map(([, body]) => body));
     }
   }

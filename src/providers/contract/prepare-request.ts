@@ -10,11 +10,11 @@ import {
 import { findModel } from '../../models/catalog.ts';
 import { chooseSize, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
-/** A wish that a provider may leave aside: its value where the provider does not have it. The task records that. */
+/** A hint that a provider may leave aside: its value where the provider does not have it. The task records that. */
 const LEFT_TO_MODEL = { quality: 'auto' } as const;
-type Wish = keyof typeof LEFT_TO_MODEL;
+type Hint = keyof typeof LEFT_TO_MODEL;
 
-export const isWish = (param: string): param is Wish => Object.hasOwn(LEFT_TO_MODEL, param);
+export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MODEL, param);
 
 /**
  * `provider.prepare`, after a check that the adapter uses every parameter of the input: an unknown parameter would
@@ -28,7 +28,7 @@ export function prepareRequest(provider: Provider, request: ProviderRequest): Pr
   for (const [param, value] of Object.entries(request.input)) {
     if (value === undefined || OF_WORKER.includes(param)) continue;
     if (taken.includes(param)) input[param] = value;
-    else if (isWish(param)) approximations.push(...leftToModel(param, request.input));
+    else if (isHint(param)) approximations.push(...leftToModel(param, request.input));
     else throw new UnsupportedRequest(param, `${provider.name} does not take ${param}.`);
   }
   const prepared = provider.prepare({ ...request, input: input as unknown as ResolvedInput });
@@ -36,8 +36,8 @@ export function prepareRequest(provider: Provider, request: ProviderRequest): Pr
   return { ...prepared, approximations: [...prepared.approximations, ...approximations] };
 }
 
-/** For an adapter that takes a wish for some of its models only. */
-export function leftToModel(param: Wish, input: ResolvedInput): Approximation[] {
+/** For an adapter that takes a hint for some of its models only. */
+export function leftToModel(param: Hint, input: ResolvedInput): Approximation[] {
   const [requested, used] = [input[param], LEFT_TO_MODEL[param]];
   return requested === undefined || requested === used ? [] : [{ param, requested, used }];
 }

@@ -58,7 +58,7 @@ const END: Statement = {
 };
 
 /** Between two batches: the statement costs PostgreSQL as much as five of its rows, and the places that it frees share a claim. */
-const REST_MS = 4;
+const MIN_INTERVAL_MS = 4;
 
 type EndedRow = ShownTask & CountedEnd & SettledEnd;
 
@@ -83,7 +83,7 @@ export class EndTasks {
   private readonly batch = new BatchByKey<Ending, EndedTask | null>((endings, wait) => this.flush(endings, wait), {
     name: 'tasks.end',
     maxItems: 200,
-    restMs: REST_MS,
+    minIntervalMs: MIN_INTERVAL_MS,
   });
   private readonly hooks: EndHook[] = [];
 

@@ -19,7 +19,7 @@ const MAX_PROBES = 250;
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
 /** Between two batches: their statements cost PostgreSQL as much as ten of their rows. */
-const REST_MS = 3;
+const MIN_INTERVAL_MS = 3;
 
 /**
  * Makes the attempts in batches: while one batch is at the database, finished attempts and signalled endpoints collect for
@@ -30,7 +30,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private readonly logger = new Logger('webhooks');
   private readonly batches = new Batch<FinishedDelivery | string, void>((items) => this.flush(items), {
     name: 'webhooks.finish',
-    restMs: REST_MS,
+    minIntervalMs: MIN_INTERVAL_MS,
   });
   private readonly inFlight = new Set<Promise<void>>();
   private readonly abort = new AbortController();

@@ -56,10 +56,10 @@ describe('tasks that are claimed, renewed and ended at the same time, over and o
       const isThere = <T>(one: T | null): one is T => one !== null;
 
       const stopped = new AbortController();
-      const over = async (act: () => Promise<unknown>, restMs: number) => {
+      const over = async (act: () => Promise<unknown>, minIntervalMs: number) => {
         while (!stopped.signal.aborted && lost.length === 0) {
           await act();
-          await sleep(restMs * Math.random());
+          await sleep(minIntervalMs * Math.random());
         }
       };
       /** Each has batches of its own, like a process. */

@@ -27,9 +27,9 @@ export function announceTask(taskId: string): () => void {
     const row = taskRow(taskId);
     const stage = stageOf(row);
     if (!row || stage === last) return;
-    const isNews = last !== null;
+    const isChange = last !== null;
     last = stage;
-    if (isNews) say(taskId, sentence(row));
+    if (isChange) say(taskId, sentence(row));
   });
 }
 

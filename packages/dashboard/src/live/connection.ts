@@ -3,14 +3,14 @@ export type Connection =
   { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' } | { state: 'waiting'; retryAt: number };
 
 let current: Connection = { state: 'connecting' };
-let lastNewsAt = Date.now();
+let lastEventAt = Date.now();
 let retryNow: (() => void) | null = null;
 const listeners = new Set<() => void>();
 
 export const connection = (): Connection => current;
 
 /** Unix milliseconds of the last sign that what is shown is right. */
-export const upToDateAt = (): number => lastNewsAt;
+export const upToDateAt = (): number => lastEventAt;
 
 export function onConnection(listener: () => void): () => void {
   listeners.add(listener);
@@ -18,7 +18,7 @@ export function onConnection(listener: () => void): () => void {
 }
 
 export function setConnection(next: Connection): void {
-  if (current.state === 'live' && next.state !== 'live') lastNewsAt = Date.now();
+  if (current.state === 'live' && next.state !== 'live') lastEventAt = Date.now();
   if (next.state === current.state && next.state !== 'waiting') return;
   current = next;
   for (const listener of listeners) listener();

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { LockKeyhole } from 'lucide-react';
 import type { Scope } from '../../api/session.ts';
-import { GROUPS, type Place, PLACES } from './places.ts';
+import { GROUPS, type MenuItem, MENU_ITEMS } from './menu-items.ts';
 import styles from './shell.module.css';
 
 interface Props {
@@ -14,17 +14,17 @@ export function Nav({ scopes, active }: Props) {
   return (
     <>
       {Object.entries(GROUPS).map(([group, heading]) => {
-        const places = PLACES.filter((place) => place.group === group);
-        if (places.length === 0) return null;
+        const items = MENU_ITEMS.filter((item) => item.group === group);
+        if (items.length === 0) return null;
         return (
           <div key={group} role="group" aria-label={heading ?? 'Work'}>
             {heading && <p className={styles.group}>{heading}</p>}
-            {places.map((place) => (
+            {items.map((item) => (
               <NavLink
-                key={place.to}
-                place={place}
-                locked={isLocked(place, scopes)}
-                active={place.to === '/tasks' ? active : 0}
+                key={item.to}
+                item={item}
+                locked={isLocked(item, scopes)}
+                active={item.to === '/tasks' ? active : 0}
               />
             ))}
           </div>
@@ -34,10 +34,10 @@ export function Nav({ scopes, active }: Props) {
   );
 }
 
-export const isLocked = ({ scope }: Place, scopes: readonly Scope[]): boolean =>
+export const isLocked = ({ scope }: MenuItem, scopes: readonly Scope[]): boolean =>
   scope !== undefined && !scopes.includes(scope);
 
-function NavLink({ place: { to, label, Icon }, locked, active }: { place: Place; locked: boolean; active: number }) {
+function NavLink({ item: { to, label, Icon }, locked, active }: { item: MenuItem; locked: boolean; active: number }) {
   return (
     <Link to={to} className={styles.link} title={label}>
       <Icon aria-hidden />

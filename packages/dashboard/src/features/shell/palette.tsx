@@ -8,7 +8,7 @@ import { TextInput } from '../../parts/text-input.tsx';
 import { targetOf } from './jump.ts';
 import { RecentTasks } from './palette.documents.ts';
 import styles from './palette.module.css';
-import { PLACES } from './places.ts';
+import { MENU_ITEMS } from './menu-items.ts';
 
 interface Props {
   /** Whether the key may read tasks: without that none is asked for. */
@@ -128,7 +128,7 @@ function groupsOf(
   return [
     {
       heading: 'Screens',
-      options: PLACES.filter(fits).map(({ to, label, Icon }) => ({ to, label, icon: <Icon aria-hidden /> })),
+      options: MENU_ITEMS.filter(fits).map(({ to, label, Icon }) => ({ to, label, icon: <Icon aria-hidden /> })),
     },
     { heading: 'Recent tasks', options: tasks.filter(fits) },
     { heading: 'Actions', options: actions.filter(fits) },

@@ -13,7 +13,7 @@ import { KeyMenu } from './key-menu.tsx';
 import { LiveBadge } from './live-badge.tsx';
 import { LiveRegion } from './live-region.tsx';
 import { Nav } from './nav.tsx';
-import { PLACES } from './places.ts';
+import { MENU_ITEMS } from './menu-items.ts';
 import styles from './shell.module.css';
 import { useActions } from './use-actions.tsx';
 
@@ -52,7 +52,7 @@ export function Shell({ session }: { session: Session }) {
   useShortcuts({
     'mod+k': () => setShown('palette'),
     '?': () => setShown('keys'),
-    ...Object.fromEntries(PLACES.map(({ key, to }) => [`g ${key}`, () => go(to)])),
+    ...Object.fromEntries(MENU_ITEMS.map(({ key, to }) => [`g ${key}`, () => go(to)])),
   });
 
   const signOut = () => void endSession().finally(() => navigate({ to: '/sign-in' }));
@@ -83,12 +83,12 @@ export function Shell({ session }: { session: Session }) {
         <Outlet />
       </main>
       <nav className={styles.tabs} aria-label="Main, short">
-        {PLACES.slice(0, TABS).map(({ to, label, Icon }) => (
+        {MENU_ITEMS.slice(0, TABS).map(({ to, label, Icon }) => (
           <Link key={to} to={to}>
             <Icon aria-hidden /> {label}
           </Link>
         ))}
-        {PLACES.length > TABS && (
+        {MENU_ITEMS.length > TABS && (
           <MenuButton
             label="More screens"
             trigger={
@@ -96,7 +96,11 @@ export function Shell({ session }: { session: Session }) {
                 <Ellipsis aria-hidden /> More
               </>
             }
-            items={PLACES.slice(TABS).map(({ to, label, Icon }) => ({ label, icon: <Icon />, onSelect: () => go(to) }))}
+            items={MENU_ITEMS.slice(TABS).map(({ to, label, Icon }) => ({
+              label,
+              icon: <Icon />,
+              onSelect: () => go(to),
+            }))}
           />
         )}
       </nav>

@@ -1,7 +1,7 @@
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { MOD } from '../../keys/shortcuts.ts';
-import { PLACES } from './places.ts';
+import { MENU_ITEMS } from './menu-items.ts';
 import styles from './palette.module.css';
 
 const KEYS: [string, string][] = [
@@ -25,7 +25,7 @@ const KEYS: [string, string][] = [
 ];
 
 export function ShortcutHelp({ open, onClose }: { open: boolean; onClose(): void }) {
-  const keys = [...KEYS, ...PLACES.map(({ key, label }): [string, string] => [`g ${key}`, `Go to ${label}`])];
+  const keys = [...KEYS, ...MENU_ITEMS.map(({ key, label }): [string, string] => [`g ${key}`, `Go to ${label}`])];
   return (
     <Dialog open={open} title="Keyboard shortcuts" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
       <dl className={styles.keys}>

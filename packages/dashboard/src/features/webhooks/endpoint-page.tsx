@@ -2,7 +2,7 @@ import { History, Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
-import { useNews } from '../../live/use-news.ts';
+import { useChanges } from '../../live/use-changes.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -35,7 +35,7 @@ export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props)
   const { data, error, reload } = useQuery(OneEndpoint, { id: endpointId });
   const [act, setAct] = useState<EndpointAct | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
-  useNews(Delivered, { endpointId }, () => void reload());
+  useChanges(Delivered, { endpointId }, () => void reload());
 
   if (error?.code === 'webhook_endpoint_not_found') {
     return (

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { useQuery } from '../../live/use-query.ts';
-import { useNews } from '../../live/use-news.ts';
+import { useChanges } from '../../live/use-changes.ts';
 import { moment } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
@@ -28,7 +28,7 @@ interface Props {
 /** One event: its body, and each attempt with request and response. */
 export function EventPage({ endpointId, eventId }: Props) {
   const { data, error, reload } = useQuery(OneEvent, { id: eventId });
-  useNews(Delivered, { endpointId }, () => void reload());
+  useChanges(Delivered, { endpointId }, () => void reload());
   const resend = useResend(() => void reload());
   if (error?.code === 'webhook_event_not_found') {
     return (

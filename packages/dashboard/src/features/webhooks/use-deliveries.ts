@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
-import { useNews } from '../../live/use-news.ts';
+import { useChanges } from '../../live/use-changes.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { type DeliverySearch, deliveryFilterOf } from './delivery-search.ts';
 import { Deliveries, Delivered, type Delivery } from './webhooks.documents.ts';
@@ -20,7 +20,7 @@ export function useDeliveries(endpointId: string, search: DeliverySearch) {
   const { data, error, reload } = useQuery(Deliveries, { endpointId, filter, after: null });
   const [older, setOlder] = useState<Older | null>(null);
   const [fault, setFault] = useState<CallError | null>(null);
-  useNews(Delivered, { endpointId }, () => void reload());
+  useChanges(Delivered, { endpointId }, () => void reload());
 
   const newest = data?.webhookDeliveries;
   const pages = older?.key === key ? older : null;

@@ -13,7 +13,7 @@ export const MAX_FILE_BYTES = 20_000_000;
 /** Lines that are parsed before other requests get their turn. */
 const LINE_BYTES_AT_ONCE = 256 * 1024;
 
-export interface Judgement {
+export interface Inspection {
   content_type: string;
   /** Pixels; null unless it is an image. */
   width: number | null;
@@ -27,7 +27,7 @@ export type Source = Buffer | { path: string; bytes: number };
  * otherwise take 400 MB.
  */
 @Injectable()
-export class FileJudge {
+export class FileInspector {
   private readonly turns = new Turns();
   private shared: Buffer | undefined;
 
@@ -35,13 +35,13 @@ export class FileJudge {
    * @param owner the API key, whose files wait for each other and not for those of other keys
    * @throws ApiError invalid_image, invalid_file
    */
-  async judge(owner: string, purpose: Purpose, source: Source): Promise<Judgement> {
+  async inspect(owner: string, purpose: Purpose, source: Source): Promise<Inspection> {
     const size = Buffer.isBuffer(source) ? source.length : source.bytes;
     if (size > MAX_FILE_BYTES)
       throw purpose === 'batch' ? notLines('It has more than 20 MB.') : notAnImage('too large');
     return this.turns.take(owner, NEVER, async () => {
       const bytes = Buffer.isBuffer(source) ? source : await this.read(source.path, size);
-      return purpose === 'batch' ? judgeLines(bytes) : judgeImage(bytes);
+      return purpose === 'batch' ? inspectLines(bytes) : inspectImage(bytes);
     });
   }
 
@@ -64,7 +64,7 @@ export class FileJudge {
 
 const NEVER = new AbortController().signal;
 
-async function judgeImage(bytes: Buffer): Promise<Judgement> {
+async function inspectImage(bytes: Buffer): Promise<Inspection> {
   try {
     const { contentType, width, height } = await inspectStillImage(bytes);
     return { content_type: contentType, width, height };
@@ -75,7 +75,7 @@ async function judgeImage(bytes: Buffer): Promise<Judgement> {
 }
 
 /** JSON lines: a JSON object on each line; empty lines are allowed. */
-async function judgeLines(bytes: Buffer): Promise<Judgement> {
+async function inspectLines(bytes: Buffer): Promise<Inspection> {
   if (!isUtf8(bytes)) throw notLines('It is not valid UTF-8.');
   let objects = 0;
   let parsed = 0;

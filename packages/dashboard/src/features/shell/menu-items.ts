@@ -2,7 +2,7 @@ import { Boxes, ChartColumn, Images, KeyRound, ListTodo, Plug, Plus, Server, Set
 import type { LucideIcon } from 'lucide-react';
 import type { Scope } from '../../api/session.ts';
 
-export interface Place {
+export interface MenuItem {
   to: string;
   label: string;
   Icon: LucideIcon;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** The entries of the menu: every one is a whole screen. */
-export const PLACES: readonly Place[] = [
+export const MENU_ITEMS: readonly MenuItem[] = [
   { to: '/create', label: 'Create', Icon: Plus, key: 'c', scope: 'generations:write', group: 'work' },
   { to: '/tasks', label: 'Tasks', Icon: ListTodo, key: 't', scope: 'tasks:read', group: 'work' },
   { to: '/gallery', label: 'Gallery', Icon: Images, key: 'g', scope: 'tasks:read', group: 'work' },

@@ -3,16 +3,16 @@ import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 
 /**
- * One place in five is reserved for API keys that run nothing in this process, and one polled run in five for keys that
- * do not have all others, so that no key takes them all. There is one transfer at a time for five places.
+ * One slot in five is reserved for API keys that run nothing in this process, and one polled run in five for keys that
+ * do not have all others, so that no key takes them all. There is one transfer at a time for five slots.
  */
 export const RESERVED_PART = 5;
 
-/** What one run occupies in this process. It has a place from its claim to its end, except while it only polls. */
-export interface Place {
+/** What one run occupies in this process. It has a slot from its claim to its end, except while it only polls. */
+export interface Slot {
   /**
-   * Runs `work`, which only waits for the upstream, without a place. Afterwards the run has one of the places for
-   * transfers: it will download and store. The run keeps its place if too many runs poll already.
+   * Runs `work`, which only waits for the upstream, without a slot. Afterwards the run has one of the slots for
+   * transfers: it will download and store. The run keeps its slot if too many runs poll already.
    * @throws the signal's reason when it aborts before a transfer is possible; otherwise the error of `work`
    */
   polling<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
@@ -21,15 +21,15 @@ export interface Place {
 }
 
 /**
- * The places of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. A run
+ * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. A run
  * that only polls a job has none: up to WORKER_POLLED_RUNS of them wait beside the others. When its job has ended, it
- * downloads and stores in a place for transfers, which no hanging call can take.
+ * downloads and stores in a slot for transfers, which no hanging call can take.
  */
 @Injectable()
-export class Places {
-  private readonly taken = new Map<Place, string>();
+export class Slots {
+  private readonly taken = new Map<Slot, string>();
   /** The API key of each run that polls. */
-  private readonly polled = new Map<Place, string>();
+  private readonly polled = new Map<Slot, string>();
   private readonly transfers: Turns;
   private readonly listeners: (() => void)[] = [];
 
@@ -42,41 +42,41 @@ export class Places {
     return this.config.workerConcurrency - this.taken.size;
   }
 
-  /** The API keys that have a place. */
+  /** The API keys that have a slot. */
   get keys(): string[] {
     return [...new Set(this.taken.values())];
   }
 
-  /** @param listener called when a place has become free */
+  /** @param listener called when a slot has become free */
   onFree(listener: () => void): void {
     this.listeners.push(listener);
   }
 
-  take(apiKeyId: string): Place {
+  take(apiKeyId: string): Slot {
     let endTransfer: (() => void) | null = null;
     const leave = () => {
       endTransfer?.();
       endTransfer = null;
-      this.polled.delete(place);
-      if (this.taken.delete(place)) for (const listener of this.listeners) listener();
+      this.polled.delete(slot);
+      if (this.taken.delete(slot)) for (const listener of this.listeners) listener();
     };
-    const place: Place = {
+    const slot: Slot = {
       leave,
       polling: async (signal, work) => {
         if (!this.mayPoll(apiKeyId)) return work();
         leave();
-        this.polled.set(place, apiKeyId);
+        this.polled.set(slot, apiKeyId);
         try {
           return await work();
         } finally {
           // Also after a failure: the run may go on with another binding.
           // A call that was in flight at the abort may get here after `leave`, so nothing may stay behind.
-          endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(place));
+          endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(slot));
         }
       },
     };
-    this.taken.set(place, apiKeyId);
-    return place;
+    this.taken.set(slot, apiKeyId);
+    return slot;
   }
 
   /** A key that polls very many jobs leaves a part of the polled runs to others. */

@@ -8,15 +8,15 @@ const RETRY_MS = 2_000;
 const GATHER_MS = 250;
 
 /**
- * Calls `onNews` after something was sent, and after an interruption, when something may have been missed. For lists
+ * Calls `onChange` after something was sent, and after an interruption, when something may have been missed. For lists
  * that are read again.
  */
-export function useNews<Given extends Record<string, unknown>>(
+export function useChanges<Given extends Record<string, unknown>>(
   document: TadaDocumentNode<unknown, Given>,
   variables: Given,
-  onNews: () => void,
+  onChange: () => void,
 ): void {
-  const tell = useEffectEvent(onNews);
+  const tell = useEffectEvent(onChange);
   const key = JSON.stringify(variables);
   useEffect(() => {
     let stop: () => void = () => undefined;
