@@ -15,11 +15,7 @@ import { GenerationsController } from './accept/generations.controller.ts';
 import { GenerationsResolver } from './accept/generations.resolver.ts';
 import { GenerationsService } from './accept/generations.service.ts';
 import { PrepareGenerations } from './accept/prepare-generations.service.ts';
-import { ProviderHealth } from '../providers/provider-health.ts';
-import { ProviderGauges } from '../providers/provider-gauges.ts';
-import { ProviderRegistry } from '../providers/registry.ts';
-import { ReloadCredentials } from '../providers/reload-credentials.ts';
-import { SandboxProvider } from '../providers/sandbox/sandbox.provider.ts';
+import { ProvidersModule } from '../providers/providers.module.ts';
 import { RetriesController } from './retry/retries.controller.ts';
 import { RetriesResolver } from './retry/retries.resolver.ts';
 import { RetriesService } from './retry/retries.service.ts';
@@ -36,7 +32,7 @@ import { Thumbnails } from './images/thumbnails.ts';
 
 /** A request becomes content. */
 @Module({
-  imports: [AuthModule, FilesModule, ModelsModule, TasksModule, OutboundModule, ProvenanceModule],
+  imports: [AuthModule, FilesModule, ModelsModule, TasksModule, OutboundModule, ProvenanceModule, ProvidersModule],
   controllers: [GenerationEstimatesController, GenerationsController, RetriesController],
   providers: [
     Costs,
@@ -49,11 +45,6 @@ import { Thumbnails } from './images/thumbnails.ts';
     PartialImages,
     GenerationsResolver,
     GenerationsService,
-    ProviderGauges,
-    ProviderHealth,
-    ProviderRegistry,
-    ReloadCredentials,
-    SandboxProvider,
     ReferenceImages,
     RetriesResolver,
     RetriesService,
@@ -70,7 +61,6 @@ import { Thumbnails } from './images/thumbnails.ts';
     GenerationsService,
     PartialImages,
     PrepareGenerations,
-    ProviderRegistry,
     RetriesService,
     RunningTasks,
     TaskClaimer,

@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
+import { ProvidersModule } from '../providers/providers.module.ts';
 import { OperationsModule } from './operations.module.ts';
 import { ProcessHeartbeat } from './processes/process-heartbeat.worker.ts';
 
 /** Makes the process visible to operators. The command line uses the services of operators without it. */
-@Module({ imports: [AuthModule, GenerationModule, OperationsModule], providers: [ProcessHeartbeat] })
+@Module({ imports: [AuthModule, GenerationModule, OperationsModule, ProvidersModule], providers: [ProcessHeartbeat] })
 export class HeartbeatModule {}

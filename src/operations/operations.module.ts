@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
+import { ProvidersModule } from '../providers/providers.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { WebhooksModule } from '../webhooks/webhooks.module.ts';
 import { ActivityReporter } from './activity/activity-reporter.service.ts';
@@ -55,6 +56,7 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
   imports: [
     AuthModule,
     GenerationModule,
+    ProvidersModule,
     TasksModule,
     WebhooksModule,
     TypeOrmModule.forFeature([CircuitReset, LogLevelsRow, ProcessRow]),

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModelHealth } from '../models/model-health.ts';
 import { ModelPricing } from '../models/model-pricing.ts';
-import { BUS, type Bus } from '../platform/events/bus.ts';
+import { Bus } from '../platform/events/bus.ts';
 import { ProviderRegistry } from './registry.ts';
 
 const TOPIC = 'circuit';
@@ -22,7 +22,7 @@ export class ProviderHealth implements OnModuleInit {
     private readonly registry: ProviderRegistry,
     private readonly health: ModelHealth,
     private readonly pricing: ModelPricing,
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
   ) {}
 
   onModuleInit(): void {

@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { refusalsByKey } from '../../auth/limits/rate-limits.ts';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Bus } from '../../platform/events/bus.ts';
 import { logLevels } from '../../platform/observe/logging/logging.ts';
 import { Metrics, type Sample } from '../../platform/observe/measuring/metrics.ts';
 import { runsByProvider } from '../../providers/provider-metrics.ts';
@@ -28,7 +28,7 @@ export class ActivityReporter {
 
   constructor(
     private readonly metrics: Metrics,
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
   ) {}
 
   async report(): Promise<ProcessActivity> {

@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Bus } from '../../platform/events/bus.ts';
 import { ProcessRows, requestDrain } from './sql/process-rows.ts';
 import { PROCESS_TOPIC } from './process-state.ts';
 import { type ProcessView, toProcessView } from './process.view.ts';
@@ -15,7 +15,7 @@ export class ProcessesService {
   constructor(
     private readonly rows: ProcessRows,
     private readonly audit: AuditLog,
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
   ) {}
 
   async list(): Promise<ProcessView[]> {

@@ -1,5 +1,5 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Bus } from '../../platform/events/bus.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { ProviderRegistry } from '../../providers/registry.ts';
 import { CircuitResets } from './sql/circuit-resets.ts';
@@ -18,7 +18,7 @@ export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicatio
   constructor(
     private readonly rows: CircuitResets,
     private readonly providers: ProviderRegistry,
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -11,7 +11,7 @@ const topicOf = closedLabel(['task', 'task_deleted', 'work', 'deliver', 'circuit
 /** A direction and a topic. */
 const events = new Tally(
   'darkroom_bus_news_total',
-  'News that this process sent and got, by topic.',
+  'Events that this process sent and received, by topic.',
   ['topic', 'direction'],
   (counted) => {
     const [direction = '', topic] = counted.split(' ');
@@ -21,7 +21,7 @@ const events = new Tally(
 
 export const droppedEvents = counter(
   'darkroom_bus_dropped_total',
-  'News that this process dropped because its connection was away for too long; the others read again instead.',
+  'Events that this process dropped because its connection was away for too long; the others read again instead.',
 );
 
 export const partitionedSeconds = counter(

@@ -104,5 +104,3 @@ export class Bus {
     return this.outbox.send((messages) => this.transport.send(messages));
   }
 }
-
-export const BUS = Symbol('Bus');

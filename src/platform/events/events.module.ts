@@ -1,11 +1,11 @@
-import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.ts';
 import { Metrics } from '../observe/measuring/metrics.ts';
 import { Readiness } from '../run/readiness.ts';
 import { Reloads } from '../config/reloads.ts';
 import { Secrets } from '../config/secrets.ts';
-import { BUS, Bus } from './bus.ts';
+import { Bus } from './bus.ts';
 import { channelsOf } from './channel.ts';
 import { PostgresTransport } from './postgres-transport.ts';
 
@@ -14,7 +14,7 @@ import { PostgresTransport } from './postgres-transport.ts';
 @Module({
   providers: [
     {
-      provide: BUS,
+      provide: Bus,
       inject: [Config, Secrets, DataSource, Reloads],
       useFactory: async (
         { eventsUrl, databaseUrl, databaseDirectUrl }: Config,
@@ -36,11 +36,11 @@ import { PostgresTransport } from './postgres-transport.ts';
       },
     },
   ],
-  exports: [BUS],
+  exports: [Bus],
 })
 export class EventsModule implements OnModuleInit {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
     private readonly readiness: Readiness,
     private readonly metrics: Metrics,
   ) {}
@@ -52,7 +52,7 @@ export class EventsModule implements OnModuleInit {
     metrics.gauge('darkroom_bus_connected', 'Is 1 while messages of this process come back to it, otherwise 0.', () =>
       bus.isConnected ? 1 : 0,
     );
-    metrics.gauge('darkroom_bus_outbox', 'News that waits to be sent.', () => bus.waiting);
+    metrics.gauge('darkroom_bus_outbox', 'Events that wait to be sent.', () => bus.waiting);
   }
 }
 

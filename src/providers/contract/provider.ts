@@ -1,5 +1,6 @@
+import { ERRORS } from '../../errors/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
-import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.ts';
+import type { TaskErrorCode } from '../../tasks/record/task-error.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { Tokens } from '../../tasks/record/task-usage.ts';
 
@@ -208,7 +209,7 @@ export class ProviderError extends Error {
     readonly code: TaskErrorCode,
     details: ProviderErrorDetails = {},
   ) {
-    super(details.message ?? TASK_ERRORS[code].message, { cause: details.cause });
+    super(details.message ?? ERRORS[code].message, { cause: details.cause });
     this.name = 'ProviderError';
     this.param = details.param;
     this.billing = details.billing ?? 'charged';

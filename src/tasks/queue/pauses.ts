@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Bus } from '../../platform/events/bus.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { PauseTasks } from '../sql/pause-tasks.ts';
 import type { Pause } from '../record/pause.entity.ts';
@@ -21,7 +21,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
 
   constructor(
     private readonly statements: PauseTasks,
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
   ) {}
 
   /** Awaited, so that a process that starts accepts nothing that an operator has paused. */

@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Bus } from '../../platform/events/bus.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { isFinal } from '../record/task-status.ts';
 import type { TaskVersion } from '../record/task-version.ts';
@@ -35,7 +35,7 @@ export class TaskCache implements OnModuleInit {
   });
 
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
     private readonly clock: DatabaseClock,
   ) {}
 

@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Bus } from '../../platform/events/bus.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
@@ -41,7 +41,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   });
 
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly bus: Bus,
     private readonly reads: ReadTasks,
     private readonly changed: ChangedTasks,
   ) {}

@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Injectable } from '@nestjs/common';
+import { Bus } from '../../platform/events/bus.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
 const TOPIC = 'work';
@@ -10,7 +10,7 @@ export class WakeSignal {
   private readonly subscribers = new Set<() => void>();
   private isScheduled = false;
 
-  constructor(@Inject(BUS) private readonly bus: Bus) {}
+  constructor(private readonly bus: Bus) {}
 
   /** Call after the commit. All calls of one event-loop turn are published once. */
   notify(): void {

@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { BUS, type Bus } from '../../platform/events/bus.ts';
+import { Injectable } from '@nestjs/common';
+import { Bus } from '../../platform/events/bus.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
 const TOPIC = 'deliver';
@@ -11,7 +11,7 @@ type Listener = (endpointIds: string[]) => void;
 export class DeliverySignal {
   private listener: Listener | undefined;
 
-  constructor(@Inject(BUS) private readonly bus: Bus) {}
+  constructor(private readonly bus: Bus) {}
 
   /**
    * Call after the commit. Publishes to other processes only if this process makes no attempts itself: what a busy worker

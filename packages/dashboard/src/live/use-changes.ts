@@ -4,7 +4,7 @@ import { subscribe } from './socket.ts';
 
 /** Pause before a subscription that ended is started again. */
 const RETRY_MS = 2_000;
-/** News that arrive within this time are one. */
+/** Changes within this time cause one call. */
 const GATHER_MS = 250;
 
 /**

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { ModelsModule } from '../models/models.module.ts';
+import { ProviderGauges } from './provider-gauges.ts';
+import { ProviderHealth } from './provider-health.ts';
+import { ProviderRegistry } from './registry.ts';
+import { ReloadCredentials } from './reload-credentials.ts';
+import { SandboxProvider } from './sandbox/sandbox.provider.ts';
+
+/** Who makes the content: an adapter for each provider, and the bindings of models to them. */
+@Module({
+  imports: [ModelsModule],
+  providers: [ProviderGauges, ProviderHealth, ProviderRegistry, ReloadCredentials, SandboxProvider],
+  exports: [ProviderRegistry],
+})
+export class ProvidersModule {}
