@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+
+/** A connection that becomes idle would keep the server open until its client closes it. */
+const CHECK_MS = 100;
+/**
+ * After so many checks, which is 2 s, a connection that is in use has had an answer, and that answer ended it. The others
+ * are idle. Checks and no time, because a process that stood still finds its timers due before the requests that came.
+ */
+const CHECKS = 20;
+
+/**
+ * The connections of clients when the process leaves. A server that closes a kept connection can cut a request that is on
+ * its way, and the client sees a reset. So each answer ends its connection first, and only then are idle ones closed.
+ */
+export class Connections {
+  private readonly open = new Set<Socket>();
+  private isLeaving = false;
+  private checks = 0;
+
+  constructor(private readonly fastify: FastifyInstance) {
+    fastify.server.on('connection', (socket) => {
+      this.open.add(socket);
+      socket.once('close', () => this.open.delete(socket));
+    });
+    fastify.addHook('onSend', (_request, reply, _payload, done) => {
+      if (this.isLeaving) reply.header('connection', 'close');
+      done();
+    });
+  }
+
+  /** From now on each answer ends its connection: the next request of its client finds another process. */
+  leave(): void {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
+    const timer = setInterval(() => this.closeIdle(), CHECK_MS).unref();
+    this.fastify.server.once('close', () => clearInterval(timer));
+  }
+
+  /** After `leave`: resolves when the only open connections are those whose request is still being answered. */
+  async left(): Promise<void> {
+    while (this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
+  }
+
+  private closeIdle(): void {
+    this.checks += 1;
+    if (this.checks < CHECKS) return;
+    this.fastify.server.closeIdleConnections();
+    // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
+    for (const socket of this.open) if (socket.bytesRead === 0) socket.destroy();
+  }
+}
