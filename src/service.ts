@@ -16,7 +16,7 @@ import { assertOwnSessions } from './platform/database/session-check.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
 import { serveClientPackage } from './platform/http/client-package.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
-import { createHttpApp } from './platform/http/http-app.ts';
+import { createHttpApp, type EdgeAdapter } from './platform/http/http-app.ts';
 import { OpsServer } from './platform/http/ops-server.ts';
 import { Readiness } from './platform/run/readiness.ts';
 import { Reloads } from './platform/config/reloads.ts';
@@ -44,11 +44,12 @@ export interface Service {
 }
 
 /**
- * First lets load balancers notice, then ends waiting requests and stops the workers, and closes connections last: Nest
+ * First lets load balancers and clients notice, then ends waiting requests and stops the workers, and closes connections last: Nest
  * would close the ones that the workers still use.
  */
 async function stop(app: NestFastifyApplication, delayS: number): Promise<void> {
   app.get(Readiness).stop();
+  (app.getHttpAdapter() as EdgeAdapter).edge.connections.leave();
   if (delayS > 0) await sleep(delayS * 1000);
   app.get(OpenWaits).endAll();
   app.get(OpenCalls).endAll();

@@ -18,12 +18,17 @@ const operations = definitions.flatMap((node) => (node.kind === Kind.OPERATION_D
 /** The operation with the fragments that it needs, as the app sends it. */
 function whole(operation: (typeof operations)[number]): string {
   const needed = new Set<FragmentDefinitionNode>();
-  visit(operation, {
-    FragmentSpread: ({ name }) => {
-      const fragment = fragments.get(name.value);
-      if (fragment) needed.add(fragment);
-    },
-  });
+  const collect = (node: typeof operation | FragmentDefinitionNode): void => {
+    visit(node, {
+      FragmentSpread: ({ name }) => {
+        const fragment = fragments.get(name.value);
+        if (!fragment || needed.has(fragment)) return;
+        needed.add(fragment);
+        collect(fragment);
+      },
+    });
+  };
+  collect(operation);
   return [operation, ...needed].map((node) => print(node)).join('\n');
 }
 

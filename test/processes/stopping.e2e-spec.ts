@@ -1,3 +1,4 @@
+import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aCat, aHang } from '../support/clients/api.ts';
 import { testEnv } from '../support/test-env.ts';
@@ -7,6 +8,29 @@ import { allReady, type ServiceProcess, spawnService } from '../support/process.
 import { eventually } from '../support/wait.ts';
 
 const DELAY_S = 6;
+const STOPS = process.env.DARKROOM_TEST_LONG ? 10 : 1;
+
+/** Sends one request after another on one connection, until an answer or the server ends it. */
+function useConnection(baseUrl: string, pauseMs: number): { answers(): number; ending: Promise<string> } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let answers = 0;
+  const next = () =>
+    new Promise<string | undefined>((resolve, reject) => {
+      get(`${baseUrl}/openapi.json`, { agent, method: 'HEAD' }, (answer) => {
+        answers++;
+        answer
+          .resume()
+          .on('end', () => resolve(answer.headers.connection))
+          .on('error', reject);
+      }).on('error', reject);
+    });
+  const use = async (): Promise<string> => {
+    while ((await next()) !== 'close') await sleep(pauseMs);
+    return 'closed by an answer';
+  };
+  const ending = use().catch((error: Error) => `${error.message} after ${answers} answers`);
+  return { answers: () => answers, ending: ending.finally(() => agent.destroy()) };
+}
 
 describe('stopping', () => {
   let database: TestDatabase;
@@ -16,15 +40,14 @@ describe('stopping', () => {
   let front: ServiceProcess;
   /** Would serve for a long time after the signal. */
   let slow: ServiceProcess;
-  let startWorker: () => Promise<ServiceProcess>;
+  let start: (settings: Record<string, string>) => Promise<ServiceProcess>;
   beforeAll(async () => {
     database = await cloneDatabase();
     const { env } = await testEnv(database.url);
-    const start = async (settings: Record<string, string>) => {
+    start = async (settings) => {
       const PORT = String(await freePort());
       return spawnService({ ...env, PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}`, ...settings });
     };
-    startWorker = () => start({ ROLE: 'worker' });
     const SHUTDOWN_DELAY_S = String(DELAY_S);
     [whole, front, slow] = await allReady([
       start({ SHUTDOWN_DELAY_S: '60' }),
@@ -67,9 +90,21 @@ describe('stopping', () => {
     const { body } = await whole.api.create(aCat);
     await sleep(2_000); // four polls of the queue
     expect((await whole.api.get(`/v1/tasks/${body.task_id}`)).body.status).toBe('queued');
-    const worker = await startWorker();
+    const worker = await start({ ROLE: 'worker' });
     await slow.api.until(body.task_id, 'succeeded').finally(() => worker.kill('SIGKILL'));
   });
+
+  it('lets 200 kept connections go without a reset', async () => {
+    for (let stop = 0; stop < STOPS; stop++) {
+      const leaving = await start({ ROLE: 'api' });
+      const connections = Array.from({ length: 200 }, (_, at) => useConnection(leaving.api.baseUrl, (at % 10) * 40));
+      await eventually('requests on each connection', async () => connections.every(({ answers }) => answers() > 1));
+      leaving.child.kill('SIGTERM');
+      const endings = await Promise.all(connections.map(({ ending }) => ending));
+      expect(endings.filter((ending) => ending !== 'closed by an answer')).toEqual([]);
+      await ended(leaving);
+    }
+  }, STOPS * 300_000);
 
   it('takes the signal of a process manager, which npm repeats, for one, and ends at once at a later one', async () => {
     slow.child.kill('SIGTERM');

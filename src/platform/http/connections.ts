@@ -18,6 +18,7 @@ export class Connections {
   private readonly open = new Set<Socket>();
   private isLeaving = false;
   private checks = 0;
+  private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly fastify: FastifyInstance) {
     fastify.server.on('connection', (socket) => {
@@ -32,15 +33,21 @@ export class Connections {
 
   /** From now on each answer ends its connection: the next request of its client finds another process. */
   leave(): void {
-    if (this.isLeaving) return;
     this.isLeaving = true;
-    const timer = setInterval(() => this.closeIdle(), CHECK_MS).unref();
-    this.fastify.server.once('close', () => clearInterval(timer));
   }
 
-  /** After `leave`: resolves when the only open connections are those whose request is still being answered. */
+  /** Closes the idle ones too, from `CHECKS` checks on. */
+  drain(): void {
+    if (this.timer !== null) return;
+    this.leave();
+    const timer = setInterval(() => this.closeIdle(), CHECK_MS).unref();
+    this.fastify.server.once('close', () => clearInterval(timer));
+    this.timer = timer;
+  }
+
+  /** After `drain`: resolves when the only open connections are those whose request is still being answered. */
   async left(): Promise<void> {
-    while (this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
+    while (this.timer !== null && this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
   }
 
   private closeIdle(): void {

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/error.filter.ts';
 import { currentRequestId } from '../observe/logging/request-context.ts';
+import { Connections } from './connections.ts';
 import { IncomingBodies, LoadBound } from './admission/load-bounds.ts';
 import { acceptJsonBodiesOnly } from './strict-json.ts';
 import { KnownRoutes } from './admission/known-routes.ts';
@@ -22,6 +23,7 @@ export interface Edge {
   fastify: FastifyInstance;
   upgrades: Upgrades;
   load: Pick<LoadBound, 'active' | 'bodyBytesInFlight'>;
+  connections: Pick<Connections, 'leave' | 'left'>;
   /** From now on new requests get 503; requests in flight are finished. */
   startDraining(): void;
 }
@@ -48,6 +50,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   const routes = new KnownRoutes(fastify);
   const upgrades = new Upgrades(fastify);
   const load = new LoadBound(limits);
+  const connections = new Connections(fastify);
   let isDraining = false;
 
   keepRoutes(fastify);
@@ -58,7 +61,8 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     try {
-      if (isDraining && !isAnsweredWhileDraining(request)) throw draining(reply);
+      if (isDraining && !isAnsweredWhileDraining(request))
+        throw new ApiError('service_unavailable', { message: 'The service is shutting down; try again.' });
       if (!isAnsweredWhileDraining(request)) load.refuseWhenFull();
       requireOneHost(request);
       if (request.is404 && routes.answerUnmatched(request, reply)) return;
@@ -72,22 +76,11 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   new IncomingBodies(limits).watch(fastify);
   load.count(fastify, isAnsweredWhileDraining);
 
-  const sockets = new Set<Socket>();
-  fastify.server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
   const startDraining = (): void => {
-    if (isDraining) return;
     isDraining = true;
-    const timer = setInterval(() => {
-      fastify.server.closeIdleConnections();
-      // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    }, DRAIN_CHECK_MS).unref();
-    fastify.server.once('close', () => clearInterval(timer));
+    connections.drain();
   };
-  return { fastify, upgrades, load, startDraining };
+  return { fastify, upgrades, load, connections, startDraining };
 }
 
 /** Route config of the routes that respond until the process ends: liveness and metrics. */
@@ -95,14 +88,6 @@ export const ANSWERED_WHILE_DRAINING = Object.freeze({ answeredWhileDraining: tr
 
 function isAnsweredWhileDraining(request: FastifyRequest): boolean {
   return (routeOf(request).config as Partial<typeof ANSWERED_WHILE_DRAINING>).answeredWhileDraining === true;
-}
-
-/** A connection that becomes idle while draining would keep the server open until its client closes it. */
-const DRAIN_CHECK_MS = 100;
-
-function draining(reply: FastifyReply): ApiError {
-  reply.header('connection', 'close');
-  return new ApiError('service_unavailable', { message: 'The service is shutting down; try again.' });
 }
 
 /**

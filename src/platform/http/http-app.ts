@@ -12,7 +12,7 @@ import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { QueryParametersGuard } from './query-parameters.guard.ts';
 import { ValidationPipe } from './validation.pipe.ts';
 
-/** Nest's adapter for our server. It starts to drain when Nest starts to shut down. */
+/** Nest's adapter for our server. It starts to drain when Nest starts to shut down, and closes when its clients have left. */
 export class EdgeAdapter extends FastifyAdapter {
   constructor(readonly edge: Edge) {
     super(edge.fastify);
@@ -21,6 +21,11 @@ export class EdgeAdapter extends FastifyAdapter {
   override beforeClose(): void {
     this.edge.startDraining();
     super.beforeClose();
+  }
+
+  override async close(): Promise<void> {
+    await this.edge.connections.left();
+    await super.close();
   }
 }
 

@@ -2,6 +2,7 @@
 process.env.DARKROOM_TEST_LONG = '1';
 
 await import('../../processes/submit-once.e2e-spec.ts');
+await import('../../processes/stopping.e2e-spec.ts');
 for (const name of [
   'batch-commit',
   'crashes',
