@@ -195,7 +195,7 @@ export const imageUrl = (description: string): ParameterSchema => ({
   description,
   format: 'image',
   // No end after data:, whose bytes are checked when they are decoded: an expression may not cross 30 MB.
-  pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|data:image/)`,
+  pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|[Dd][Aa][Tt][Aa]:)`,
 });
 
 /** @param max how many images the model accepts */

@@ -55,6 +55,23 @@ it('writes the file, and sends the given headers', async () => {
   expect(seen[0]?.headers.authorization).toBe('Bearer k');
 });
 
+it.each([
+  ['/v1/images/1/content', '/v1/images/1/content'],
+  ['images/1/content', '/v1/images/1/content'],
+])('reads the path %s at the upstream itself, with its key', async (url, path) => {
+  const own = { url, baseUrl: `${origin()}/v1`, headers: { authorization: 'Bearer k' } };
+  expect(readFileSync((await download(aDownload(own))).path, 'utf8')).toBe('bytes');
+  expect(seen.map((request) => [request.url, request.headers.authorization])).toEqual([[path, 'Bearer k']]);
+});
+
+it('takes the bytes of a data: URL, up to the limit', async () => {
+  const url = `DATA:image/png;base64, ${Buffer.from('in the link').toString('base64')}\n`;
+  expect(readFileSync((await download(aDownload({ url }))).path, 'utf8')).toBe('in the link');
+  expect(await failureOf({ url, maxBytes: 10 })).toMatchObject({ code: 'internal_error' });
+  expect(await failureOf({ url: 'data:image/png,plain' })).toMatchObject({ code: 'internal_error' });
+  expect(seen).toEqual([]);
+});
+
 it('sends a key to no other origin', async () => {
   const other = createServer((request, response) => {
     seen.push(request);

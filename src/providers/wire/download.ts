@@ -1,7 +1,9 @@
 import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client, Dispatcher } from 'undici';
+import { bytesOfDataUrl, isDataUrl } from '../../platform/images/data-url.ts';
 import { checkedAddresses } from '../../platform/outbound/checked-addresses.ts';
 import { clientOnSocket } from '../../platform/outbound/client.ts';
 import { connectTo } from '../../platform/outbound/connect.ts';
@@ -38,13 +40,14 @@ export const MAX_RESULT_BYTES = { image: 128 * 1024 * 1024, video: 2 * 1024 * 10
 export interface Download {
   /** For the operator's log. */
   provider: string;
+  /** http(s), a path at the upstream, or a data: URL. */
   url: string;
   /** Where the file is written. */
   path: string;
   maxBytes: number;
   /** The upstream's own address. Results may be stored there even if it is not public. */
   baseUrl: string;
-  /** Sent to the URL's origin only, not to where it redirects. */
+  /** Sent to the upstream's own address only, not to where it redirects. */
   headers?: Record<string, string>;
   /** Before the second try; doubles with every try. */
   retryMs: number;
@@ -77,6 +80,7 @@ const names = new NameResolver();
 export async function download(options: Download): Promise<{ path: string }> {
   const { provider, path, retryMs, tries: maxTries = MAX_TRIES, signal, renew } = options;
   let { url } = options;
+  if (isDataUrl(url)) return saveDataUrl(options);
   for (let tries = 1, renewals = 0; ;) {
     try {
       await attempt(url, options);
@@ -104,17 +108,32 @@ export async function download(options: Download): Promise<{ path: string }> {
   }
 }
 
+/** The result is the link itself. */
+async function saveDataUrl({ provider, url, path, maxBytes }: Download): Promise<{ path: string }> {
+  const bytes = bytesOfDataUrl(url);
+  if (!bytes || bytes.length > maxBytes) {
+    const message = bytes ? `the result is larger than ${maxBytes} bytes` : 'the data: URL of the result has no base64';
+    throw new ProviderError('internal_error', { cause: operatorCause(provider, null, { message }) });
+  }
+  try {
+    await writeFile(path, bytes, { mode: 0o600 });
+  } catch (cause) {
+    throw new ProviderError('result_storage_failed', { cause });
+  }
+  return { path };
+}
+
 async function attempt(url: string, options: Download): Promise<void> {
   const { signal, baseUrl, path, maxBytes } = options;
   const rules = { outboundAllowCidrs: await ownAddresses(baseUrl), outboundAllowHttp: true };
-  let target = checkedUrl(url);
-  let headers = options.headers ?? {};
+  let target = checkedUrl(url, `${baseUrl}/`);
+  let headers = target.origin === new URL(baseUrl).origin ? (options.headers ?? {}) : {};
   for (let redirects = 0; ; redirects++) {
     const fetched = { headers, rules, maxBytes, signal };
     const location = await callingFor('result', () => fetchTo(path, target, fetched));
     if (location === null) return;
     if (redirects === MAX_REDIRECTS) throw new Error(`the result's link redirects more than ${MAX_REDIRECTS} times`);
-    const next = checkedUrl(URL.parse(location, target.href)?.href ?? '');
+    const next = checkedUrl(location, target.href);
     if (next.origin !== target.origin) headers = {};
     target = next;
   }
@@ -198,8 +217,9 @@ async function ownAddresses(baseUrl: string): Promise<string[]> {
   return addresses.map((ip) => `${ip}/${ip.includes(':') ? 128 : 32}`);
 }
 
-function checkedUrl(text: string): URL {
-  const url = URL.parse(text);
+/** @param base of a link without scheme and host: some servers name a result by its path */
+function checkedUrl(text: string, base: string): URL {
+  const url = URL.parse(text) ?? URL.parse(text, base);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw new OutboundError('blocked_address', "the result's link is no http(s) URL");
   }

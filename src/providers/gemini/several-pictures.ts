@@ -1,0 +1,88 @@
+import { pause } from '../wire/pause.ts';
+import { ProviderError, type Billing } from '../contract/provider.ts';
+
+/** How many times calls are made in all: unbilled ones are retried for the sake of those that were billed. */
+const MAX_ROUNDS = 6;
+/** Before the second round, when the upstream gives no delay; doubles. */
+const FIRST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 30_000;
+
+interface Several<T> {
+  /** At least one. */
+  made: T[];
+  /** Calls that made nothing and may have been billed. */
+  unknown: number;
+}
+
+/**
+ * Makes `count` pictures by as many parallel calls. As long as no call was billed, an upstream that is busy ends them all, so
+ * that another one may serve the request. Once a call was billed, those that the upstream refused without billing are
+ * repeated, and what is made is kept, also where it stays less than `count`.
+ * @param makeOne makes one; respects its signal
+ * @throws the failure when nothing was made; its billing is `none` only when no call was billed
+ */
+export async function makeSeveral<T>(
+  count: number,
+  makeOne: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<Several<T>> {
+  const made: T[] = [];
+  const failures: unknown[] = [];
+  for (let round = 1; ; round++) {
+    const outcomes = await callInParallel(count - made.length - failures.length, makeOne, signal);
+    signal.throwIfAborted();
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') made.push(outcome.value);
+    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    failures.push(...reasons.filter((reason) => !isBusy(reason)));
+    const busy = reasons.filter(isBusy);
+    const isBilled = made.length > 0 || failures.some((failure) => billingOf(failure) !== 'none');
+    if (busy.length > 0 && isBilled && round < MAX_ROUNDS) {
+      await pause(pauseAfter(busy, round), signal);
+      continue;
+    }
+    failures.push(...busy);
+    if (made.length > 0) return { made, unknown: failures.filter((each) => billingOf(each) === 'unknown').length };
+    throw withCombinedBilling(failures);
+  }
+}
+
+async function callInParallel<T>(
+  count: number,
+  makeOne: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<PromiseSettledResult<T>[]> {
+  const siblings = new AbortController();
+  const either = AbortSignal.any([signal, siblings.signal]);
+  const calls = Array.from({ length: count }, () =>
+    makeOne(either).catch((error: unknown) => {
+      // The same request would be refused again. Any other failure says nothing about the calls still in flight.
+      if (!either.aborted && billingOf(error) === 'none' && !isBusy(error)) siblings.abort(new AbortedBySibling());
+      throw error;
+    }),
+  );
+  return Promise.allSettled(calls);
+}
+
+/** A call was aborted because another was refused. It may have been billed. */
+class AbortedBySibling extends Error {}
+
+const isBusy = (failure: unknown): failure is ProviderError =>
+  failure instanceof ProviderError && failure.code === 'provider_unavailable' && failure.billing === 'none';
+
+const billingOf = (failure: unknown): Billing => (failure instanceof ProviderError ? failure.billing : 'unknown');
+
+/** The failure that explains the others, with the billing of all. */
+function withCombinedBilling(failures: unknown[]): unknown {
+  const isOwn = (failure: unknown) => !isBusy(failure) && !(failure instanceof AbortedBySibling);
+  const main = failures.find(isOwn) ?? failures[0];
+  const all = failures.map(billingOf);
+  const billing = (['unknown', 'charged'] as const).find((each) => all.includes(each)) ?? 'none';
+  if (!(main instanceof ProviderError) || main.billing === billing) return main;
+  const { code, param, message, cause } = main;
+  return new ProviderError(code, { param, message, cause, billing });
+}
+
+function pauseAfter(busy: ProviderError[], round: number): number {
+  const asked = busy.map(({ retryAfterMs }) => retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (round - 1));
+  return Math.min(Math.max(...asked), MAX_PAUSE_MS);
+}
