@@ -215,3 +215,47 @@ it('limits all the images of a task to 60 s together', async () => {
     jest.useRealTimers();
   }
 });
+
+describe('a picture with EXIF', () => {
+  const canvas = () => sharp({ create: { width: 64, height: 32, channels: 3, background: '#2060a0' } });
+  const seen = async (bytes: Buffer) => {
+    answers['/x'] = (response) => response.end(bytes);
+    const [image] = await fetchAll([field('/x')], never);
+    return { image: image!, metadata: await sharp(readFileSync(image!.path)).metadata() };
+  };
+
+  it.each(['jpeg', 'png', 'webp'] as const)('is turned as %s, and carries nothing of its place', async (format) => {
+    const place = { IFD0: { ImageDescription: 'home' }, IFD3: { GPSLatitude: '51/1 30/1 0/1' } };
+    const left = await canvas()
+      .composite([{ input: { create: { width: 16, height: 32, channels: 3, background: '#fff' } }, left: 0, top: 0 }])
+      .withMetadata({ orientation: 6 })
+      .withExifMerge(place)
+      .toFormat(format)
+      .toBuffer();
+    expect((await sharp(left).metadata()).orientation).toBe(6);
+    const { image, metadata } = await seen(left);
+    expect(image).toMatchObject({ contentType: `image/${format}`, width: 32, height: 64 });
+    expect(image.size).toBe(readFileSync(image.path).length);
+    expect(metadata).toMatchObject({ format, width: 32, height: 64 });
+    expect([metadata.orientation, metadata.exif, metadata.xmp]).toEqual([undefined, undefined, undefined]);
+    const [top] = await sharp(readFileSync(image.path))
+      .extract({ left: 16, top: 4, width: 1, height: 1 })
+      .raw()
+      .toBuffer();
+    expect(top).toBeGreaterThan(240); // what was left is above
+  });
+
+  it('is not encoded again without a turn', async () => {
+    const plain = await canvas().jpeg().toBuffer();
+    const described = await canvas()
+      .withExif({ IFD0: { ImageDescription: 'home' } })
+      .jpeg()
+      .toBuffer();
+    expect(described.includes('home')).toBe(true);
+    const { image } = await seen(described);
+    const handedOn = readFileSync(image.path);
+    expect(handedOn.includes('home')).toBe(false);
+    expect((await sharp(handedOn).raw().toBuffer()).equals(await sharp(plain).raw().toBuffer())).toBe(true);
+    expect(readFileSync((await seen(plain)).image.path).equals(plain)).toBe(true);
+  });
+});

@@ -1,4 +1,4 @@
-import { readFile, rename, stat } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { StoredImages } from '../../files/images/stored-images.ts';
@@ -11,6 +11,7 @@ import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError, type InputImage, type ProviderRequest } from '../../providers/contract/provider.ts';
 import { NotAStillImage, readStillImage } from '../../platform/images/still-image.ts';
 import { Turns } from '../../platform/run/turns.ts';
+import { preparedImage } from './prepared-image.ts';
 
 export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame: null };
 
@@ -145,7 +146,10 @@ function urlsOf(fields: readonly ImageUrl[]): string[] {
 async function check(path: string): Promise<InputImage> {
   if ((await stat(path)).size > MAX_BYTES) await shrink(path);
   const bytes = await readFile(path);
-  return { path, size: bytes.length, ...(await readStillImage(bytes)) };
+  const image = await readStillImage(bytes);
+  const { bytes: handedOn, contentType } = await preparedImage(bytes, image, MAX_BYTES);
+  if (handedOn !== bytes) await writeFile(path, handedOn);
+  return { ...image, path, size: handedOn.length, contentType };
 }
 
 /**

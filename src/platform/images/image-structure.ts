@@ -25,7 +25,7 @@ function hasAnimationChunk(png: Buffer): boolean {
 }
 
 const START_OF_SCAN = 0xda;
-const END_OF_IMAGE = 0xd9;
+export const END_OF_IMAGE = 0xd9;
 
 /**
  * The number of scans, each of which costs a decoder one pass (ISO 10918-1, B.2). Thumbnails and bytes after the end do

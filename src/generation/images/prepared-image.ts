@@ -1,0 +1,35 @@
+import { loadSharp } from '../../platform/images/load-sharp.ts';
+import type { StillImage } from '../../platform/images/still-image.ts';
+import { withoutMetadata } from '../../platform/images/without-metadata.ts';
+
+type ContentType = StillImage['contentType'];
+type Format = 'jpeg' | 'png' | 'webp';
+
+/** Where it is encoded again; what is lost cannot be seen. */
+const QUALITY = 95;
+
+/**
+ * A picture as providers get it. Many of them ignore the turn that EXIF asks for, so its pixels are turned. What EXIF and XMP say
+ * of people and places stays here. Call it for one image at a time: a turn needs all pixels.
+ * @param maxBytes of a turned picture; one that would be larger becomes a JPEG, on white where it is transparent
+ */
+export async function preparedImage(
+  bytes: Buffer,
+  { contentType }: StillImage,
+  maxBytes: number,
+): Promise<{ bytes: Buffer; contentType: ContentType }> {
+  const format = contentType.slice('image/'.length) as Format;
+  const { orientation = 1 } = await loadSharp()(bytes).metadata();
+  if (orientation === 1) return { bytes: withoutMetadata(bytes, format), contentType };
+  const turned = await encoded(bytes, format);
+  if (turned.length <= maxBytes) return { bytes: turned, contentType };
+  return { bytes: await encoded(bytes, 'jpeg'), contentType: 'image/jpeg' };
+}
+
+/** Without metadata, and in sRGB. */
+function encoded(bytes: Buffer, format: Format): Promise<Buffer> {
+  const upright = loadSharp()(bytes).autoOrient();
+  if (format === 'png') return upright.png().toBuffer();
+  if (format === 'webp') return upright.webp({ quality: QUALITY }).toBuffer();
+  return upright.flatten({ background: '#ffffff' }).jpeg({ quality: QUALITY, chromaSubsampling: '4:4:4' }).toBuffer();
+}
