@@ -7,6 +7,10 @@ import { pause } from '../wire/pause.ts';
 /** Longest wait that a Retry-After can cause: the task has a deadline. */
 const MAX_WAIT_MS = 60_000;
 
+/** A job that has run for long is asked for less often: at most a twentieth of its time is added to it, or 30 s. */
+const SHARE_OF_ELAPSED = 1 / 20;
+const MAX_BACKOFF_MS = 30_000;
+
 /** Upstreams replicate their records, so one "not found" may be temporary. The third refusal in a row counts. */
 const MAX_REFUSALS = 3;
 
@@ -18,7 +22,7 @@ export interface PollOptions {
   provider: string;
   /** The API key of the calls; removed from every logged text. */
   secret: string | null;
-  /** Between two polls. */
+  /** Between two polls, at first. */
   intervalMs: number;
   signal: AbortSignal;
   /** Which replies count as an answer; when absent, a 2xx with a JSON object. */
@@ -32,6 +36,7 @@ export interface PollOptions {
  */
 export async function readWithRetry(read: () => Promise<UpstreamReply>, options: PollOptions): Promise<UpstreamReply> {
   const { provider, secret, intervalMs, signal, isAnswer = isObject } = options;
+  const startedMs = performance.now();
   let refusals = 0;
   for (;;) {
     const reply = await read().catch(nullForNoReply);
@@ -42,7 +47,7 @@ export async function readWithRetry(read: () => Promise<UpstreamReply>, options:
       throw new ProviderError(code, { cause: junkCause(provider, secret, reply) });
     }
     const askedMs = reply ? (retryAfterMs(reply.headers) ?? 0) : 0;
-    await pause(Math.max(intervalMs, Math.min(askedMs, MAX_WAIT_MS)), signal);
+    await pause(Math.max(backedOff(intervalMs, startedMs), Math.min(askedMs, MAX_WAIT_MS)), signal);
   }
 }
 
@@ -52,17 +57,22 @@ export async function readWithRetry(read: () => Promise<UpstreamReply>, options:
  */
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,
-  judge: (reply: UpstreamReply) => T | null,
+  judge: (reply: UpstreamReply) => T | null | Promise<T | null>,
   options: PollOptions,
 ): Promise<T> {
+  const startedMs = performance.now();
   for (;;) {
-    const result = judge(await readWithRetry(read, options));
+    const intervalMs = backedOff(options.intervalMs, startedMs);
+    const result = await judge(await readWithRetry(read, { ...options, intervalMs }));
     if (result !== null) return result;
-    await pause(options.intervalMs, options.signal);
+    await pause(backedOff(options.intervalMs, startedMs), options.signal);
   }
 }
 
-function isObject({ status, json }: UpstreamReply): boolean {
+const backedOff = (intervalMs: number, startedMs: number): number =>
+  Math.max(intervalMs, Math.min((performance.now() - startedMs) * SHARE_OF_ELAPSED, MAX_BACKOFF_MS));
+
+export function isObject({ status, json }: UpstreamReply): boolean {
   return status >= 200 && status < 300 && typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
