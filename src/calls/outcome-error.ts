@@ -3,12 +3,13 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 
 /** The error that a call answers when its task has failed. */
-export function outcomeError({ error }: Pick<ShownTask, 'error'>): ApiError {
+export function outcomeError({ error, usage }: Pick<ShownTask, 'error' | 'usage'>): ApiError {
   const { code, message, param } = error ?? taskError('internal_error');
+  // The retry is a new task. A job that was accepted and then failed may cost, by the operator's price.
+  const wasBought = code !== 'provider_unavailable' || (usage?.cost_micros ?? 0) > 0;
   return new ApiError(code, {
     message,
     ...(param && { param }),
-    // Nothing was bought only when no provider was reached; then a retry makes a new task.
-    headers: { 'x-should-retry': code === 'provider_unavailable' ? 'true' : 'false' },
+    headers: { 'x-should-retry': wasBought ? 'false' : 'true' },
   });
 }

@@ -35,6 +35,11 @@ export const FAILED_TASK_ERRORS = {
     type: 'server_error',
     message: 'The request was sent to the provider, but its outcome is not known.',
   },
+  provider_no_result: {
+    status: 502,
+    type: 'server_error',
+    message: 'The provider took the request but made nothing of it.',
+  },
   provider_unavailable: {
     status: 503,
     type: 'server_error',

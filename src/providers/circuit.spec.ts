@@ -19,6 +19,13 @@ describe('the circuit of an upstream', () => {
     expect(changes).toEqual([true]);
   });
 
+  it('opens when the outcome of calls is unknown, one after the other', async () => {
+    const circuit = new Circuit(() => undefined);
+    const torn = () => Promise.reject(new ProviderError('provider_outcome_unknown', { billing: 'unknown' }));
+    for (let call = 0; call < 5; call += 1) await expect(circuit.execute(torn)).rejects.toBeDefined();
+    expect(circuit.isOpen).toBe(true);
+  });
+
   it('stays closed for answers, including refusals and failed jobs', async () => {
     const circuit = new Circuit(() => undefined);
     const failed = () => Promise.reject(new ProviderError('provider_timeout'));

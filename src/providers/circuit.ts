@@ -5,12 +5,13 @@ import { CIRCUIT_OPEN } from './provider-metrics.ts';
 const FAILURES = 5;
 const OPEN_MS = 5_000;
 
+const DOWN: readonly string[] = ['provider_unavailable', 'provider_timeout', 'provider_outcome_unknown'];
+
 /**
  * Counts only failures of the upstream itself. A refusal is an answer, and so is a job that was accepted and then
  * failed.
  */
-const isDown = (error: ProviderError): boolean =>
-  error.billing !== 'charged' && (error.code === 'provider_unavailable' || error.code === 'provider_timeout');
+const isDown = (error: ProviderError): boolean => error.billing !== 'charged' && DOWN.includes(error.code);
 
 /**
  * Stops calls to an upstream that is down, in this process. After its time, all calls are allowed again, and the next

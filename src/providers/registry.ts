@@ -65,7 +65,7 @@ export class ProviderRegistry implements OnModuleInit {
   ) {
     this.adapters = {
       openai: new OpenaiProvider(),
-      gemini: new GeminiProvider(),
+      gemini: new GeminiProvider({ store: config.geminiStore }),
       ark: arkProvider,
       fal: falProvider,
       replicate: replicateProvider,

@@ -16,7 +16,8 @@ import { type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { ArkStub } from '../support/stubs/ark.stub.ts';
-import { GeminiStub } from '../support/stubs/gemini.stub.ts';
+import { finishedBy, GEMINI_FAULTS, GeminiStub } from '../support/stubs/gemini.stub.ts';
+import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -306,6 +307,8 @@ describe('the usage of a paid task', () => {
   const keys = { OPENAI_API_KEY: openai.key, GEMINI_API_KEY: gemini.key, ARK_API_KEY: ark.key };
   const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
   const prices = (perSecond: string) => `
+models:
+  nano-banana-pro: [{ provider: gemini, model: gemini-nano-banana-2.1 }, { provider: openai, model: gpt-image-2 }]
 prices:
   - { provider: openai, per_image: "0.04", per_million_input_tokens: "5", per_million_output_tokens: "40" }
   - { provider: gemini, model: nano-banana-2, per_image: 0.1 }
@@ -382,6 +385,67 @@ prices:
       submits: 1,
       video_seconds: 0,
       cost: { amount_micros: 600_000, basis: 'priced' },
+    });
+  });
+
+  describe('at an upstream that fails', () => {
+    const A_PICTURE = /^POST .*:generateContent$/;
+    const banana = { model: 'nano-banana-2', prompt: 'A cat' };
+    const asUsual = { delayMs: 0 };
+
+    it('is that of one picture when the model was overloaded before, and nothing was bought then', async () => {
+      const before = gemini.count(A_PICTURE);
+      gemini.plan(A_PICTURE, GEMINI_FAULTS.overloaded, GEMINI_FAULTS.internal);
+      const task = await finalOf(service.api, banana);
+      expect(usageOf(task)).toMatchObject({ images: 1, submits: 1, cost: { amount_micros: 100_000, basis: 'priced' } });
+      expect(gemini.count(A_PICTURE)).toBe(before + 3);
+    });
+
+    it('is that of the next binding, which is tried at once', async () => {
+      const before = gemini.count(A_PICTURE);
+      gemini.plan(A_PICTURE, GEMINI_FAULTS.overloaded);
+      const task = await finalOf(service.api, { ...banana, model: 'nano-banana-pro' });
+      expect(usageOf(task)).toMatchObject({ images: 1, submits: 1, provider: 'openai' });
+      expect(gemini.count(A_PICTURE)).toBe(before + 1);
+    });
+
+    it('counts the paid call that made no picture', async () => {
+      gemini.plan(A_PICTURE, finishedBy('NO_IMAGE'));
+      expect(usageOf(await finalOf(service.api, banana))).toMatchObject({ images: 1, submits: 2 });
+      gemini.plan(A_PICTURE, finishedBy('NO_IMAGE'), finishedBy('STOP'));
+      const none = await finalOf(service.api, banana);
+      expect(none.error).toMatchObject({ code: 'provider_no_result', retryable: true });
+      expect(usageOf(none)).toMatchObject({ images: 0, submits: 2 });
+    });
+
+    it('keeps two of three pictures, and assumes that a call without an answer was charged', async () => {
+      gemini.plan(A_PICTURE, { cut: 'after' });
+      const task = await finalOf(service.api, { ...banana, n: 3 });
+      expect(task).toMatchObject({ status: 'succeeded', approximations: [{ param: 'n', requested: '3', used: '2' }] });
+      const cost = { amount_micros: 300_000, basis: 'assumed' };
+      expect(usageOf(task)).toMatchObject({ images: 2, submits: 3, cost });
+      gemini.plan(A_PICTURE, finishedBy('NO_IMAGE'), asUsual, asUsual, finishedBy('NO_IMAGE'));
+      const fewer = await finalOf(service.api, { ...banana, n: 3 });
+      expect(usageOf(fewer)).toMatchObject({
+        images: 2,
+        submits: 4,
+        cost: { amount_micros: 200_000, basis: 'priced' },
+      });
+    });
+
+    it.each([
+      ['a 5xx of OpenAI', OPENAI_FAULTS.serverError],
+      ['a broken connection', { cut: 'after' } as const],
+    ])('invites nobody to try again what %s may have charged', async (_what, fault) => {
+      openai.plan(/^POST .*generations$/, fault);
+      const call = await service.api.call<{ error: { code: string } }>('POST', '/v1/images/generations', {
+        prompt: 'x',
+      });
+      expect([call.status, call.headers.get('x-should-retry')]).toEqual([502, 'false']);
+      expect(call.body.error.code).toBe('provider_outcome_unknown');
+      const { body } = await service.api.get(`/v1/tasks/${call.headers.get('task-id')}`);
+      expect(body.error).toMatchObject({ retryable: false });
+      expect(usageOf(body)).toMatchObject({ submits: 1, cost: { amount_micros: 40_000, basis: 'assumed' } });
     });
   });
 

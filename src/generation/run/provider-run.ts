@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { announcesJob } from '../../providers/jobs/run-jobs.ts';
 import { ProviderError, type Run } from '../../providers/contract/provider.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { Submission } from '../../tasks/record/submission.ts';
 import type { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { RunUsage, Tokens } from '../../tasks/record/task-usage.ts';
@@ -41,6 +42,10 @@ export class ProviderRun implements Run {
   private hasIntent: boolean;
   /** The run polls a job that an earlier claim has submitted, at the price of that time. */
   private readonly continues: boolean;
+  /** Paid calls that made nothing and may have been charged, where other calls made pictures. */
+  private unknownCalls = 0;
+  /** Fewer pictures than were asked for: the intent did not know. */
+  private lacking: Approximation[] = [];
   readonly stages: RunStages;
 
   constructor(
@@ -72,7 +77,8 @@ export class ProviderRun implements Run {
   get usage(): RunUsage {
     const { provider } = this.submission;
     const price = this.continues ? this.task.price : this.submission.price;
-    return { provider, price, tokens: this.reported, billing: null, cancelled_unrun: false };
+    const tokens = this.reported;
+    return { provider, price, tokens, billing: null, unknown_calls: this.unknownCalls, cancelled_unrun: false };
   }
 
   get partialImages(): number {
@@ -126,6 +132,17 @@ export class ProviderRun implements Run {
     this.lease.isCalling = true;
   }
 
+  async callingAgain(): Promise<void> {
+    this.assertMayBuy();
+    if (!(await this.write(() => this.services.queue.calledAgain(this.lease)))) throw await this.lease.whyRevoked();
+  }
+
+  fewer(made: number, unknown: number): void {
+    const { n = 1 } = this.task.input as { n?: number };
+    this.lacking = [{ param: 'n', requested: n, used: made }];
+    this.unknownCalls = unknown;
+  }
+
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
     if (announcesJob(upstreamId)) this.assertMayBuy();
     this.stages.accepted();
@@ -155,8 +172,8 @@ export class ProviderRun implements Run {
 
   /** Call when the provider is done: one that makes no paid call has committed no intent, which records approximations. */
   async recordApproximations(): Promise<void> {
-    const { approximations } = this.submission;
-    if (this.hasIntent || approximations.length === 0) return;
+    const approximations = [...this.submission.approximations, ...this.lacking];
+    if ((this.hasIntent && this.lacking.length === 0) || approximations.length === 0) return;
     const held = await this.write(() => this.services.queue.approximated(this.lease, approximations));
     if (!held) throw await this.lease.whyRevoked();
   }

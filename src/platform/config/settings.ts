@@ -100,6 +100,12 @@ export const SETTINGS = {
     optionalInteger(10, 600_000),
     'Milliseconds between polls of an upstream job; unset: each provider has its own.',
   ),
+  geminiStore: setting(
+    'GEMINI_STORE',
+    'providers',
+    flag(false),
+    'Whether Gemini may keep requests and answers for the project of the key.',
+  ),
 
   revealProviders: setting(
     'REVEAL_PROVIDERS',

@@ -294,7 +294,7 @@ describe('polling', () => {
   it.each<[ArkEnding, string]>([
     ['expired', 'provider_timeout'],
     ['cancelled', 'internal_error'],
-    ['no film', 'internal_error'],
+    ['no film', 'provider_no_result'],
     [{ code: 'OutputVideoSensitiveContentDetected.PolicyViolation' }, 'content_policy_violation'],
     [{ code: 'InputImageSensitiveContentDetected' }, 'content_policy_violation'],
     [{ code: 'InternalServiceError' }, 'provider_unavailable'],

@@ -83,5 +83,5 @@ function outputs({ upstream }: ProviderRequest, _id: string, reply: UpstreamRepl
   const { content } = parseReply(arkTask, reply.json);
   if (content?.video_url !== undefined) return [content.video_url];
   const cause = operatorCause('ark', upstream.apiKey, { code: 'succeeded_without_video_url' });
-  throw new ProviderError('internal_error', { cause });
+  throw new ProviderError('provider_no_result', { cause });
 }

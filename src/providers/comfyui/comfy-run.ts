@@ -205,6 +205,8 @@ function withoutIntent(run: Run): Run {
     tokens: (tokens) => run.tokens(tokens),
     partialImage: (image) => run.partialImage(image),
     submitting: () => run.submitting(),
+    callingAgain: () => run.callingAgain(),
+    fewer: (made, unknown) => run.fewer(made, unknown),
     submitted: (id, requestId) => run.submitted(id, requestId),
     resubmitting: () => run.resubmitting(),
     releaseImages: () => run.releaseImages(),

@@ -99,6 +99,13 @@ export interface Run {
   partialImage(image: Buffer): void;
   /** Await before a call that costs money. @throws LeaseLost */
   submitting(): Promise<void>;
+  /** Await before one more paid call that `submitting` has not announced. @throws LeaseLost */
+  callingAgain(): Promise<void>;
+  /**
+   * The upstream made fewer pictures than were asked for. They are kept, and the task records the number.
+   * @param unknown paid calls that made none and may have been charged
+   */
+  fewer(made: number, unknown: number): void;
   /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
@@ -133,7 +140,7 @@ export interface PreparedRequest {
   /**
    * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the
    * upstream returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
-   * @returns `input.n` images, or one video, in order
+   * @returns `input.n` images, fewer after `run.fewer`, or one video, in order
    * @throws ProviderError for every failure that has a public code; any other error counts as internal_error
    * @throws the signal's reason once it has aborted
    */

@@ -9,7 +9,7 @@ import { falRefusal, type FalStatus } from './fal-wire.ts';
 /** The first match decides. Error types of the models and of the platform. */
 const TYPES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^content_policy_violation$/, 'content_policy_violation'],
-  [/^no_media_generated$/, 'internal_error'],
+  [/^no_media_generated$/, 'provider_no_result'],
   [/^(generation|request)_timeout$/, 'provider_timeout'],
   [/^(startup_timeout|runner_|downstream_service_|internal_)/, 'provider_unavailable'],
   [/^client_/, 'internal_error'], // stopped, but not by us: after our own cancel nothing polls the request

@@ -320,7 +320,7 @@ describe('a submit that is refused', () => {
 describe('a request that ends', () => {
   it.each<[FalEnding, string]>([
     [{ status: 422, type: 'content_policy_violation' }, 'content_policy_violation'],
-    [{ status: 422, type: 'no_media_generated' }, 'internal_error'],
+    [{ status: 422, type: 'no_media_generated' }, 'provider_no_result'],
     [{ status: 422, type: 'image_load_error' }, 'provider_rejected'],
     [{ status: 422, type: 'file_too_large' }, 'provider_rejected'],
     [{ status: 422, type: 'unsupported_image_format' }, 'provider_rejected'],
@@ -336,13 +336,18 @@ describe('a request that ends', () => {
     [{ status: 500, type: 'brand_new' }, 'internal_error'],
     [{ onStatus: 'runner_disconnected' }, 'provider_unavailable'],
     [{ onStatus: 'client_cancelled' }, 'internal_error'],
-    ['nothing', 'internal_error'],
-    ['fewer', 'internal_error'],
+    ['nothing', 'provider_no_result'],
   ])('with %j is %s, charged', async (ending, code) => {
     stub.endings.push(ending);
     const failure = await failureOf(fal.prepare(requestFor(picture, { input: { n: 2 } })).generate(run));
     expect(failure).toMatchObject({ code, billing: 'charged' });
     expect(JSON.stringify(failure.cause)).not.toContain('a prompt');
+  });
+
+  it('with fewer pictures keeps those that are there', async () => {
+    stub.endings.push('fewer');
+    expect(await ground.made(requestFor(picture, { input: { n: 2 } }))).toHaveLength(1);
+    expect(run.calls.at(-1)).toBe('fewer: 1, 0 unknown');
   });
 
   it('is read again after temporary failures', async () => {

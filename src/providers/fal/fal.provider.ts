@@ -86,5 +86,5 @@ function outputs(request: ProviderRequest, _id: string, reply: UpstreamReply): s
   const files = request.kind === 'video' ? [video] : images;
   const urls = files.flatMap((file) => file?.url ?? []);
   if (urls.length > 0) return urls;
-  throw new ProviderError('internal_error', { cause: junkCause('fal', request.upstream.apiKey, reply) });
+  throw new ProviderError('provider_no_result', { cause: junkCause('fal', request.upstream.apiKey, reply) });
 }

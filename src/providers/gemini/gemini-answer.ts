@@ -53,5 +53,5 @@ export function pictureOf(
   const cause = operatorCause('gemini', null, facts);
   if (blocked || CONTENT_POLICY.has(reason)) throw new ProviderError('content_policy_violation', { cause });
   if (reason === 'LANGUAGE') throw new ProviderError('provider_rejected', { param: 'prompt', cause });
-  throw new NoPicture('internal_error', { cause });
+  throw new NoPicture('provider_no_result', { cause });
 }

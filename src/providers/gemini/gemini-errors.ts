@@ -20,7 +20,7 @@ interface Envelope {
 
 /** Translates a failed SDK call into our error. */
 export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: string): ProviderError {
-  if (!watched.whole) return withoutAnswer('gemini', watched, false);
+  if (!watched.whole) return withoutAnswer('gemini', watched);
   const { message } = error as Error;
   if (watched.succeeded) return uselessSuccess('gemini', watched, apiKey, message);
   const envelope = envelopeOf(message);
@@ -35,16 +35,30 @@ export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: stri
   return refusal(status, { ...envelope, waitMs }, operatorCause('gemini', apiKey, facts));
 }
 
+/** Whether the API does not know the field `store` of a request. It has done nothing then. */
+export function refusesStore(error: unknown): boolean {
+  const { status, message = '' } = (error instanceof ProviderError ? (error.cause as OperatorCause) : undefined) ?? {};
+  return status === 400 && /\bstore\b/.test(message);
+}
+
 function refusal(status: number, envelope: Envelope, cause: OperatorCause): ProviderError {
   const { waitMs } = envelope;
   const unbilled = { billing: 'none', cause } as const;
   if (status === 402 || isQuota(status, envelope)) return new ProviderError('provider_quota_exceeded', unbilled);
-  if ([409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined)) {
+  const isBusy = [409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined);
+  if (isBusy || isFailedUnbilled(status, envelope)) {
     return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
-  if (status >= 500 || status === 408) return outcomeUnknown(status === 504 || status === 408, false, cause);
+  if (status >= 500 || status === 408) return outcomeUnknown(cause);
   return new ProviderError('provider_rejected', unbilled);
 }
+
+/**
+ * "If your request fails with a 400 or 500 error, you won't be charged" (https://ai.google.dev/gemini-api/docs/billing).
+ * Only an answer of the API itself says that, not one of a proxy, and not its time-out.
+ */
+const isFailedUnbilled = (status: number, { status: name }: Envelope): boolean =>
+  status >= 500 && status <= 503 && name !== '';
 
 /** Whether a longer period's quota is used up, or billing is off: a retry in a minute cannot succeed. */
 function isQuota(status: number, { status: name, message, quotaIds }: Envelope): boolean {

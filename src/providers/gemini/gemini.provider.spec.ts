@@ -1,13 +1,16 @@
+import { jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Logger } from '@nestjs/common';
 import sharp from 'sharp';
 import { blockedBy, finishedBy, GEMINI_FAULTS, GeminiStub } from '../../../test/support/stubs/gemini.stub.ts';
 import { costOf } from '../../../test/support/cost-of.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { failureOf, imageFile, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { skipPauses } from '../../../test/support/clock.ts';
 import { eventually } from '../../../test/support/wait.ts';
 import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import { nanoBanana2 } from '../../models/catalog/nano-banana-2.ts';
@@ -67,6 +70,7 @@ it.each([...allowed(nanoBanana2), ...allowed(nanoBananaPro)])('makes %s %s in %s
   const [{ path, fields, key }] = stub.requests;
   expect([path, key]).toEqual(['/v1/models/gemini-nano-banana-2.1:generateContent', 'right']);
   expect(fields).toEqual({
+    store: false,
     contents: [{ role: 'user', parts: [{ text: 'a cat' }] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
@@ -213,13 +217,26 @@ describe('refusals', () => {
   });
 
   const NO_PICTURE = ['NO_IMAGE', 'IMAGE_OTHER', 'OTHER', 'MALFORMED_RESPONSE', 'MAX_TOKENS', 'CONTINUATION', 'STOP'];
-  it.each(NO_PICTURE)('no picture for %s is retried once, then internal_error', async (reason) => {
+  it.each(NO_PICTURE)('no picture for %s is called for once more, then provider_no_result', async (reason) => {
     stub.plan(CALL, finishedBy(reason));
     expect(await provider.prepare(aCat).generate(run)).toHaveLength(1);
+    expect(run.calls).toEqual(['submitting', 'calling again']);
     stub.plan(CALL, finishedBy(reason), finishedBy(reason));
     const failure = await failureOf(provider.prepare(aCat).generate(run));
-    expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged', cause: { code: reason } });
+    expect(failure).toMatchObject({ code: 'provider_no_result', billing: 'charged', cause: { code: reason } });
     expect(stub.count(CALL)).toBe(4);
+  });
+
+  it.each([
+    ['no candidate', GEMINI_FAULTS.empty, 'provider_no_result'],
+    ['a busy model', GEMINI_FAULTS.overloaded, 'provider_no_result'],
+    ['a broken connection', { cut: 'after' } as const, 'provider_outcome_unknown'],
+  ])('a model without a picture and then %s was billed', async (_then, fault, code) => {
+    stub.plan(CALL, finishedBy('NO_IMAGE'), fault);
+    const failure = await failureOf(provider.prepare(aCat).generate(run));
+    expect(failure.code).toBe(code);
+    expect(failure.billing).not.toBe('none');
+    expect(stub.count(CALL)).toBe(2);
   });
 });
 
@@ -235,10 +252,10 @@ describe('failures', () => {
     ['perDay', 'provider_quota_exceeded', 'none'],
     ['wrapped', 'provider_quota_exceeded', 'none'],
     ['overloadedHint', 'provider_unavailable', 'none', { retryAfterMs: 2000 }],
-    ['overloaded', 'provider_unavailable', 'unknown'],
-    ['internal', 'provider_unavailable', 'unknown'],
-    ['html', 'provider_unavailable', 'unknown'],
-    ['deadline', 'provider_timeout', 'unknown'],
+    ['overloaded', 'provider_unavailable', 'none'],
+    ['internal', 'provider_unavailable', 'none'],
+    ['html', 'provider_outcome_unknown', 'unknown'],
+    ['deadline', 'provider_outcome_unknown', 'unknown'],
     ['junk', 'internal_error', 'charged'],
   ])('%s is %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
     stub.plan(CALL, GEMINI_FAULTS[fault]);
@@ -250,15 +267,15 @@ describe('failures', () => {
     expect(stub.count(CALL)).toBe(1);
   });
 
-  it.each<[string, Fault, string]>([
-    ['before the request is read', { cut: 'before' }, 'provider_unavailable'],
-    ['after the request was taken', { cut: 'after' }, 'provider_unavailable'],
-    ['half through the answer', { cut: 'midway' }, 'provider_unavailable'],
-    ['by silence', 'hang', 'provider_timeout'],
-  ])('a call that ends %s may have been billed, and is not retried', async (_when, fault, code) => {
+  it.each<[string, Fault]>([
+    ['before the request is read', { cut: 'before' }],
+    ['after the request was taken', { cut: 'after' }],
+    ['half through the answer', { cut: 'midway' }],
+    ['by silence', 'hang'],
+  ])('a call that ends %s may have been billed, and is not retried', async (_when, fault) => {
     stub.plan(CALL, fault);
-    const failure = await failureOf(new GeminiProvider(150).prepare(aCat).generate(run));
-    expect(failure).toMatchObject({ code, billing: 'unknown' });
+    const failure = await failureOf(new GeminiProvider({ callTimeoutMs: 150 }).prepare(aCat).generate(run));
+    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect(stub.count(CALL)).toBe(1);
   });
 
@@ -277,8 +294,46 @@ describe('failures', () => {
   });
 });
 
+describe('whether Google may keep requests', () => {
+  const stores = () => stub.requests.map(({ fields }) => fields.store);
+  const unknownField = {
+    reply: {
+      status: 400,
+      body: {
+        error: {
+          code: 400,
+          status: 'INVALID_ARGUMENT',
+          message: 'Invalid JSON payload received. Unknown name "store": Cannot find field.',
+        },
+      },
+    },
+  };
+
+  it('is denied unless the operator allows it', async () => {
+    await provider.prepare(aCat).generate(run);
+    await new GeminiProvider({ store: true }).prepare(aCat).generate(run);
+    expect(stores()).toEqual([false, undefined]);
+  });
+
+  it('is left out for an address that does not know the field, with one warning', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    try {
+      const fresh = new GeminiProvider();
+      stub.plan(CALL, unknownField);
+      expect(await fresh.prepare(aCat).generate(run)).toHaveLength(1);
+      expect(await fresh.prepare(aCat).generate(run)).toHaveLength(1);
+      expect(stores()).toEqual([false, undefined, undefined]);
+      expect(warn.mock.calls).toEqual([[{ event: 'gemini.store_not_taken', address: stub.baseUrl }]]);
+    } finally {
+      warn.mockRestore();
+    }
+  });
+});
+
 describe('several pictures', () => {
   const three = () => requestFor(aCat, { input: { n: 3 } });
+  const asUsual: Fault = { delayMs: 0 };
+  afterEach(() => jest.restoreAllMocks());
 
   it('report the tokens of each call, and announce the calls', async () => {
     const two = provider.prepare(requestFor(aCat, { input: { n: 2 } }));
@@ -307,6 +362,39 @@ describe('several pictures', () => {
     const failure = await failureOf(provider.prepare(three()).generate(run));
     expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none', retryAfterMs: 1170 });
     expect(stub.count(CALL)).toBe(3);
+  });
+
+  it('are not lost because the model was overloaded for one of them', async () => {
+    const pauses = skipPauses((ms) => ms === 2_000);
+    stub.plan(CALL, GEMINI_FAULTS.overloaded, GEMINI_FAULTS.internal);
+    expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
+    expect([stub.submits, pauses, run.calls]).toEqual([3, [2_000], ['submitting']]);
+  });
+
+  it('are fewer when the model stays overloaded', async () => {
+    const pauses = skipPauses((ms) => [2_000, 4_000, 8_000, 16_000, 30_000].includes(ms));
+    stub.plan(CALL, GEMINI_FAULTS.overloaded, asUsual, asUsual);
+    stub.plan(CALL, ...Array.from({ length: 5 }, () => GEMINI_FAULTS.overloaded));
+    expect(await provider.prepare(three()).generate(run)).toHaveLength(2);
+    expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 30_000]);
+    expect([stub.submits, stub.count(CALL), run.calls]).toEqual([2, 8, ['submitting', 'fewer: 2, 0 unknown']]);
+  });
+
+  it.each<[string, Fault[], number]>([
+    ['a connection breaks', [{ cut: 'midway' }], 1],
+    ['the model makes none', [finishedBy('NO_IMAGE'), asUsual, asUsual, finishedBy('NO_IMAGE')], 0],
+    ['one is refused', [finishedBy('IMAGE_SAFETY')], 0],
+  ])('are fewer when %s, and those that are there are kept', async (_why, faults, unknown) => {
+    stub.plan(CALL, ...faults);
+    expect(await provider.prepare(three()).generate(run)).toHaveLength(2);
+    expect(run.calls.at(-1)).toBe(`fewer: 2, ${unknown} unknown`);
+    expect(stub.count(CALL)).toBe(faults.length < 4 ? 3 : 4);
+  });
+
+  it('have an unknown outcome when no call made one and a connection broke', async () => {
+    stub.plan(CALL, { cut: 'after' }, GEMINI_FAULTS.html, GEMINI_FAULTS.html);
+    const failure = await failureOf(provider.prepare(three()).generate(run));
+    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
   });
 
   it('all fail when one of them fails for good, and may have been billed', async () => {

@@ -1,4 +1,5 @@
 import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
+import { Logger } from '@nestjs/common';
 import { userAgent } from '../../platform/outbound/user-agent.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
@@ -15,9 +16,9 @@ import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { encodedBytes, InlineImage } from '../wire/inline-image.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
-import { allOrNone } from './all-or-none.ts';
 import { NoPicture, pictureOf, tokensOf } from './gemini-answer.ts';
-import { geminiFailure } from './gemini-errors.ts';
+import { geminiFailure, refusesStore } from './gemini-errors.ts';
+import { makeSeveral } from './several-pictures.ts';
 
 const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
 const RESOLUTIONS = new Set(['1K', '2K', '4K']);
@@ -45,8 +46,20 @@ export class GeminiProvider implements Provider {
   readonly takes = ['prompt', 'aspect_ratio', 'resolution', 'n', 'reference_images'] as const;
   readonly synchronousKinds = ['image'] as const;
 
-  /** @param callTimeoutMs for one whole call */
-  constructor(private readonly callTimeoutMs: number = CALL_TIMEOUT_MS) {}
+  private readonly logger = new Logger('providers');
+  private readonly store: boolean;
+  private readonly callTimeoutMs: number;
+  /** Addresses that do not know the field `store`. */
+  private readonly withoutStore = new Set<string>();
+
+  /**
+   * @param store whether Google may keep requests and answers for the operator's project
+   * @param callTimeoutMs for one whole call
+   */
+  constructor({ store = false, callTimeoutMs = CALL_TIMEOUT_MS }: { store?: boolean; callTimeoutMs?: number } = {}) {
+    this.store = store;
+    this.callTimeoutMs = callTimeoutMs;
+  }
 
   prepare(request: ProviderRequest): PreparedRequest {
     assertSupported(request);
@@ -63,22 +76,43 @@ export class GeminiProvider implements Provider {
     const images = request.images.references.map((image) => new InlineImage(image));
     const call = { apiKey, baseUrl, parameters: parametersOf(request, images), images };
     await run.submitting();
-    return withClockProgress(run, TYPICAL_MS, () =>
-      allOrNone(request.input.n ?? 1, (signal) => this.makeOne(call, signal, run), run.signal),
+    const count = request.input.n ?? 1;
+    const { made, unknown } = await withClockProgress(run, TYPICAL_MS, () =>
+      makeSeveral(count, (signal) => this.makeOne(call, signal, run), run.signal),
     );
+    if (made.length < count) run.fewer(made.length, unknown);
+    return made;
   }
 
-  /** Makes one picture; retries once when the model returns none. */
+  /** Makes one picture; calls once more when the model returns none, which is billed. */
   private async makeOne(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
     try {
       return await this.callOnce(call, signal, run);
     } catch (error) {
-      if (error instanceof NoPicture) return this.callOnce(call, signal, run);
-      throw error;
+      if (!(error instanceof NoPicture)) throw error;
+      signal.throwIfAborted();
+      await run.callingAgain();
+      return this.callOnce(call, signal, run).catch((second: unknown) => {
+        // The first call was billed, so the task must not go on as if nothing had been.
+        throw second instanceof ProviderError && second.billing === 'none' ? error : second;
+      });
     }
   }
 
   private async callOnce(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
+    const { baseUrl } = call;
+    const isPrivate = !this.store && !this.withoutStore.has(baseUrl);
+    try {
+      return await this.send(isPrivate ? notStored(call) : call, signal, run);
+    } catch (error) {
+      if (!isPrivate || !refusesStore(error)) throw error;
+      if (!this.withoutStore.has(baseUrl)) this.logger.warn({ event: 'gemini.store_not_taken', address: baseUrl });
+      this.withoutStore.add(baseUrl);
+      return this.send(call, signal, run);
+    }
+  }
+
+  private async send(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
     const pictures = new EmbeddedPictures('data', 1);
     const watched = new WatchedCall({
       signal,
@@ -126,6 +160,11 @@ async function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): Promi
   const httpOptions = { baseUrl, apiVersion: 'v1', headers, fetch: watched.fetch };
   return new Client({ enterprise: false, apiKey, apiVersion: 'v1', httpOptions });
 }
+
+const notStored = ({ parameters, ...call }: Call): Call => ({
+  ...call,
+  parameters: { ...parameters, config: { ...parameters.config, store: false } },
+});
 
 /** Contains the tokens of the images, so that the SDK encodes and copies little; the images are read as the body is sent. */
 function parametersOf({ input, upstream }: ProviderRequest, images: InlineImage[]): GenerateContentParameters {

@@ -68,7 +68,7 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   try {
     const wait = (id: string, index: number) => jobs.wait(id, index, signal, (percent) => progress(index, percent));
     const ended = await run.polling(() => Promise.all(ids.map(wait)));
-    return assertCount(await collectAll(run, jobs, ended, signal), jobs.outputs);
+    return assertCount(await collectAll(run, jobs, ended, signal), jobs.outputs, run);
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
@@ -96,10 +96,11 @@ async function collectAll<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ended: Ended
 const isTemporary = (failure: unknown): boolean =>
   failure instanceof ProviderError && failure.code === 'provider_unavailable';
 
-/** Some models make more outputs than requested; the surplus is dropped. Fewer outputs are a failure. */
-function assertCount<T>(outputs: T[], requested: number): T[] {
-  if (outputs.length >= requested) return outputs.slice(0, requested);
-  throw new ProviderError('internal_error', { cause: { outputs: outputs.length, requested } });
+/** Some models make more outputs than requested; the surplus is dropped. Fewer are kept: they are paid for. */
+function assertCount<T>(outputs: T[], requested: number, run: Run): T[] {
+  if (outputs.length === 0) throw new ProviderError('provider_no_result', { cause: { outputs: 0, requested } });
+  if (outputs.length < requested) run.fewer(outputs.length, 0);
+  return outputs.slice(0, requested);
 }
 
 /**

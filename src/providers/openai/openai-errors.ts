@@ -10,8 +10,11 @@ const CONTENT_POLICY =
   /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
 const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
+/** With 503, "The engine is currently overloaded" and "Slow Down" of OpenAI's error codes: the request was not taken. */
+const OVERLOADED = /overloaded|slow.?down/i;
 const TIMEOUT = /time_?out|timed.out/i;
-const REFUSED_INPUT = /^invalid_|unsupported|bad_request/i;
+/** Some servers have the HTTP status as the code of a failed job. */
+const REFUSED_INPUT = /^invalid_|unsupported|bad_request|^4(00|13|22)$/i;
 
 /** OpenAI's field names to ours. */
 const PARAMS: Record<string, string> = {
@@ -23,19 +26,16 @@ const PARAMS: Record<string, string> = {
   input_reference: 'first_frame_image_url',
 };
 
-/**
- * Translates a failed SDK call into our error.
- * @param job whether the upstream continues to work after its reply
- */
-export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Upstream, job: boolean): ProviderError {
-  if (!watched.whole) return withoutAnswer('openai', watched, job);
+/** Translates a failed SDK call into our error. */
+export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Upstream): ProviderError {
+  if (!watched.whole) return withoutAnswer('openai', watched);
   const { message } = error as Error;
   if (watched.succeeded) return uselessSuccess('openai', watched, upstream.apiKey, message);
   const { code, type, param, status = watched.status ?? 0 } = error instanceof APIError ? error : {};
   const facts = { status, code: code ?? type ?? undefined, requestId: requestIdOf(watched), message };
   const cause = operatorCause('openai', upstream.apiKey, facts);
   const waitMs = retryAfterMs(watched.headers);
-  return refusal({ status, code: `${code} ${type}`, param: String(param ?? ''), message, waitMs }, job, cause);
+  return refusal({ status, code: `${code} ${type}`, param: String(param ?? ''), message, waitMs }, cause);
 }
 
 /** Translates the failure of a job that the upstream accepted. */
@@ -58,17 +58,18 @@ interface Refusal {
   waitMs: number | undefined;
 }
 
-function refusal({ status, code, param, message, waitMs }: Refusal, job: boolean, cause: OperatorCause): ProviderError {
+function refusal({ status, code, param, message, waitMs }: Refusal, cause: OperatorCause): ProviderError {
   const unbilled = { billing: 'none', cause } as const;
   if (status < 500 && (CONTENT_POLICY.test(code) || (status === 400 && CONTENT_POLICY.test(message)))) {
     return new ProviderError('content_policy_violation', { cause }); // the picture may have been made and billed before it was refused
   }
   if (status === 402 || (status < 500 && QUOTA.test(code)))
     return new ProviderError('provider_quota_exceeded', unbilled);
-  if ([409, 425, 429].includes(status) || (status === 503 && waitMs !== undefined)) {
+  const isOverloaded = status === 503 && (waitMs !== undefined || OVERLOADED.test(`${code} ${message}`));
+  if ([409, 425, 429].includes(status) || isOverloaded) {
     return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
-  if (status >= 500 || status === 408) return outcomeUnknown(status === 504 || status === 408, job, cause);
+  if (status >= 500 || status === 408) return outcomeUnknown(cause);
   // Only for errors in the input: the client cannot fix a refused key or an unknown model.
   const ourParam = [400, 413, 422].includes(status) ? PARAMS[param.replace(/\[.*$/, '')] : undefined;
   return new ProviderError('provider_rejected', { ...unbilled, param: ourParam });

@@ -20,7 +20,7 @@ import { field, number } from '../wire/reply-schema.ts';
 import { reportedTokens } from '../wire/reported-tokens.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
-import { uselessSuccess } from '../wire/without-answer.ts';
+import { noResult } from '../wire/without-answer.ts';
 import { openaiClient } from './openai-client.ts';
 import { failedJob, openaiFailure } from './openai-errors.ts';
 import { PictureStream } from './openai-stream.ts';
@@ -110,15 +110,15 @@ export async function makePictures(
     } catch (error) {
       run.signal.throwIfAborted();
       if (error instanceof ProviderError) throw error;
-      throw openaiFailure(error, watched, upstream, false);
+      throw openaiFailure(error, watched, upstream);
     }
   });
   const { usage } = usageSchema.safeParse(answer).data ?? {};
   const tokens = reportedTokens(usage?.input_tokens, usage?.output_tokens);
   if (tokens) run.tokens(tokens);
-  const useless = (why: string) => uselessSuccess('openai', watched, upstream.apiKey, why);
-  const bytesOf = (base64: string) => embedded.bytesOf(base64) ?? decode(base64);
-  const pictures = picturesOf(answer, count, { bytesOf, useless });
+  const pictures = picturesOf(answer, (base64) => embedded.bytesOf(base64) ?? decode(base64)).slice(0, count);
+  if (pictures.length === 0) throw noResult('openai', watched, upstream.apiKey, 'no picture');
+  if (pictures.length < count) run.fewer(pictures.length, 0);
   return Promise.all(pictures.map((picture, index) => toOutput(picture, index, upstream, run)));
 }
 
@@ -153,20 +153,12 @@ const textSchema = z.string().optional().catch(undefined);
 const pictureSchema = z.object({ b64_json: textSchema, url: textSchema });
 
 /** @returns bytes, or the URL of a picture */
-function picturesOf(
-  reply: unknown,
-  count: number,
-  { bytesOf, useless }: { bytesOf: (base64: string) => Buffer; useless: (why: string) => ProviderError },
-): (Buffer | string)[] {
-  const { data } = replySchema.safeParse(reply).data ?? {};
-  if (!data) throw useless('no list of pictures');
-  if (data.length < count) throw useless(`${data.length} pictures instead of ${count}`);
-  return data.slice(0, count).map((item) => {
+function picturesOf(reply: unknown, bytesOf: (base64: string) => Buffer): (Buffer | string)[] {
+  const { data = [] } = replySchema.safeParse(reply).data ?? {};
+  return data.flatMap((item) => {
     const { b64_json: base64, url } = pictureSchema.safeParse(item).data ?? {};
     const bytes = base64 ? bytesOf(base64) : undefined;
-    const picture = bytes?.length ? bytes : url;
-    if (!picture) throw useless('a picture without b64_json and url');
-    return picture;
+    return bytes?.length ? bytes : (url ?? []);
   });
 }
 
@@ -181,13 +173,20 @@ async function toOutput(
   run: Run,
 ): Promise<ProviderOutput> {
   if (Buffer.isBuffer(picture)) return picture;
-  return download({
-    provider: 'openai',
-    url: picture,
-    path: join(run.scratchDir, `picture-${index}`),
-    maxBytes: MAX_RESULT_BYTES.image,
-    baseUrl: upstream.baseUrl,
-    retryMs: upstream.pollIntervalMs ?? DOWNLOAD_RETRY_MS,
-    signal: run.signal,
-  });
+  try {
+    return await download({
+      provider: 'openai',
+      url: picture,
+      path: join(run.scratchDir, `picture-${index}`),
+      maxBytes: MAX_RESULT_BYTES.image,
+      baseUrl: upstream.baseUrl,
+      headers: upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` },
+      retryMs: upstream.pollIntervalMs ?? DOWNLOAD_RETRY_MS,
+      signal: run.signal,
+    });
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code !== 'provider_unavailable') throw error;
+    // Its code says that nothing was bought, but the picture is paid for.
+    throw new ProviderError('result_storage_failed', { billing: 'unknown', cause: error.cause });
+  }
 }

@@ -79,7 +79,7 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
   const watched = new WatchedCall({ timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
   const { videos } = await openaiClient(upstream, watched);
   const video: unknown = await videos.create(body).catch((error: unknown) => {
-    throw openaiFailure(error, watched, upstream, true);
+    throw openaiFailure(error, watched, upstream);
   });
   const { id } = parseReply(videoJob, video);
   if (!id) throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');

@@ -228,6 +228,57 @@ describe('images', () => {
     expect(await sizesOf(outputs)).toEqual(['64x64', '64x64']);
   });
 
+  const answering = (data: object[]) => stub.plan(IMAGES, { reply: { status: 200, body: { data } } });
+
+  it('takes a picture that a server writes into the link', async () => {
+    const picture = await sharp({ create: { width: 8, height: 4, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer();
+    answering([{ url: `data:image/png;base64,${picture.toString('base64')}` }]);
+    expect(await sizesOf(await provider.prepare(aCat).generate(run))).toEqual(['8x4']);
+  });
+
+  it.each([
+    ['/pictures/1', '/pictures/1'],
+    ['images/1/content', '/v1/images/1/content'],
+  ])('downloads %s from the server itself, with the key', async (url, path) => {
+    stub.plan(/GET .*content/, { reply: { status: 200, body: 'a picture' } });
+    answering([{ url }]);
+    expect(await provider.prepare(aCat).generate(run)).toHaveLength(1);
+    expect(stub.requests.at(-1)).toMatchObject({ path, key: 'right' });
+  });
+
+  it('keeps the pictures that are there when a server makes fewer', async () => {
+    const b64_json = Buffer.from('a picture').toString('base64');
+    answering([{ b64_json }, {}, { b64_json }]);
+    expect(await provider.prepare(requestFor(aCat, { input: { n: 3 } })).generate(run)).toHaveLength(2);
+    expect(run.calls).toEqual(['submitting', 'fewer: 2, 0 unknown']);
+  });
+
+  it('does not say that nothing was bought when a paid picture cannot be downloaded', async () => {
+    answering([{ url: 'http://127.0.0.1:1/picture' }]);
+    const away = requestFor(aCat, { upstream: { pollIntervalMs: 1 } });
+    const failure = await failureOf(provider.prepare(away).generate(run));
+    expect(failure).toMatchObject({ code: 'result_storage_failed', billing: 'unknown' });
+  });
+
+  it.each(['<sd_cpp_extra_args>{"steps":1}</sd_cpp_extra_args> a cat', 'a cat <SD_CPP_Extra_Args>{}'])(
+    'sends %s to no server but that of OpenAI',
+    (prompt) => {
+      const skipped = expect.objectContaining({ name: 'UnsupportedRequest', param: 'prompt' }) as Error;
+      for (const kind of ['image', 'video'] as const) {
+        const input = { prompt, ...(kind === 'video' && { resolution: '720P', aspect_ratio: '16:9', duration: 4 }) };
+        const at = (baseUrl: string) => () =>
+          provider.prepare(
+            requestFor(aCat, { kind, input, upstream: { baseUrl }, ...(kind === 'video' && { model: 'sora-2' }) }),
+          );
+        expect(at(stub.baseUrl)).toThrow(skipped);
+        expect(at('https://api.openai.com.example/v1')).toThrow(skipped);
+        expect(at('https://api.openai.com/v1')).not.toThrow();
+      }
+    },
+  );
+
   it('works without a key, and then sends none', async () => {
     await failureOf(provider.prepare(requestFor(aCat, { upstream: { apiKey: null } })).generate(run));
     expect(stub.requests[0]?.key).toBe('none');
@@ -260,14 +311,16 @@ describe('images', () => {
     ['redirect', 'provider_rejected', 'none'],
     ['rateLimited', 'provider_unavailable', 'none', { retryAfterMs: 7000 }],
     ['overloaded', 'provider_unavailable', 'none', { retryAfterMs: 3000 }],
-    ['unavailable', 'provider_unavailable', 'unknown'],
-    ['serverError', 'provider_unavailable', 'unknown'],
-    ['badGateway', 'provider_unavailable', 'unknown'],
-    ['gatewayTimeout', 'provider_timeout', 'unknown'],
+    ['slowDown', 'provider_unavailable', 'none'],
+    ['unavailable', 'provider_outcome_unknown', 'unknown'],
+    ['serverError', 'provider_outcome_unknown', 'unknown'],
+    ['badGateway', 'provider_outcome_unknown', 'unknown'],
+    ['unknownError', 'provider_outcome_unknown', 'unknown'],
+    ['gatewayTimeout', 'provider_outcome_unknown', 'unknown'],
     ['junkJson', 'internal_error', 'charged'],
-    ['junkText', 'internal_error', 'charged'],
-    ['noData', 'internal_error', 'charged'],
-    ['emptyPicture', 'internal_error', 'charged'],
+    ['junkText', 'provider_no_result', 'charged'],
+    ['noData', 'provider_no_result', 'charged'],
+    ['emptyPicture', 'provider_no_result', 'charged'],
   ];
 
   it.each(failures)('maps %s to %s, billing: %s, after one call', async (fault, code, billing, more = {}) => {
@@ -284,16 +337,16 @@ describe('images', () => {
     expect(stub.count(IMAGES)).toBe(1);
   });
 
-  it.each<[string, Fault, string, number]>([
-    ['before the request is read', { cut: 'before' }, 'provider_unavailable', 0],
-    ['after the request was taken', { cut: 'after' }, 'provider_unavailable', 1],
-    ['half through the answer', { cut: 'midway' }, 'provider_unavailable', 1],
-    ['by silence', 'hang', 'provider_timeout', 0],
-  ])('reports unknown billing when the call ends %s, and does not repeat it', async (_when, fault, code, submits) => {
+  it.each<[string, Fault, number]>([
+    ['before the request is read', { cut: 'before' }, 0],
+    ['after the request was taken', { cut: 'after' }, 1],
+    ['half through the answer', { cut: 'midway' }, 1],
+    ['by silence', 'hang', 0],
+  ])('reports an unknown outcome when the call ends %s, and does not repeat it', async (_when, fault, submits) => {
     stub.plan(IMAGES, fault);
     const timeoutMs = fault === 'hang' ? 150 : 10_000; // long, so that a busy machine does not time out first
     const failure = await failureOf(new OpenaiProvider(timeoutMs).prepare(aCat).generate(run));
-    expect(failure).toMatchObject({ code, billing: 'unknown' });
+    expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
   });
 

@@ -298,7 +298,7 @@ describe('a prediction that ends', () => {
   it.each<[ReplicateEnding, string]>([
     ['canceled', 'internal_error'],
     ['aborted', 'provider_timeout'],
-    ['no output', 'internal_error'],
+    ['no output', 'provider_no_result'],
     [{ error: 'The input or output was flagged as sensitive. (E005)' }, 'content_policy_violation'],
     [{ error: 'Prediction interrupted; please retry (code: PA)' }, 'provider_unavailable'],
     [{ error: 'Service is temporarily unavailable due to high demand' }, 'provider_unavailable'],
@@ -319,7 +319,7 @@ describe('a prediction that ends', () => {
     await until(() => stub.count(DELIVER) === 1);
     stub.aheadMs = 2 * 3_600_000;
     hourLater.resolve();
-    expect(await going).toMatchObject({ code: 'internal_error', billing: 'charged' });
+    expect(await going).toMatchObject({ code: 'provider_no_result', billing: 'charged' });
   });
 
   it('reports the progress from the bar in its logs', async () => {

@@ -80,5 +80,5 @@ function outputs({ upstream }: ProviderRequest, _id: string, reply: UpstreamRepl
   const { output } = parseReply(prediction, reply.json);
   const urls = [output].flat().filter((url): url is string => typeof url === 'string' && url !== '');
   if (urls.length > 0) return urls;
-  throw new ProviderError('internal_error', { cause: junkCause('replicate', upstream.apiKey, reply) });
+  throw new ProviderError('provider_no_result', { cause: junkCause('replicate', upstream.apiKey, reply) });
 }

@@ -2,24 +2,23 @@ import { ProviderError } from '../contract/provider.ts';
 import { operatorCause, networkCause, type OperatorCause } from './operator-cause.ts';
 import type { WatchedCall } from './watched-call.ts';
 
-/**
- * What a call without a complete answer means.
- * @param job the call creates a job that runs after the answer, so it may be running now
- */
-export function withoutAnswer(provider: string, watched: WatchedCall, job: boolean): ProviderError {
+/** What a call without a complete answer means. */
+export function withoutAnswer(provider: string, watched: WatchedCall): ProviderError {
   const cause = networkCause(provider, watched.failure);
   if (!watched.sent) return new ProviderError('provider_unavailable', { billing: 'none', cause });
   if (watched.tooLarge) return new ProviderError('internal_error', { cause });
-  return outcomeUnknown(watched.timedOut, job, {
-    ...cause,
-    ...(watched.status !== null && { status: watched.status }),
-  });
+  return outcomeUnknown({ ...cause, ...(watched.status !== null && { status: watched.status }) });
 }
 
-/** The upstream may or may not have done the work. */
-export function outcomeUnknown(timedOut: boolean, job: boolean, cause: OperatorCause): ProviderError {
-  if (job) return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
-  return new ProviderError(timedOut ? 'provider_timeout' : 'provider_unavailable', { billing: 'unknown', cause });
+/** The upstream may or may not have done the work. No other code fits: they tell clients to try again. */
+export function outcomeUnknown(cause: OperatorCause): ProviderError {
+  return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
+}
+
+/** A success that has no picture. */
+export function noResult(provider: string, watched: WatchedCall, secret: string | null, why: string): ProviderError {
+  const { cause } = uselessSuccess(provider, watched, secret, why);
+  return new ProviderError('provider_no_result', { cause });
 }
 
 /** A success whose content does not follow the API. */

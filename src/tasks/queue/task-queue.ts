@@ -129,7 +129,12 @@ export class TaskQueue {
     return lease.moments.write(['accepted', lease.moments.provider], write, Boolean);
   }
 
-  /** Records what a provider without paid calls could only approximate. @returns whether the lease still holds */
+  /** Counts a paid call that the intent has not announced. @returns whether the lease still holds */
+  calledAgain(lease: LeaseRef): Promise<boolean> {
+    return this.submits.calledAgain(lease);
+  }
+
+  /** Records what the intent did not know of, or what a provider without paid calls could only approximate. @returns whether the lease still holds */
   approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.submits.approximated(lease, approximations);
   }

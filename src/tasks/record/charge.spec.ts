@@ -57,6 +57,13 @@ describe('the charge of a success', () => {
     expect(success(price, [image], { tokens }).micros).toBe(9_007_190_247_542);
   });
 
+  it('includes calls that made nothing and may have been charged', () => {
+    const price = { per_task: 1, per_image: 40_000, full: 120_001 };
+    const lost = { micros: 120_001, basis: 'assumed', images: 2 };
+    expect(success(price, [image, image], { unknown_calls: 1 })).toMatchObject(lost);
+    expect(success(null, [image], { unknown_calls: 1 })).toMatchObject({ micros: 0, basis: 'unpriced' });
+  });
+
   it('is unpriced without a price, and with one by tokens alone that were not reported', () => {
     expect(success(null, [image])).toMatchObject({ micros: 0, basis: 'unpriced', rule: null });
     expect(success({ per_million_output_tokens: 7 }, [image])).toMatchObject({ micros: 0, basis: 'unpriced' });

@@ -1,6 +1,6 @@
 import type { Ending } from './ending.ts';
 import type { StoredOutput } from './task.entity.ts';
-import type { CostBasis, FixedPrice, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
+import type { CostBasis, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
 
 /**
  * What an ending says of the cost, as columns of the statement that ends tasks. A success has its cost, because the worker
@@ -36,9 +36,10 @@ export function chargeOf({ outcome, usage }: Pick<Ending, 'outcome' | 'usage'>, 
 
 const NO_RUN: RunUsage = { provider: null, price: null, tokens: null, billing: null, cancelled_unrun: false };
 
-function chargeOfSuccess(outputs: StoredOutput[], { provider, price, tokens }: RunUsage, currency: string): Charge {
+function chargeOfSuccess(outputs: StoredOutput[], run: RunUsage, currency: string): Charge {
+  const { provider, tokens } = run;
   const made = deliveredOf(outputs);
-  const { micros, basis } = costOf(price, tokens, made);
+  const { micros, basis } = costOf(run, made);
   const usage = {
     provider,
     input_tokens: tokens?.input ?? null,
@@ -58,19 +59,22 @@ export function deliveredOf(outputs: readonly Pick<StoredOutput, 'type' | 'durat
 }
 
 function costOf(
-  price: FixedPrice | null,
-  tokens: Tokens | null,
+  { price, tokens, unknown_calls: unknown = 0 }: RunUsage,
   made: ReturnType<typeof deliveredOf>,
 ): { micros: number; basis: CostBasis } {
   if (price === null) return { micros: 0, basis: 'unpriced' };
   const { per_task = 0, per_image = 0, per_second = 0 } = price;
   const { per_million_input_tokens: perInput, per_million_output_tokens: perOutput } = price;
   if (tokens && (perInput !== undefined || perOutput !== undefined)) {
-    return { micros: per_task + byTokens(tokens, perInput ?? 0, perOutput ?? 0), basis: 'reported' };
+    return {
+      micros: per_task + byTokens(tokens, perInput ?? 0, perOutput ?? 0),
+      basis: unknown > 0 ? 'assumed' : 'reported',
+    };
   }
   // The full price is unknown when it depends on tokens alone, which were not reported.
   if (price.full === undefined) return { micros: 0, basis: 'unpriced' };
-  return { micros: per_task + per_image * made.images + per_second * made.video_seconds, basis: 'priced' };
+  const micros = per_task + per_image * (made.images + unknown) + per_second * made.video_seconds;
+  return { micros, basis: unknown > 0 ? 'assumed' : 'priced' };
 }
 
 /** Rounded once, half up. As big integers: the products exceed what a number holds exactly. */

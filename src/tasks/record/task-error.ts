@@ -11,6 +11,7 @@ export const TASK_ERRORS = {
   provider_unavailable: { retryable: true },
   provider_timeout: { retryable: true },
   provider_outcome_unknown: { retryable: false },
+  provider_no_result: { retryable: true },
   provider_quota_exceeded: { retryable: false },
   task_deadline_exceeded: { retryable: true },
   worker_lost: { retryable: true },

@@ -39,6 +39,8 @@ export interface RunUsage {
   tokens: Tokens | null;
   /** What a failure at the provider may have cost. */
   billing: 'charged' | 'unknown' | null;
+  /** Calls of a success that made nothing and may have been charged. */
+  unknown_calls?: number;
   /** The provider has confirmed that it cancelled the job before it ran. */
   cancelled_unrun: boolean;
 }

@@ -80,6 +80,11 @@ const ACCEPTED: Statement = {
     where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
 };
 
+const CALLED_AGAIN: Statement = {
+  name: 'tasks.count_further_call',
+  text: `update tasks set submits = submits + 1 where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+};
+
 const APPROXIMATED: Statement = {
   name: 'tasks.record_approximations',
   text: `update tasks set approximations = $3::json where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
@@ -188,7 +193,12 @@ export class RecordSubmit {
     return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId, moments]);
   }
 
-  /** For a provider that makes no paid call. @returns whether the lease still holds; if not, the caller must stop */
+  /** Counts a paid call that the intent has not announced. @returns whether the lease still holds; if not, the caller must stop */
+  async calledAgain(lease: LeaseRef): Promise<boolean> {
+    return this.isHeldAfter(CALLED_AGAIN, [lease.id, lease.attempt]);
+  }
+
+  /** What the intent did not record. @returns whether the lease still holds; if not, the caller must stop */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
   }

@@ -130,6 +130,8 @@ describe('the images of the openai client', () => {
     ['provider_quota_exceeded', 503, 'false'],
     ['provider_timeout', 502, 'false'],
     ['provider_outcome_unknown', 502, 'false'],
+    ['provider_no_result', 502, 'false'],
+    ['provider_unavailable', 503, 'true'],
     ['task_deadline_exceeded', 504, 'false'],
     ['worker_lost', 500, 'false'],
     ['result_storage_failed', 500, 'false'],

@@ -29,6 +29,8 @@ export const OPENAI_FAULTS = {
   rateLimited: envelope(429, { type: 'requests', code: 'rate_limit_exceeded' }, { 'retry-after': '7' }),
   rateLimitedMs: envelope(429, { code: 'rate_limit_exceeded' }, { 'retry-after-ms': '1500', 'retry-after': '2' }),
   overloaded: envelope(503, { type: 'server_error', code: 'service_unavailable' }, { 'retry-after': '3' }),
+  slowDown: envelope(503, { type: 'server_error', message: 'Slow Down: reduce your request rate.' }),
+  unknownError: { reply: { status: 520, headers: { 'content-type': 'text/html' }, body: '<html>520</html>' } },
   unavailable: envelope(503, { type: 'server_error' }),
   serverError: envelope(500, { type: 'image_generation_server_error', code: 'server_error' }),
   badGateway: { reply: { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>Bad Gateway</html>' } },

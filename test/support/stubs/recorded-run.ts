@@ -44,6 +44,14 @@ export class RecordedRun implements Run {
     this.calls.push('submitting');
   }
 
+  async callingAgain(): Promise<void> {
+    this.calls.push('calling again');
+  }
+
+  fewer(made: number, unknown: number): void {
+    this.calls.push(`fewer: ${made}, ${unknown} unknown`);
+  }
+
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
     this.calls.push(`submitted ${upstreamId}`);
     this.requestId = requestId;
