@@ -89,6 +89,13 @@ describe('models behind real providers', () => {
     expect([openai.submits, openai.count(AN_IMAGE)]).toEqual([submits + 1, calls + 2]);
   });
 
+  it('sends a prompt that commands an sd-server to no binding that may be one', async () => {
+    const before = openai.count(AN_IMAGE);
+    const task = await made({ ...aCat, prompt: 'x <sd_cpp_extra_args>{"steps": 1}</sd_cpp_extra_args>' });
+    expect(task.error).toMatchObject({ code: 'provider_rejected', param: 'prompt' });
+    expect(openai.count(AN_IMAGE)).toBe(before);
+  });
+
   it('tries no other binding once a call may have been accepted', async () => {
     openai.plan(AN_IMAGE, { cut: 'after' });
     const before = openai.submits;

@@ -1,4 +1,4 @@
-import type { PreparedRequest, Provider, ProviderRequest } from '../contract/provider.ts';
+import { type PreparedRequest, type Provider, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
 import { openaiVideos } from './openai-videos.ts';
 
@@ -15,6 +15,7 @@ export class OpenaiProvider implements Provider {
   constructor(private readonly imageTimeoutMs: number = IMAGE_CALL_TIMEOUT_MS) {}
 
   prepare(request: ProviderRequest): PreparedRequest {
+    assertNoCommand(request);
     if (request.kind === 'video') return openaiVideos.prepare(request);
     const plan = planPictures(request);
     return {
@@ -29,4 +30,17 @@ export class OpenaiProvider implements Provider {
   async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void> {
     if (request.kind === 'video') return openaiVideos.cancel(request, upstreamId, signal);
   }
+}
+
+const OPENAI_HOST = 'api.openai.com';
+const COMMAND = /<\s*sd_cpp_extra_args/i;
+
+/**
+ * sd-server speaks this wire, and reads any field of its request from such a part of the prompt (stable-diffusion.cpp,
+ * examples/server): a client could change what the operator has set. No other address is known not to be one.
+ * @throws UnsupportedRequest
+ */
+function assertNoCommand({ input, upstream }: ProviderRequest): void {
+  if (!COMMAND.test(input.prompt) || new URL(upstream.baseUrl).hostname === OPENAI_HOST) return;
+  throw new UnsupportedRequest('prompt', 'The prompt has <sd_cpp_extra_args>, which may be a command to the server.');
 }
