@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import {
@@ -15,7 +16,7 @@ import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { cancelJob } from './cancel-job.ts';
 import { elapsedPercent } from './elapsed-percent.ts';
 import { findJobAfterNoAnswer } from './find-job.ts';
-import { poll, type PollOptions, pollOptions } from './poll.ts';
+import { isObject, poll, type PollOptions, pollOptions } from './poll.ts';
 import { cancelJobs, DOWNLOAD_TRIES, runJobs } from './run-jobs.ts';
 import type { Accepted } from './submit-once.ts';
 
@@ -25,9 +26,16 @@ interface JobPlan {
   approximations: Approximation[];
 }
 
+/** Polls with an unknown state after which it counts as lasting. */
+const UNKNOWN_POLLS = 3;
+
+const logger = new Logger('providers');
+
 /** What a status reply says of a job; a failed job is thrown instead. */
 export type JobState =
   | { state: 'pending' | 'done' }
+  /** `name` of a state that the adapter does not know; empty: the reply names none. */
+  | { state: 'unknown'; name: string }
   /** `percent` as reported by the upstream; otherwise estimated since `sinceMs` (unix), or since the first such reply. */
   | { state: 'running'; percent?: number | undefined; sinceMs?: number | undefined };
 
@@ -57,8 +65,12 @@ export interface JobWire<Plan extends JobPlan, Body> {
   create(request: ProviderRequest, body: Body, index: number): Promise<Accepted>;
   /** Reads a job's status once. */
   read(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
+  /** Whether a status reply without success describes the job nevertheless. Absent: none does. */
+  isRecord?(reply: UpstreamReply): boolean;
   /** @throws ProviderError of a job that failed */
   stateOf(request: ProviderRequest, reply: UpstreamReply): JobState;
+  /** Whether the result can be downloaded, for a job in a state that the adapter does not know. */
+  hasResult?(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean>;
   /** Reads the result of a finished job, if the upstream keeps it apart from the status. */
   readResult?(request: ProviderRequest, id: string, options: PollOptions): Promise<UpstreamReply>;
   /**
@@ -180,13 +192,18 @@ class WireJob<Plan extends JobPlan, Body> {
     { progress, tokens }: { progress: (percent: number) => void; tokens: Run['tokens'] },
   ): Promise<ResultFile[]> {
     const { wire, request } = this;
-    const options = pollOptions(wire.name, request, this.intervalMs, signal);
+    const options = {
+      ...pollOptions(wire.name, request, this.intervalMs, signal),
+      isAnswer: (reply: UpstreamReply) => isObject(reply) || (wire.isRecord?.(reply) ?? false),
+    };
     const read = () => callingFor('poll', () => wire.read(request, id, signal));
     const percent = this.percentMeter();
-    const isDone = (reply: UpstreamReply) => {
+    const hasResult = this.unknownStates(id, signal);
+    const isDone = async (reply: UpstreamReply) => {
       const state = wire.stateOf(request, reply);
       if (state.state === 'running') progress(percent(state));
-      return state.state === 'done' ? reply : null;
+      const isMade = state.state === 'unknown' ? await hasResult(state.name) : state.state === 'done';
+      return isMade ? reply : null;
     };
     const status = () => poll(read, isDone, options);
     const result = () => callingFor('result', () => wire.readResult?.(request, id, options)) ?? status();
@@ -213,6 +230,24 @@ class WireJob<Plan extends JobPlan, Body> {
       signal,
       renew,
     });
+  }
+
+  /**
+   * A state that the adapter does not know may be a new word for the end. If it lasts, it is reported once, and the result
+   * itself says whether there is one.
+   */
+  private unknownStates(id: string, signal: AbortSignal): (name: string) => Promise<boolean> {
+    const { wire, request } = this;
+    let polls = 0;
+    return async (name) => {
+      polls += 1;
+      if (polls < UNKNOWN_POLLS) return false;
+      if (polls === UNKNOWN_POLLS) {
+        const { name: provider } = wire;
+        logger.warn({ event: 'job.unknown_state', task_id: request.taskId, provider, upstream_id: id, state: name });
+      }
+      return callingFor('result', async () => (await wire.hasResult?.(request, id, signal)) ?? false);
+    };
   }
 
   private percentMeter(): (state: JobState & { state: 'running' }) => number {

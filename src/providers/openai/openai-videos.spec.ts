@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { OPENAI_FAULTS } from '../../../test/support/stubs/openai-faults.ts';
@@ -216,6 +218,88 @@ describe('polling', () => {
     const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: ours, billing: 'charged', cause: { provider: 'openai', code } });
     expect(JSON.stringify(failure.cause)).not.toContain(stub.key);
+  });
+
+  const said = (status: unknown, more: object = {}): Fault => ({
+    reply: { status: 200, body: { id: 'video_1', object: 'video', status, ...more } },
+  });
+
+  it.each(['completed', 'succeeded', 'SUCCESS', 'Success', 'done', 'FINISHED', 'succeed', 'ready', ' complete '])(
+    'takes %s as the end',
+    async (status) => {
+      stub.plan(POLL, said('queued'), said('IN-PROGRESS', { progress: 40 }), said(status));
+      stub.plan(CONTENT, { reply: { status: 200, body: 'a film' } });
+      expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
+      expect([stub.count(POLL), run.percents]).toEqual([3, [40]]);
+    },
+  );
+
+  it('takes the end from the field "state"', async () => {
+    stub.plan(POLL, said(undefined, { state: 'succeeded' }));
+    stub.plan(CONTENT, { reply: { status: 200, body: 'a film' } });
+    expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
+  });
+
+  it.each([
+    'failed',
+    'error',
+    'FAILURE',
+    'Fail',
+    'cancelled',
+    'CANCELED',
+    'expired',
+    'rejected',
+    'aborted',
+    'Timed Out',
+  ])('takes %s as a failure at once', async (status) => {
+    stub.plan(POLL, said(status));
+    const failure = await failureOf(provider.prepare(aWave).generate(run));
+    expect(failure).toMatchObject({ billing: 'charged', cause: { code: status } });
+    expect(stub.count(POLL)).toBe(1);
+  });
+
+  it.each([
+    [500, 'internal_error'],
+    [422, 'provider_rejected'],
+  ])('ends with a failed job that comes with HTTP %d', async (status, code) => {
+    const body = { id: 'video_1', object: 'video', status: 'failed', error: { code: status, message: 'CUDA' } };
+    stub.plan(POLL, { reply: { status, body } });
+    const failure = await failureOf(provider.prepare(aWave).generate(run));
+    expect(failure).toMatchObject({ code, billing: 'charged', cause: { code: String(status), message: 'CUDA' } });
+    expect(stub.count(POLL)).toBe(1);
+  });
+
+  it('reports an unknown state that lasts, and finds the finished film', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    stub.pollsToComplete = 4;
+    stub.plan(POLL, said('verarbeitet'), said('verarbeitet'), said('verarbeitet'), said('verarbeitet'));
+    const notYet: Fault = { reply: { status: 404, body: {} } };
+    stub.plan(CONTENT, notYet, { reply: { status: 200, headers: { 'content-type': 'video/mp4' }, body: 'a film' } });
+    stub.plan(CONTENT, { reply: { status: 200, headers: { 'content-type': 'video/mp4' }, body: 'a film' } });
+    try {
+      const [film] = await provider.prepare(aWave).generate(run);
+      expect((await readFile((film as { path: string }).path)).toString()).toBe('a film');
+      const [id] = stub.jobs.keys();
+      const seen = { task_id: 'task_01', provider: 'openai', upstream_id: id, state: 'verarbeitet' };
+      expect(warn.mock.calls).toEqual([[{ event: 'job.unknown_state', ...seen }]]);
+      expect([stub.count(POLL), stub.count(CONTENT)]).toEqual([4, 3]);
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
+  it('takes neither an error nor a page for the film of an unknown state', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    stub.plan(POLL, ...Array.from({ length: 6 }, () => said('')), said('completed'));
+    const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' };
+    stub.plan(CONTENT, { reply: page }, { cut: 'before' }, { reply: { status: 200, body: { error: 'not yet' } } });
+    stub.plan(CONTENT, { reply: { status: 500, body: '' } }, { reply: { status: 200, body: 'a film' } });
+    try {
+      expect(await provider.prepare(aWave).generate(run)).toHaveLength(1);
+      expect([stub.count(POLL), stub.count(CONTENT)]).toEqual([7, 5]);
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   it('ends with the reason of the signal, between polls', async () => {

@@ -6,13 +6,13 @@ import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts
 import type { Accepted } from '../jobs/submit-once.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
-import { upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
+import { UpstreamFailure, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { requestIdOf, uselessSuccess } from '../wire/without-answer.ts';
 import { openaiClient } from './openai-client.ts';
 import { failedJob, openaiFailure } from './openai-errors.ts';
 import { planVideo } from './openai-video-plan.ts';
-import { videoJob } from './openai-wire.ts';
+import { stateNamed, videoJob } from './openai-wire.ts';
 
 /** Until the server has accepted the job and its image; it makes the video afterwards. */
 const SUBMIT_TIMEOUT_MS = 120_000;
@@ -20,14 +20,13 @@ const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 2 ** 20;
 
-/** OpenAI has only `failed`. Servers that can stop a job have further states. */
-const FAILED = new Set(['failed', 'cancelled', 'canceled', 'expired']);
-
 const headersOf = ({ upstream }: ProviderRequest): Record<string, string> =>
   upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` };
 
 const urlOf = ({ upstream }: ProviderRequest, id: string): string =>
   `${upstream.baseUrl}/videos/${encodeURIComponent(id)}`;
+
+const contentOf = (request: ProviderRequest, id: string): string => `${urlOf(request, id)}/content?variant=video`;
 
 /** The Videos API: one job per request. */
 export const openaiVideos = jobAdapter({
@@ -48,8 +47,10 @@ export const openaiVideos = jobAdapter({
   create: ({ upstream }, body) => create(upstream, body),
   read: (request, id, signal) =>
     upstreamFetch(urlOf(request, id), { headers: headersOf(request), timeoutMs: POLL_TIMEOUT_MS, signal }),
+  isRecord,
   stateOf,
-  outputs: (request, id) => [`${urlOf(request, id)}/content?variant=video`],
+  hasResult,
+  outputs: (request, id) => [contentOf(request, id)],
   downloadHeaders: headersOf,
   // Other servers stop the job. OpenAI refuses while it runs.
   cancel: (request, id, signal) => {
@@ -95,13 +96,38 @@ async function croppedTo({ width, height }: Size, { path, contentType }: InputIm
   return new File([new Uint8Array(encoded)], name, { type });
 }
 
+/** vLLM-Omni answers with the status of the error, and with the failed job as the body. */
+function isRecord({ json }: UpstreamReply): boolean {
+  const { object, status = '' } = parseReply(videoJob, json);
+  return object === 'video' && stateNamed(status) === 'failed';
+}
+
 function stateOf({ upstream }: ProviderRequest, reply: UpstreamReply): JobState {
-  const { status, progress: percent, error } = parseReply(videoJob, reply.json);
-  if (status === 'completed') return DONE;
-  if (status !== undefined && FAILED.has(status)) {
-    const code = error?.code ?? status;
-    const facts = { code, requestId: reply.headers['x-request-id'], message: error?.message };
-    throw failedJob(code, operatorCause('openai', upstream.apiKey, facts));
+  const { status, state = '', progress: percent, error } = parseReply(videoJob, reply.json);
+  const name = status ?? state;
+  switch (stateNamed(name)) {
+    case 'done':
+      return DONE;
+    case 'failed': {
+      const code = error?.code ?? name;
+      const facts = { code, requestId: reply.headers['x-request-id'], message: error?.message };
+      throw failedJob(code, operatorCause('openai', upstream.apiKey, facts));
+    }
+    case 'unfinished':
+      return percent === undefined ? PENDING : { state: 'running', percent };
   }
-  return percent === undefined ? PENDING : { state: 'running', percent };
+  return { state: 'unknown', name: name.slice(0, 40) };
+}
+
+/** Before the end, servers answer with an error; some redirect to the file. */
+async function hasResult(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
+  const call = { headers: headersOf(request), timeoutMs: POLL_TIMEOUT_MS, signal, headersOnly: true };
+  try {
+    const { status, headers } = await upstreamFetch(contentOf(request, id), call);
+    const isFile = /^(video\/|application\/octet-stream|binary\/)/.test(headers['content-type'] ?? '');
+    return status === 200 ? isFile : status >= 300 && status < 400 && headers.location !== undefined;
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return false;
+    throw error;
+  }
 }

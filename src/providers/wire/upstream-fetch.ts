@@ -25,6 +25,8 @@ export interface UpstreamCall {
   timeoutMs?: number;
   /** Absent for a paid call, which is never interrupted. */
   signal?: AbortSignal;
+  /** Reads no body: the reply has no JSON and no text. */
+  headersOnly?: boolean;
 }
 
 export interface UpstreamReply {
@@ -76,7 +78,7 @@ async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
 }
 
 async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
-  const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal } = call;
+  const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal, headersOnly = false } = call;
   let sent = method === 'GET';
   const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
   const streamed = json === undefined ? null : streamJson(json);
@@ -96,7 +98,7 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
           signal,
         });
         answered(response.statusCode);
-        return await toReply(response);
+        return await toReply(response, headersOnly);
       }),
     );
   } catch (error) {
@@ -108,13 +110,14 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   }
 }
 
-async function toReply(response: Awaited<ReturnType<typeof request>>): Promise<UpstreamReply> {
+async function toReply(response: Awaited<ReturnType<typeof request>>, headersOnly: boolean): Promise<UpstreamReply> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers)) {
     const first = Array.isArray(value) ? value[0] : value;
     if (first !== undefined) headers[name] = first;
   }
-  const text = await read(response.body);
+  if (headersOnly) await response.body.dump();
+  const text = headersOnly ? '' : await read(response.body);
   return { status: response.statusCode, headers, json: parse(text), text: text.slice(0, 500) };
 }
 
