@@ -350,6 +350,14 @@ describe('a request that ends', () => {
     expect(run.calls.at(-1)).toBe('fewer: 1, 0 unknown');
   });
 
+  it('may have its picture in the answer, also one of 9 MB', async () => {
+    const bytes = 'x'.repeat(9_000_000);
+    const url = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
+    stub.plan(RESULT, { reply: { status: 200, body: { images: [{ url }] } } });
+    const [made] = await ground.made(picture);
+    expect(made === bytes).toBe(true); // not compared by Jest, which would print them
+  });
+
   it('is read again after temporary failures', async () => {
     const pass = [404, 404, 500, 429, 408].map((status) => ({ reply: { status, body: '<x>' } }));
     stub.plan(RESULT, ...pass, { cut: 'before' });

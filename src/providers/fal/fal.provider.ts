@@ -4,7 +4,7 @@ import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts
 import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
-import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { MAX_BYTES_WITH_RESULT, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { callFal, requestPath } from './fal-call.ts';
 import { resultFailure, statusFailure, submitFailure } from './fal-errors.ts';
 import { falPlan } from './fal-input.ts';
@@ -65,7 +65,8 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
 }
 
 async function readResult(request: ProviderRequest, id: string, options: PollOptions): Promise<UpstreamReply> {
-  const read = () => callFal(request, requestPath(request, id), { signal: options.signal });
+  const call = { signal: options.signal, maxBytes: MAX_BYTES_WITH_RESULT };
+  const read = () => callFal(request, requestPath(request, id), call);
   const reply = await readWithRetry(read, { ...options, isAnswer: isResult });
   if (reply.status >= 300) throw resultFailure(request, reply);
   return reply;

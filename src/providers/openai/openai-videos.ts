@@ -103,8 +103,8 @@ function isRecord({ json }: UpstreamReply): boolean {
 }
 
 function stateOf({ upstream }: ProviderRequest, reply: UpstreamReply): JobState {
-  const { status, state = '', progress: percent, error } = parseReply(videoJob, reply.json);
-  const name = status ?? state;
+  const { status = '', state = '', progress: percent, error } = parseReply(videoJob, reply.json);
+  const name = status || state;
   switch (stateNamed(name)) {
     case 'done':
       return DONE;

@@ -3,7 +3,7 @@ import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
-import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { MAX_BYTES_WITH_RESULT, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { callReplicate, REPLICATE_POLL_MS } from './replicate-call.ts';
 import { createFailure, predictionFailure } from './replicate-errors.ts';
 import { uploadInputs } from './replicate-files.ts';
@@ -43,7 +43,7 @@ export const replicateProvider = jobAdapter({
       requestIdOf: ({ headers }) => headers['x-request-id'],
       refused: (reply) => createFailure(request, reply),
     }),
-  read: (request, id, signal) => callReplicate(request, pathOf(id), { signal }),
+  read: (request, id, signal) => callReplicate(request, pathOf(id), { signal, maxBytes: MAX_BYTES_WITH_RESULT }),
   stateOf,
   outputs,
   cancel: (request, id, signal) => callReplicate(request, `${pathOf(id)}/cancel`, { method: 'POST', signal }),

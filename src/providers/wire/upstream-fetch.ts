@@ -13,6 +13,9 @@ const TIMEOUT_MS = 60_000;
 /** These APIs answer with some kilobytes of JSON; results are downloaded separately. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
+/** Bytes of an answer that may contain pictures as data: URLs: a 4K PNG has up to 60 MB, in base64 a third more. */
+export const MAX_BYTES_WITH_RESULT = 96 * 1024 * 1024;
+
 export interface UpstreamCall {
   /** GET when absent. Any other method uses a fresh connection, see `UpstreamFailure.sent`. */
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -25,6 +28,8 @@ export interface UpstreamCall {
   timeoutMs?: number;
   /** Absent for a paid call, which is never interrupted. */
   signal?: AbortSignal;
+  /** Of the answer; 8 MiB when absent. */
+  maxBytes?: number;
   /** Reads no body: the reply has no JSON and no text. */
   headersOnly?: boolean;
 }
@@ -78,7 +83,7 @@ async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
 }
 
 async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
-  const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal, headersOnly = false } = call;
+  const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal } = call;
   let sent = method === 'GET';
   const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
   const streamed = json === undefined ? null : streamJson(json);
@@ -98,7 +103,7 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
           signal,
         });
         answered(response.statusCode);
-        return await toReply(response, headersOnly);
+        return await toReply(response, call);
       }),
     );
   } catch (error) {
@@ -110,23 +115,23 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   }
 }
 
-async function toReply(response: Awaited<ReturnType<typeof request>>, headersOnly: boolean): Promise<UpstreamReply> {
+async function toReply(response: Awaited<ReturnType<typeof request>>, call: UpstreamCall): Promise<UpstreamReply> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers)) {
     const first = Array.isArray(value) ? value[0] : value;
     if (first !== undefined) headers[name] = first;
   }
-  if (headersOnly) await response.body.dump();
-  const text = headersOnly ? '' : await read(response.body);
+  if (call.headersOnly) await response.body.dump();
+  const text = call.headersOnly ? '' : await read(response.body, call.maxBytes ?? MAX_BYTES);
   return { status: response.statusCode, headers, json: parse(text), text: text.slice(0, 500) };
 }
 
-async function read(body: Awaited<ReturnType<typeof request>>['body']): Promise<string> {
+async function read(body: Awaited<ReturnType<typeof request>>['body'], maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new Error(`the upstream's answer is larger than ${MAX_BYTES} bytes`);
+    if (bytes > maxBytes) throw new Error(`the upstream's answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
