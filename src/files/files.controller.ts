@@ -108,7 +108,7 @@ export class FilesController {
   @HttpCode(200)
   @Scope('generations:write')
   @CountsAs('create')
-  @Fails('file_not_found', 'upload_incomplete', 'invalid_image', 'invalid_file', 'file_expired')
+  @Fails('file_not_found', 'upload_incomplete', 'invalid_image', 'invalid_file', 'file_quota_exceeded', 'file_expired')
   @ApiOperation({ summary: 'Check the bytes of a pending file; it is usable then', operationId: 'completeFile' })
   @ApiOkResponse({ type: FileView })
   async complete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<FileView> {

@@ -301,6 +301,76 @@ describe('a direct upload', () => {
     expect((await files.content(pending.id)).status).toBe(200);
   });
 
+  const announces = (own: FilesClient, bytes: number) =>
+    own.api.call<FileBody & ErrorBody>('POST', '/v1/files', { filename: 'a.png', bytes, content_type: 'image/png' });
+  const room = async (own: FilesClient, bytes: number) => {
+    const { status, body } = await announces(own, bytes);
+    return status === 201 ? body : [status, body.error.code];
+  };
+  const FULL = [403, 'file_quota_exceeded'];
+
+  it('counts for the quota of its key from its announcement until it is deleted', async () => {
+    const own = await anotherKey({ max_file_bytes: 1_010 });
+    const before = await blobs();
+    const together = await Promise.all([1, 2, 3].map(() => announces(own, 1_000)));
+    expect(together.map(({ status }) => status).toSorted()).toEqual([201, 403, 403]);
+    expect(await blobs()).toBe(before + 1);
+    const pending = together.find(({ status }) => status === 201)!.body;
+    expect((await own.upload<ErrorBody>(await aPicture())).status).toBe(403);
+    expect((await files.put(pending, Buffer.alloc(1_000))).status).toBe(200);
+    const bytes = stored().length;
+    await own.api.call('DELETE', `/v1/files/${pending.id}`);
+    expect(stored().length).toBe(bytes - 1);
+    expect((await files.put(pending, Buffer.alloc(1_000))).status).toBe(410);
+    expect(stored().length).toBe(bytes - 1);
+    expect(await room(own, 1_000)).toMatchObject({ status: 'pending' });
+  });
+
+  it('counts in a bucket, which takes the bytes of a deleted or completed file, until its link is over', async () => {
+    const signing = jest
+      .spyOn(service.app.get(Storage), 'signPut')
+      .mockImplementation(async () => ({ url: 'https://bucket.example', headers: {} }));
+    const own = await anotherKey({ max_file_bytes: 1_500 });
+    const pending = (await room(own, 1_000)) as FileBody;
+    expect(await room(own, 1_000)).toEqual(FULL);
+    await own.api.call('DELETE', `/v1/files/${pending.id}`);
+    expect(await room(own, 1_000)).toEqual(FULL);
+    await service.app.get(UploadPurgeWorker).purge();
+    expect(await room(own, 1_000)).toEqual(FULL);
+    await query(`update upload_blobs set doomed_at = now() - interval '1 s' where announced_bytes = 1000`);
+    expect(await room(own, 1_000)).toMatchObject({ status: 'pending' });
+    signing.mockRestore();
+  });
+
+  it('loses its bytes when its key has no room for it any more', async () => {
+    const { body: key } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', { name: 'x' });
+    const own = new FilesClient(new Api(service.baseUrl, key.key));
+    const png = await aPicture();
+    const pending = await own.announce(png);
+    expect((await own.put(pending, png)).status).toBe(200);
+    const before = stored().length;
+    await service.api.call('PATCH', `/v1/api_keys/${key.id}`, { limits: { max_file_bytes: 1 } });
+    const refused = await own.complete<ErrorBody>(pending.id);
+    expect([refused.status, refused.body.error.code]).toEqual(FULL);
+    expect(stored().length).toBe(before - 1);
+    expect((await own.complete<ErrorBody>(pending.id)).body.error.code).toBe('upload_incomplete');
+  });
+
+  it('leaves no bytes behind when it is deleted while they arrive', async () => {
+    const storage = service.app.get(Storage);
+    const png = await aPicture();
+    const pending = await files.announce(png);
+    const before = stored().length;
+    const put = storage.put.bind(storage);
+    const storing = jest.spyOn(storage, 'put').mockImplementationOnce(async (...bytes) => {
+      await service.api.call('DELETE', `/v1/files/${pending.id}`);
+      await put(...bytes);
+    });
+    expect((await files.put(pending, png)).status).toBe(410);
+    storing.mockRestore();
+    expect(stored().length).toBe(before);
+  });
+
   it('is shared with equal bytes, and completed once', async () => {
     const png = await aPicture();
     await files.upload(png);

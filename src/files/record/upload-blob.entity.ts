@@ -16,4 +16,6 @@ export class UploadBlob {
   @Column('timestamptz', { nullable: true }) doomed_at: Date | null;
   /** Reserved by a worker that deletes it, until then. */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
+  /** What a client may put there until `doomed_at` with a link that the service cannot take back; null otherwise. */
+  @Column('integer', { nullable: true }) announced_bytes: number | null;
 }

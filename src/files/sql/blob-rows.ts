@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
@@ -11,12 +12,11 @@ export const USE_BLOB: Statement = {
     where api_key_id = $1 and sha256 = $2 and doomed_at is null returning id`,
 };
 
-/** Announces bytes that are about to be written. If this process dies, the purge deletes them at `doomed_at`. */
-export const ANNOUNCE_BLOB: Statement = {
+const ANNOUNCE_BLOB: Statement = {
   name: 'files.announce_blob',
   text: `
-    insert into upload_blobs (id, api_key_id, sha256, doomed_at)
-    values ($1, $2, $3, now() + make_interval(secs => $4))`,
+    insert into upload_blobs (id, api_key_id, sha256, announced_bytes, doomed_at)
+    values ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
 };
 
 /** The bytes are durable. Fails with a unique violation when another upload of the same bytes was first. */
@@ -30,6 +30,21 @@ export const DOOM_BLOB: Statement = {
   name: 'files.doom_blob',
   text: `update upload_blobs set doomed_at = now() where id = $1 and doomed_at is not null returning id`,
 };
+
+export const newBlobId = (apiKeyId: string): string => `uploads/${apiKeyId}/${randomBytes(16).toString('hex')}`;
+
+/**
+ * Announces bytes that are about to be written. Whatever happens then, the purge deletes what is there after `seconds`.
+ * @param announcedBytes for a link that the service cannot take back
+ */
+export async function announceBlob(
+  tx: Tx,
+  blob: { id: string; api_key_id: string; sha256: string | null },
+  seconds: number,
+  announcedBytes: number | null = null,
+): Promise<void> {
+  await tx.query({ ...ANNOUNCE_BLOB, values: [blob.id, blob.api_key_id, blob.sha256, announcedBytes, seconds] });
+}
 
 export async function useBlob(tx: Tx, apiKeyId: string, sha256: string): Promise<string | null> {
   const { rows } = await tx.query({ ...USE_BLOB, values: [apiKeyId, sha256] });

@@ -11,18 +11,26 @@ const LOCK_KEY: Statement = {
   text: `select pg_advisory_xact_lock(hashtextextended('uploads ' || $1, 0))`,
 };
 
-/** What the key stores beside the upload `$3`. Bytes with the hash `$2` are not counted: they are stored once. */
+/**
+ * What the key stores beside the upload `$3`. Bytes with the hash `$2` are not counted: they are stored once. `$2` is null for a file that
+ * is announced, as is the hash of each pending one. In a bucket, a link works on when its file is deleted or completed, so its bytes count until
+ * it is over.
+ */
 const ROOM: Statement = {
   name: 'files.room',
   text: `
     with counted as (
-      select id, sha256, bytes from uploads
+      select id, sha256, bytes, blob_id from uploads
       where api_key_id = $1 and id <> $3 and not of_task and deleted_at is null and expires_at > now()
+    ), announced as (
+      select announced_bytes as bytes from upload_blobs b
+      where api_key_id = $1 and announced_bytes is not null and doomed_at > now()
+        and not exists (select from uploads u where u.blob_id = b.id and u.deleted_at is null)
     )
-    select (select count(*) from counted)::int as files,
+    select (select count(*) from counted)::int + (select count(*) from announced)::int as files,
            (select coalesce(sum(bytes), 0) from (
-              select distinct on (coalesce(sha256, id)) bytes from counted where sha256 is distinct from $2
-            ) stored)::float8 as bytes`,
+              select distinct on (coalesce(sha256, id)) bytes from counted where sha256 is null or sha256 is distinct from $2
+            ) stored)::float8 + (select coalesce(sum(bytes), 0) from announced)::float8 as bytes`,
 };
 
 const INSERT: Statement = {

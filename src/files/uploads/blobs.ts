@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Sql, type Tx } from '../../platform/database/sql.ts';
 import { Storage, type StorageBody } from '../../platform/storage/storage.ts';
-import { activateBlob, ANNOUNCE_BLOB, DOOM_BLOB, useBlob } from '../sql/blob-rows.ts';
+import { activateBlob, announceBlob, DOOM_BLOB, newBlobId, useBlob } from '../sql/blob-rows.ts';
 
 /** Longer than the slowest write to storage, which gives up after minutes. */
 const WRITE_S = 3_600;
@@ -46,18 +45,12 @@ export class Blobs {
     }
   }
 
-  /** Announces a place to which a client writes itself, in time. The purge deletes what is there afterwards. */
-  async announce(apiKeyId: string, sha256: string | null, seconds: number): Promise<string> {
-    const id = `uploads/${apiKeyId}/${randomBytes(16).toString('hex')}`;
-    await this.sql.run(ANNOUNCE_BLOB, [id, apiKeyId, sha256, seconds]);
-    return id;
-  }
-
   private async write<Row>(
     { apiKeyId, body, contentType, sha256 }: Bytes,
     record: (tx: Tx, blobId: string) => Promise<Row>,
   ): Promise<Row> {
-    const id = await this.announce(apiKeyId, sha256, WRITE_S);
+    const id = newBlobId(apiKeyId);
+    await this.sql.transaction((tx) => announceBlob(tx, { id, api_key_id: apiKeyId, sha256 }, WRITE_S));
     try {
       await this.storage.put(id, body, contentType);
       return await this.sql.transaction(async (tx) => {
@@ -68,6 +61,11 @@ export class Blobs {
       await this.discard(id);
       throw error;
     }
+  }
+
+  /** Deletes what a client may have put there itself. If that fails, or more comes, the purge deletes it. */
+  async deleteAnnounced(id: string | null): Promise<void> {
+    if (id !== null) await this.storage.delete(id).catch(() => undefined);
   }
 
   /** Deletes at once what was written in vain. If that fails, the purge does it. */

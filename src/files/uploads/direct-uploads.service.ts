@@ -15,8 +15,8 @@ import { FileLinks } from '../../tasks/read/file-links.ts';
 import type { CreateUploadInput } from './file.inputs.ts';
 import type { FileUploadView } from '../record/file.view.ts';
 import { FilesService } from './files.service.ts';
+import { announceBlob, newBlobId } from '../sql/blob-rows.ts';
 import { assertRoom, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
-import { Blobs } from './blobs.ts';
 import type { Upload } from '../record/upload.entity.ts';
 
 /** How long a link for an upload works. */
@@ -32,7 +32,6 @@ export class DirectUploads {
   constructor(
     private readonly files: FilesService,
     private readonly sql: Sql,
-    private readonly blobs: Blobs,
     private readonly storage: Storage,
     private readonly links: FileLinks,
   ) {}
@@ -52,23 +51,21 @@ export class DirectUploads {
       height: null,
       expires_in_s: PENDING_S,
     };
-    const blobId = await this.blobs.announce(apiKeyId, null, LINK_S + LATE_S);
+    const blob = { id: newBlobId(apiKeyId), api_key_id: apiKeyId, sha256: null };
+    const signed = await this.storage.signPut(blob.id, { contentType: content_type, bytes, lifetimeS: LINK_S });
+    const own = this.links.signUpload(row.id, LINK_S);
     const pending = await this.sql.transaction(async (tx) => {
       await assertRoom(tx, row, { maxBytes: limits.maxFileBytes });
-      return insertUpload(tx, { ...row, blob_id: blobId });
+      await announceBlob(tx, blob, LINK_S + LATE_S, signed && bytes);
+      return insertUpload(tx, { ...row, blob_id: blob.id });
     });
-    return { pending, upload: await this.ticket(pending, blobId) };
-  }
-
-  private async ticket({ id, content_type, bytes }: Upload, blobId: string): Promise<FileUploadView> {
-    const own = this.links.signUpload(id, LINK_S);
-    const signed = await this.storage.signPut(blobId, { contentType: content_type, bytes, lifetimeS: LINK_S });
-    return {
-      method: 'PUT',
+    const upload = {
+      method: 'PUT' as const,
       url: signed?.url ?? own.url,
       headers: signed?.headers ?? { 'content-type': content_type, 'content-length': String(bytes) },
       expires_at: own.expiresAt,
     };
+    return { pending, upload };
   }
 
   /**
@@ -76,9 +73,7 @@ export class DirectUploads {
    * @throws ApiError invalid_file when they have another length or type than declared
    */
   async receive(id: string, body: FileBody): Promise<void> {
-    const [upload] = await this.files.findAny([id]);
-    if (!upload?.blob_id || upload.deleted_at) throw new ApiError('file_expired');
-    if (upload.status !== 'pending') throw invalid('This file has its bytes already.');
+    const upload = await this.awaited(id);
     if (body.announcedBytes !== upload.bytes) throw invalid(`Send exactly ${upload.bytes} bytes, with Content-Length.`);
     if (body.contentType !== upload.content_type) throw invalid(`Send the Content-Type ${upload.content_type}.`);
     const file = await body.read(upload.api_key_id);
@@ -87,11 +82,26 @@ export class DirectUploads {
     } finally {
       await file.dispose();
     }
+    try {
+      await this.awaited(id);
+    } catch (error) {
+      await this.storage.delete(upload.blob_id); // what was deleted or completed meanwhile needs these bytes no more
+      throw error;
+    }
+  }
+
+  /** @throws ApiError file_expired, invalid_file */
+  private async awaited(id: string): Promise<Upload & { blob_id: string }> {
+    const [upload] = await this.files.findAny([id]);
+    if (!upload?.blob_id || upload.deleted_at) throw new ApiError('file_expired');
+    if (upload.status !== 'pending') throw invalid('This file has its bytes already.');
+    return upload as Upload & { blob_id: string };
   }
 
   /**
    * Reads the bytes back, inspects and keeps them. Repeats harmlessly.
-   * @throws ApiError upload_incomplete, file_expired; invalid_image or invalid_file, and then the bytes are deleted
+   * @throws ApiError upload_incomplete; file_expired, invalid_image, invalid_file or file_quota_exceeded, and then the
+   *   bytes are deleted
    */
   async complete(caller: Caller, id: string): Promise<Upload> {
     const upload = await this.files.findUpload(caller.apiKeyId, id);
@@ -104,10 +114,10 @@ export class DirectUploads {
       await this.storage.delete(upload.blob_id).catch(() => undefined); // the purge deletes it
       return completed;
     } catch (error) {
+      if (error instanceof ApiError && error.status < 500) await this.storage.delete(upload.blob_id);
       // Another request may have completed it meanwhile, and deleted what this one was reading.
       const now = await this.files.findUpload(caller.apiKeyId, id);
       if (now.status === 'processed') return now;
-      if (error instanceof ApiError && error.status === 400) await this.storage.delete(upload.blob_id);
       throw error;
     } finally {
       await removeScratch(folder);

@@ -145,7 +145,7 @@ export class FilesService {
 
   /**
    * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them; of an output the
-   * task stays.
+   * task stays. A link for its bytes receives none on disk; what it puts into a bucket is deleted once it is over.
    * @throws ApiError file_not_found
    */
   async delete(apiKeyId: string, id: string): Promise<void> {
@@ -154,11 +154,11 @@ export class FilesService {
       await this.deleteOutput.delete(output as OutputFile);
       return;
     }
-    const { affected } = await this.uploads.update(
-      { id, api_key_id: apiKeyId, deleted_at: IsNull() },
-      { deleted_at: () => 'now()' },
-    );
+    const own = { id, api_key_id: apiKeyId, deleted_at: IsNull() };
+    const upload = await this.uploads.findOneBy(own);
+    const { affected } = await this.uploads.update(own, { deleted_at: () => 'now()' });
     if (affected === 0) throw notFound();
+    if (upload?.status === 'pending') await this.blobs.deleteAnnounced(upload.blob_id);
   }
 
   /** Of any API key, deleted ones too: a signed link carries its own permission. */

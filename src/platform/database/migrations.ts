@@ -36,6 +36,7 @@ import { WebhookKeys1700000000039 } from './migrations/0039-webhook-keys.ts';
 import { WebhookPartitions1700000000040 } from './migrations/0040-webhook-partitions.ts';
 import { TaskFacets1700000000041 } from './migrations/0041-task-facets.ts';
 import { NoChecksOfTasks1700000000043 } from './migrations/0043-no-checks-of-tasks.ts';
+import { AnnouncedBytes1700000000048 } from './migrations/0048-announced-bytes.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -85,4 +86,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   WebhookPartitions1700000000040,
   TaskFacets1700000000041,
   NoChecksOfTasks1700000000043,
+  AnnouncedBytes1700000000048,
 ];

@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from '../build-index.ts';
+
+/**
+ * What clients may still write to a bucket with links that cannot be taken back. Processes of the last release write none: what they
+ * announce counts while it is pending, as before.
+ */
+export class AnnouncedBytes1700000000048 implements MigrationInterface {
+  /** The index is made while the service goes on. Each step can be repeated. */
+  transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table upload_blobs add column if not exists announced_bytes integer');
+    await runner.query(`set lock_timeout = '30s'`); // the build waits for every open transaction
+    await buildIndex(
+      runner,
+      'upload_blobs_announced',
+      'create index concurrently upload_blobs_announced on upload_blobs (api_key_id) where announced_bytes is not null',
+    );
+    await runner.query('reset lock_timeout');
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}
