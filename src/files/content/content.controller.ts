@@ -57,7 +57,7 @@ export class ContentController {
     if (generated) return setGeneratedHeaders(reply, generated).send();
     const file = await this.find(id, request);
     const isKnown = matches(request.headers['if-none-match'], etagOf(file));
-    if (!isKnown) await this.storage.size(file.storageKey).catch((error) => throwMissing(error, file));
+    if (!isKnown) await this.storage.size(file.storageKey).catch((error) => this.throwMissing(error, id, request));
     setHeaders(reply, id, file, request);
     if (isKnown) return reply.code(304).send();
     return reply.header('content-length', file.bytes).send();
@@ -102,7 +102,7 @@ export class ContentController {
     if (link) return reply.header('cache-control', cacheControlOf(request, link.maxAgeS)).redirect(link.url, 302);
     const bytes = await this.storage
       .open(file.storageKey, range ?? undefined)
-      .catch((error) => throwMissing(error, file));
+      .catch((error) => this.throwMissing(error, id, request));
 
     setHeaders(reply, id, file, request);
     if (range) {
@@ -154,19 +154,19 @@ export class ContentController {
     if (hasContent(found)) return found;
     throw new ApiError(found.reason === 'pending' ? 'upload_incomplete' : 'file_expired');
   }
+
+  /**
+   * A file may be deleted between the read of its record and its opening. If it should be there, it is lost, or this process uses
+   * another storage than the worker: `internal_error`, which the error filter logs with the key.
+   */
+  private async throwMissing(error: unknown, id: string, request: FileRequest): Promise<never> {
+    if (error instanceof StoredFileMissing) await this.find(id, request);
+    throw error;
+  }
 }
 
 function throwExpired(): never {
   throw new ApiError('file_expired');
-}
-
-/**
- * The purge may delete a file between the read of the record and the opening of the file. Before that time the file is lost,
- * or this process uses another storage than the worker: `internal_error`, which the error filter logs with the key.
- */
-function throwMissing(error: unknown, { expiresAt }: FileContent): never {
-  if (error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now()) throwExpired();
-  throw error;
 }
 
 const setGeneratedHeaders = (reply: FastifyReply, { contentType, filename }: GeneratedFile): FastifyReply =>

@@ -5,7 +5,7 @@ import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { type PreviewWidth, previewKeyOf } from '../../tasks/read/preview-key.ts';
-import type { OutputFile } from '../../tasks/read/task-files.ts';
+import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
 /** Rendered at the same time in this process: a 4K image takes some 30 MB and a second of one core. */
@@ -23,7 +23,10 @@ export class Previews {
   private readonly turns = new Turns(AT_ONCE);
   private readonly making = new Map<string, Promise<Buffer>>();
 
-  constructor(private readonly storage: Storage) {}
+  constructor(
+    private readonly storage: Storage,
+    private readonly files: TaskFiles,
+  ) {}
 
   /**
    * @param file present
@@ -56,23 +59,38 @@ export class Previews {
     return making;
   }
 
-  private async make(key: string, { output, expiresAt }: OutputFile, width: PreviewWidth): Promise<Buffer> {
-    const sourceKey = sourceKeyOf(output);
+  private async make(key: string, file: OutputFile, width: PreviewWidth): Promise<Buffer> {
+    const sourceKey = sourceKeyOf(file.output);
     if (sourceKey === undefined) {
       throw new ApiError('variant_not_available', { message: 'This film has no still.' });
     }
-    const source = await this.storage.open(sourceKey).catch((error: unknown) => {
-      const isOver = error instanceof StoredFileMissing && expiresAt.getTime() <= Date.now();
-      throw isOver ? new ApiError('file_expired') : error;
-    });
+    try {
+      const bytes = await this.render(sourceKey, width);
+      await this.storage.putAtomically(key, bytes, 'image/webp');
+      if (await this.isKept(key, file)) return bytes;
+    } catch (error) {
+      if (await this.isKept(key, file)) throw error;
+    }
+    throw new ApiError('file_expired');
+  }
+
+  /** Looks again after the preview was stored: whoever has deleted the file meanwhile has looked before, and did not see it. */
+  private async isKept(key: string, file: OutputFile): Promise<boolean> {
+    const now = await this.files.findAgain(file);
+    if (now?.isPresent) return true;
+    if (now && now.expiresAt.getTime() > Date.now()) await this.storage.delete(key);
+    else await this.storage.deleteAll(`${file.task.id}/`); // of all its files, so no folder is left either
+    return false;
+  }
+
+  private async render(sourceKey: string, width: PreviewWidth): Promise<Buffer> {
+    const source = await this.storage.open(sourceKey);
     const still = loadSharp()({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })
       .autoOrient()
       .resize(width, width, { fit: 'inside', withoutEnlargement: true })
       .webp({ quality: QUALITY });
     source.on('error', (error) => still.destroy(error));
-    const bytes = await source.pipe(still).toBuffer();
-    await this.storage.put(key, bytes, 'image/webp');
-    return bytes;
+    return source.pipe(still).toBuffer();
   }
 }

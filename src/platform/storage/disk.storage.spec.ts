@@ -52,6 +52,26 @@ describe('storage on disk', () => {
     expect(await textOf('task_a/1-0.png')).toBe('abc');
   });
 
+  it('shows a file that is put atomically only as a whole, also while it replaces another', async () => {
+    const large = { path: join(root, 'large') };
+    await writeFile(large.path, Buffer.alloc(8_000_000, 'a'));
+    const lengths = new Set<number>();
+    const done = new AbortController();
+    const reading = (async () => {
+      while (!done.signal.aborted) lengths.add(await storage.size('task_a/preview.webp').catch(() => 0));
+    })();
+    for (let round = 0; round < 3; round++) {
+      await storage.putAtomically('task_a/preview.webp', large);
+      await storage.putAtomically('task_a/preview.webp', Buffer.alloc(5, 'b'));
+    }
+    done.abort();
+    await reading;
+    expect([...lengths].filter((length) => ![0, 5, 8_000_000].includes(length))).toEqual([]);
+    await expect(storage.putAtomically('task_a/absent.webp', { path: join(root, 'absent') })).rejects.toThrow('ENOENT');
+    expect(await readdir(join(root, 'files/task_a'))).toEqual(['preview.webp']);
+    expect((await stat(join(root, 'files/task_a/preview.webp'))).mode & 0o777).toBe(0o600);
+  });
+
   it('leaves nothing behind when a put fails', async () => {
     await storage.put('task_a/1-0.png', Buffer.from('x'));
     await expect(storage.put('task_a/1-1.mp4', { path: join(root, 'absent') })).rejects.toThrow('ENOENT');

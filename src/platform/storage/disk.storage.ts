@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import {
@@ -19,19 +19,19 @@ export class DiskStorage implements Storage {
 
   async put(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
-    const folder = dirname(target);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    try {
-      // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. A
-      // temporary file with a rename is not needed, because no reader has the key yet; it took a third of the time of a
-      // small file.
-      if (Buffer.isBuffer(body)) await writeFile(target, body, { mode: 0o600, flush: true });
-      else await copyDurably(body.path, target);
-      await sync(folder);
-    } catch (error) {
-      await rm(target, { force: true });
-      throw error;
-    }
+    // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. A
+    // temporary file with a rename is not needed, because no reader has the key yet; it took a third of the time of a
+    // small file.
+    await store(target, body, () => sync(dirname(target)));
+  }
+
+  async putAtomically(key: string, body: StorageBody): Promise<void> {
+    const target = join(this.root, checkKey(key));
+    const written = join(dirname(target), `.${randomUUID()}`); // not a key: after a power cut it goes with its folder
+    await store(written, body, async () => {
+      await rename(written, target);
+      await sync(dirname(target));
+    });
   }
 
   async signPut(): Promise<null> {
@@ -91,6 +91,19 @@ function absent(error: NodeJS.ErrnoException): [] {
 
 function missing(key: string, error: NodeJS.ErrnoException): never {
   throw error.code === 'ENOENT' ? new StoredFileMissing(key, error) : error;
+}
+
+/** Leaves no file behind when it fails. */
+async function store(path: string, body: StorageBody, finish: () => Promise<void>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    if (Buffer.isBuffer(body)) await writeFile(path, body, { mode: 0o600, flush: true });
+    else await copyDurably(body.path, path);
+    await finish();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }
 
 async function copyDurably(from: string, to: string): Promise<void> {

@@ -33,7 +33,12 @@ export class MeasuredStorage extends Storage {
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
     await this.measure('put', () => this.storage.put(key, body, contentType));
-    bytes.inc({ direction: 'in' }, Buffer.isBuffer(body) ? body.length : await sizeOf(body.path));
+    await countStored(body);
+  }
+
+  async putAtomically(key: string, body: StorageBody, contentType: string): Promise<void> {
+    await this.measure('put', () => this.storage.putAtomically(key, body, contentType));
+    await countStored(body);
   }
 
   signPut(key: string, terms: PutTerms): Promise<SignedPut | null> {
@@ -85,6 +90,10 @@ export class MeasuredStorage extends Storage {
       throw error;
     }
   }
+}
+
+async function countStored(body: StorageBody): Promise<void> {
+  bytes.inc({ direction: 'in' }, Buffer.isBuffer(body) ? body.length : await sizeOf(body.path));
 }
 
 /** Of a file that was stored: by now its run may have deleted it. */

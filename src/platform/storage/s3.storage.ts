@@ -76,6 +76,11 @@ export class S3Storage implements Storage {
     await upload(this.bucket, body, { Key: this.nameOf(key), ContentType: contentType }, this.sizes);
   }
 
+  /** S3 shows an object once it is whole. */
+  putAtomically(key: string, body: StorageBody, contentType: string): Promise<void> {
+    return this.put(key, body, contentType);
+  }
+
   signPut(key: string, terms: PutTerms): Promise<SignedPut> {
     return signPut(this.bucket, this.nameOf(key), terms);
   }

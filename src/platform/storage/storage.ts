@@ -42,6 +42,8 @@ export interface ByteRange {
 export abstract class Storage {
   /** The bytes are durable when it resolves; no code may read the key earlier. A second put replaces the first. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
+  /** Like `put`, for a key that is read before anybody knows whether it is there: a reader gets all of the bytes or none. */
+  abstract putAtomically(key: string, body: StorageBody, contentType: string): Promise<void>;
   /**
    * Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives
    * them.

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseFileId } from '../record/task-id.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
+import { ReadTasks } from '../sql/read-tasks.ts';
 import { isPresent } from './task.view.ts';
 import { CachedTasks } from './cached-tasks.ts';
 
@@ -18,7 +19,10 @@ export interface OutputFile {
 /** Finds files of tasks by their public id. */
 @Injectable()
 export class TaskFiles {
-  constructor(private readonly tasks: CachedTasks) {}
+  constructor(
+    private readonly tasks: CachedTasks,
+    private readonly reads: ReadTasks,
+  ) {}
 
   /** Whether the task has a record that its owner can read. */
   async hasTask(taskId: string): Promise<boolean> {
@@ -28,15 +32,23 @@ export class TaskFiles {
   /** @returns null when no task has such an output, or the record of the task has expired */
   async find(fileId: string): Promise<OutputFile | null> {
     const parsed = parseFileId(fileId);
-    const task = parsed && (await this.tasks.find(parsed.taskId));
-    const output = parsed && task?.result?.[parsed.index];
-    if (!output || output.id !== fileId || !task.files_expire_at) return null;
-    return {
-      apiKeyId: task.api_key_id,
-      task,
-      output,
-      expiresAt: task.files_expire_at,
-      isPresent: isPresent(task, output),
-    };
+    return parsed && fileIn(await this.tasks.find(parsed.taskId), parsed.index, fileId);
   }
+
+  /** As the database knows it now: another process may have deleted it some seconds ago. @returns null as `find` */
+  async findAgain({ task, output }: OutputFile): Promise<OutputFile | null> {
+    return fileIn(await this.reads.find(task.id), output.index, output.id);
+  }
+}
+
+function fileIn(task: ShownTask | null, index: number, fileId: string): OutputFile | null {
+  const output = task?.result?.[index];
+  if (!output || output.id !== fileId || !task.files_expire_at) return null;
+  return {
+    apiKeyId: task.api_key_id,
+    task,
+    output,
+    expiresAt: task.files_expire_at,
+    isPresent: isPresent(task, output),
+  };
 }
