@@ -10,7 +10,7 @@ const METADATA = 'metadata.';
 const MAX_KEY_LENGTH = 64;
 
 export interface Grouping {
-  /** Columns to group by, in a fixed order, so that one set of groups is one prepared statement. */
+  /** Columns to group by, in a fixed order, so that one set of groups is one statement. */
   groups: Group[];
   metadataKey: string | null;
   /** `metadata.<key>`: the name of the result's field. */

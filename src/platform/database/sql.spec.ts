@@ -5,20 +5,34 @@ const STATEMENT = { name: 'test.statement', text: 'select 1 as one' };
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
 /** A pool whose first statements fail with these errors. */
-function sqlWith(...failures: Error[]): { sql: Sql; sent: () => number } {
+function sqlWith(...failures: Error[]): { sql: Sql; sent: () => number; queries: unknown[] } {
   let sent = 0;
+  const queries: unknown[] = [];
   const query = async (query: unknown) => {
     if (typeof query === 'string') return { rows: [], command: query.toUpperCase() };
     sent += 1;
+    queries.push(query);
     const error = failures.shift();
     if (error) throw error;
     return { rows: [{ one: 1 }] };
   };
   const master = { query, connect: async () => ({ query, release: () => undefined }) };
-  return { sql: new Sql({ driver: { master } } as unknown as DataSource), sent: () => sent };
+  return { sql: new Sql({ driver: { master } } as unknown as DataSource), sent: () => sent, queries };
 }
 
 describe('a statement', () => {
+  it.each([
+    [STATEMENT, { name: 'test.statement', text: 'select 1 as one', values: [2] }],
+    [
+      { ...STATEMENT, isUnprepared: true },
+      { text: '/* test.statement */ select 1 as one', values: [2] },
+    ],
+  ])('is prepared unless its text follows what clients ask for', async (statement, expected) => {
+    const { sql, queries } = sqlWith();
+    await sql.run(statement, [2]);
+    expect(queries).toEqual([expected]);
+  });
+
   it.each(['40P01', '40001'])(
     'that PostgreSQL ends to resolve a deadlock (%s) runs a second time, and no third',
     async (code) => {

@@ -4,7 +4,7 @@ import { histogram } from '../observe/measuring/declare.ts';
 
 const seconds = histogram(
   'db_client_operation_duration_seconds',
-  'Time of a prepared statement until its answer. Outside of a transaction the wait for a connection is part of it.',
+  'Time of a statement of ours until its answer. Outside of a transaction the wait for a connection is part of it.',
   STATEMENT_BUCKETS,
   ['db_operation_name', 'error_type'],
 );
@@ -16,14 +16,20 @@ const seconds = histogram(
 const CLASSES = ['08', '0A', '21', '22', '23', '25', '26', '28', '40', '42', '53', '54', '55', '57', '58', 'XX'];
 const classOf = closedLabel(CLASSES);
 
+/** The first word of a name is a constant of the program. What follows is what a client has asked for, in more ways than there may be series. */
+const operationOf = (name: string): string => name.split(' ', 1)[0]!;
+
 /**
  * Runs a statement and measures it.
- * @param name of a `Statement`, whose names are constants of the program
+ * @param name of a `Statement`
  */
 export function measured<Result>(name: string | undefined, run: () => Promise<Result>): Promise<Result> {
   const begunMs = performance.now();
   const record = (error_type?: string): void => {
-    const labels = { db_operation_name: name ?? OTHER, ...(error_type !== undefined && { error_type }) };
+    const labels = {
+      db_operation_name: name === undefined ? OTHER : operationOf(name),
+      ...(error_type !== undefined && { error_type }),
+    };
     seconds.observe(labels, (performance.now() - begunMs) / 1000);
   };
   const sent = run();

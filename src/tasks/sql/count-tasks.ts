@@ -39,7 +39,8 @@ export class CountTasks {
               (select status from tasks
                 where ${equalsOrdered('api_key_id', '$1::text')} and ${hidden('status')} in ('succeeded', 'failed') and ${present} ${conditions.sql}
                 order by api_key_id desc, id desc limit $2)) counted`;
-    const [counts] = await this.sql.run<Counts>({ name: conditions.nameOf('tasks.count'), text }, conditions.values);
+    const statement = { name: conditions.nameOf('tasks.count'), text, isUnprepared: !conditions.isUsual() };
+    const [counts] = await this.sql.run<Counts>(statement, conditions.values);
     const { queued, running, succeeded, failed } = counts!;
     const capped = queued + running > MAX_COUNTED || succeeded + failed > MAX_COUNTED;
     return { queued, running, succeeded, failed, capped };

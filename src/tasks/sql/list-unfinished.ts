@@ -29,5 +29,5 @@ function unfinishedStatement(conditions: TaskConditions): Statement {
         ${PLANNED_SEPARATELY}) unfinished
     where true ${conditions.sql}
     order by id limit $2`;
-  return { name: conditions.nameOf('tasks.unfinished'), text };
+  return { name: conditions.nameOf('tasks.unfinished'), text, isUnprepared: !conditions.isUsual() };
 }

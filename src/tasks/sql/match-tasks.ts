@@ -19,9 +19,10 @@ const MANY = 2_000;
 interface Bound {
   statement: Statement;
   values: unknown[];
-  /** Its text is soon out of date: no connection keeps its plan. */
-  isPassing?: boolean;
 }
+
+/** Filters are combined in 100,000 ways, and a text with the name of a partition is soon out of date. */
+const isUnprepared = true;
 
 /** What to look for, and how many rows of it. */
 interface Search {
@@ -64,7 +65,8 @@ export function compared({ apiKeyId, filter, after, order, wanted }: Search, cou
         order by api_key_id ${order}, id ${order} limit ${count}) next) page
     where matches or nth = ${count}
     order by api_key_id ${order}, id ${order} limit $2`;
-  return { statement: { name: matching.nameOf(name), text }, values };
+  const isUsual = count === FIRST_COMPARED && next.isUsual(order) && matching.isUsual(order);
+  return { statement: { name: matching.nameOf(name), text, isUnprepared: !isUsual }, values };
 }
 
 const anyOf = (values: readonly string[]): string => `any(array[${values.map((value) => `'${value}'`).join(', ')}])`;
@@ -91,7 +93,7 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
         ${conditions.sql} ${PLANNED_SEPARATELY}) matching
     order by id ${order} limit $2`;
   const name = conditions.nameOf('tasks.match_rest', ...(order === 'asc' ? [order] : []));
-  return { statement: { name, text }, values: conditions.values };
+  return { statement: { name, text, isUnprepared }, values: conditions.values };
 }
 
 /**
@@ -115,7 +117,7 @@ export function fewWithWords(search: Search, span: Span, words: string[]): Bound
   const table = escapeIdentifier(span.partition ?? 'tasks');
   const from = `${table} as tasks where ${INDEXED_KEY} = $1::text ${hidesId ? `and ${isOfStretch(span)}` : ''}`;
   const text = atMostMany(from, next, matching, order);
-  return { statement: { name, text }, values, isPassing: hidesId };
+  return { statement: { name, text, isUnprepared }, values };
 }
 
 /** Tasks that the filter selects without its words, by an index. */
@@ -127,7 +129,8 @@ export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search):
   next.restrictRest({ ...filter, search: null });
   matching.restrictRest({ search: filter.search ?? null });
   const name = matching.nameOf(next.nameOf('tasks.match_few', ...(order === 'asc' ? [order] : [])));
-  return { statement: { name, text: atMostMany(`tasks where ${indexedBy(filter)}`, next, matching, order) }, values };
+  const text = atMostMany(`tasks where ${indexedBy(filter)}`, next, matching, order);
+  return { statement: { name, text, isUnprepared }, values };
 }
 
 /** Hides the key as well from the index of words, which has it hidden, and would read all tasks of it (700,000: 118 ms). */
@@ -225,13 +228,8 @@ export class MatchTasks {
   }
 
   /** @returns null if an index has so many that they were not all read */
-  private async few({ statement, values, isPassing }: Bound): Promise<Listed[] | null> {
-    type Row = Listed & { read: number };
-    const rows = isPassing
-      ? await this.sql
-          .transaction(async (tx) => (await tx.query<Row>(statement.text, values)).rows)
-          .catch(noneIfDropped)
-      : await this.sql.run<Row>(statement, values);
+  private async few({ statement, values }: Bound): Promise<Listed[] | null> {
+    const rows = await this.sql.run<Listed & { read: number }>(statement, values).catch(noneIfDropped);
     return rows[0]?.read === MANY ? null : rows;
   }
 }

@@ -37,7 +37,7 @@ export class ReadPages {
     const name = conditions.nameOf('tasks.list', ...(order === 'asc' ? [order] : []));
     let batch = this.batches.get(name);
     if (!batch) {
-      const statement = { name, text: textOf(conditions, order) };
+      const statement = { name, text: textOf(conditions, order), isUnprepared: !conditions.isUsual(order) };
       const options = { name: 'tasks.list', maxItems: MAX_PAGES, concurrency: CONCURRENCY };
       batch = new Batch((pages) => this.flush(statement, pages), options);
       this.batches.set(name, batch);

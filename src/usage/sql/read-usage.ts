@@ -67,6 +67,7 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
       ) l`;
   return {
     name: ['usage.read', apiKeyId === null ? 'all' : 'one', ...groups.map((name) => name.slice(0, 4))].join(' '),
+    isUnprepared: true,
     text: `
     select bucket${grouped}, ${NUMBER_NAMES.map((name) => `sum(${name})::float8 as ${name}`).join(', ')}
     from (
@@ -79,7 +80,7 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
   };
 }
 
-/** Raw SQL: one statement over four sources, whose parts are chosen by the question. */
+/** Raw SQL: one statement over four sources, whose parts are chosen by the question, so it is planned each time. */
 @Injectable()
 export class ReadUsage {
   constructor(private readonly sql: Sql) {}

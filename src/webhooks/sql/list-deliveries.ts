@@ -23,8 +23,8 @@ const OUTCOMES: Record<NonNullable<DeliveryFilter['outcome']>, string> = {
 };
 
 /**
- * Pages through the attempts at an endpoint, newest first. Raw SQL because each set of filters is a prepared statement over
- * two tables. The endpoint must be the caller's.
+ * Pages through the attempts at an endpoint, newest first. Raw SQL because it is over two tables, whose planner needs a hint. Each
+ * set of filters is a statement of its own, which is planned each time. The endpoint must be the caller's.
  */
 @Injectable()
 export class ListDeliveries {
@@ -52,7 +52,8 @@ export class ListDeliveries {
     const text = `
       select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id
        where d.endpoint_id = $1 and ${hiddenTime('v.expires_at')} > now() ${conditions.join(' ')} order by d.id desc limit $2`;
-    return this.sql.run<ListedDelivery>({ name: ['webhooks.list', ...names].join(' '), text }, values);
+    const name = ['webhooks.list', ...names].join(' ');
+    return this.sql.run<ListedDelivery>({ name, text, isUnprepared: true }, values);
   }
 
   /** The attempts to send one event, newest first: to one endpoint at most eight, and those on demand. */
