@@ -211,6 +211,22 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
     expect(filesWith(filesFolder(), id)).toEqual([]);
   });
 
+  it('waits for no link to upload, which receives nothing once the key is revoked', async () => {
+    const { id, key } = await anotherKey(service.api);
+    const files = new FilesClient(new Api(service.baseUrl, key));
+    const png = await aPicture();
+    const [empty, full] = [await files.announce(png), await files.announce(png)];
+    expect((await files.put(full, png)).status).toBe(200);
+    expect((await erase(id, '')).status).toBe(204);
+    expect((await files.put(empty, png)).status).toBe(410);
+    const { body } = await erase(id);
+    await letTimePass(id);
+    await eventually('the erasure to end', async () => (await read(body.id)).status === 'completed');
+    expect(filesWith(filesFolder(), id)).toEqual([]);
+    for (const each of [empty, full]) expect((await files.put(each, png)).status).toBe(410);
+    expect(filesWith(filesFolder(), id)).toEqual([]);
+  });
+
   it('is the same over GraphQL, and a repetition is the first erasure', async () => {
     const { id } = await anotherKey(service.api);
     const graphql = new GraphqlClient(service.baseUrl, service.api.key);

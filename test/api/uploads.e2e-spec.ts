@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DataSource } from 'typeorm';
 import { Storage } from '../../src/platform/storage/storage.ts';
+import { Sql } from '../../src/platform/database/sql.ts';
+import { EraseUploadRows } from '../../src/files/sql/erase-uploads.ts';
 import { FileInspector } from '../../src/files/uploads/file-inspector.ts';
 import { UploadPurgeWorker } from '../../src/files/uploads/upload-purge.worker.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
@@ -269,6 +271,21 @@ describe('bad uploads leave nothing on disk', () => {
     crc.writeUInt32BE(crc32(header.subarray(4)));
     return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), header, crc, Buffer.from('0000000049454e44ae426082', 'hex')]); // prettier-ignore
   }
+});
+
+it('an upload whose key is erased while its bytes are stored leaves none of them', async () => {
+  const own = await anotherKey();
+  const storage = service.app.get(Storage);
+  const before = stored().length;
+  const put = storage.put.bind(storage);
+  const storing = jest.spyOn(storage, 'put').mockImplementationOnce(async (key, ...bytes) => {
+    const apiKeyId = key.split('/')[1]!;
+    await service.app.get(Sql).transaction((tx) => service.app.get(EraseUploadRows).delete(tx, apiKeyId));
+    await put(key, ...bytes);
+  });
+  expect((await own.upload(await aPicture())).status).toBe(500);
+  storing.mockRestore();
+  expect(stored().length).toBe(before);
 });
 
 describe('a direct upload', () => {

@@ -114,6 +114,11 @@ export class ApiKeysService {
     return found ?? notFound();
   }
 
+  /** Neither revoked nor expired. For what a link permits that the key has given away. */
+  isUsable(id: string): Promise<boolean> {
+    return this.apiKeys.existsBy([IsNull(), Raw((column) => `${column} > now()`)].map((expires_at) => ({ id, revoked_at: IsNull(), expires_at }))); // prettier-ignore
+  }
+
   /**
    * Changes take effect here at once, and in every process within 5 s.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or what it would grant;

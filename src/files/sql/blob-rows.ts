@@ -25,10 +25,12 @@ export const ACTIVATE_BLOB: Statement = {
   text: `update upload_blobs set doomed_at = null, used_at = now() where id = $1 and doomed_at > now() returning id`,
 };
 
-/** Only bytes that never became usable: when a commit fails on the way back, it may have succeeded. */
+/** Only bytes that never became usable: when a commit fails on the way back, it may have succeeded, and the bytes are returned. */
 export const DOOM_BLOB: Statement = {
   name: 'files.doom_blob',
-  text: `update upload_blobs set doomed_at = now() where id = $1 and doomed_at is not null returning id`,
+  text: `
+    with doomed as (update upload_blobs set doomed_at = least(doomed_at, now()) where id = $1 and doomed_at is not null)
+    select id from upload_blobs where id = $1 and doomed_at is null`,
 };
 
 export const newBlobId = (apiKeyId: string): string => `uploads/${apiKeyId}/${randomBytes(16).toString('hex')}`;
@@ -51,7 +53,7 @@ export async function useBlob(tx: Tx, apiKeyId: string, sha256: string): Promise
   return (rows[0] as { id: string } | undefined)?.id ?? null;
 }
 
-/** @returns false when writing the bytes took too long, and the purge has taken them */
+/** @returns false when writing the bytes took too long or their key was erased, and the purge has taken them */
 export async function activateBlob(tx: Tx, id: string): Promise<boolean> {
   const { rows } = await tx.query({ ...ACTIVATE_BLOB, values: [id] });
   return rows.length === 1;

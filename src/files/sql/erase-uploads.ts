@@ -15,26 +15,25 @@ const DELETE: Statement = {
 /** The keys in storage of one API key lie together in the index: `uploads/key_…/`. */
 const ofKey = `id >= 'uploads/' || $1 || '/' and id < 'uploads/' || $1 || '0'`;
 
-/** No new upload uses the bytes, and the purge deletes them if the erasure does not. */
+/**
+ * No new upload uses the bytes, and the purge deletes them if the erasure does not. Bytes that are being written, or that a link still permits,
+ * have a time in the future: no upload will have them, and the purge deletes what is there after that time.
+ */
 const DOOM: Statement = {
   name: 'files.doom_of_key',
   text: `
-    update upload_blobs set doomed_at = now(), released_at = null where id = any(array(
-      select id from upload_blobs where ${ofKey} and doomed_at is null limit ${ERASED_UPLOADS}))`,
+    update upload_blobs set doomed_at = now(), purge_after = doomed_at, released_at = null, sha256 = null where id = any(array(
+      select id from upload_blobs where ${ofKey} and (doomed_at is null or doomed_at > now()) limit ${ERASED_UPLOADS}))`,
 };
 
-/** Bytes that are being written have a time in the future: their writer may need the row until then. */
+/** Without those that the purge deletes later. */
 const READ_DOOMED: Statement = {
   name: 'files.read_doomed_of_key',
-  text: `select id from upload_blobs where ${ofKey} and doomed_at <= now() limit ${ERASED_UPLOADS}`,
+  text: `select id from upload_blobs where ${ofKey} and doomed_at <= now() and purge_after is null limit ${ERASED_UPLOADS}`,
 };
 const DELETE_DOOMED: Statement = {
   name: 'files.delete_doomed_of_key',
   text: `delete from upload_blobs where id = any($1::text[])`,
-};
-const IS_WRITING: Statement = {
-  name: 'files.is_writing_of_key',
-  text: `select 1 from upload_blobs where ${ofKey} limit 1`,
 };
 
 /** Raw SQL because the pieces are bounded. */
@@ -57,10 +56,5 @@ export class EraseUploadRows {
   async deleteDoomed(tx: Tx, keys: string[]): Promise<ErasedPiece> {
     await tx.query({ ...DELETE_DOOMED, values: [keys] });
     return { erased: {} };
-  }
-
-  /** Whether an upload may still be writing, after all that is doomed is deleted. */
-  async isWriting(apiKeyId: string): Promise<boolean> {
-    return (await this.sql.run(IS_WRITING, [apiKeyId])).length > 0;
   }
 }

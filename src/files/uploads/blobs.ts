@@ -54,7 +54,9 @@ export class Blobs {
     try {
       await this.storage.put(id, body, contentType);
       return await this.sql.transaction(async (tx) => {
-        if (!(await activateBlob(tx, id))) throw new Error(`Writing ${id} took longer than ${WRITE_S} s.`);
+        if (!(await activateBlob(tx, id))) {
+          throw new Error(`Writing ${id} took longer than ${WRITE_S} s, or its API key was erased meanwhile.`);
+        }
         return record(tx, id);
       });
     } catch (error) {
@@ -71,8 +73,8 @@ export class Blobs {
   /** Deletes at once what was written in vain. If that fails, the purge does it. */
   async discard(id: string): Promise<void> {
     try {
-      const doomed = await this.sql.run(DOOM_BLOB, [id]);
-      if (doomed.length > 0) await this.storage.delete(id);
+      const usable = await this.sql.run(DOOM_BLOB, [id]);
+      if (usable.length === 0) await this.storage.delete(id);
     } catch (err) {
       this.logger.warn({ event: 'upload.discard_failed', key: id, err });
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
+import { ApiKeysService } from '../../auth/api-keys/api-keys.service.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { FileBody } from '../../platform/http/multipart/file-body.ts';
@@ -34,6 +35,7 @@ export class DirectUploads {
     private readonly sql: Sql,
     private readonly storage: Storage,
     private readonly links: FileLinks,
+    private readonly apiKeys: ApiKeysService,
   ) {}
 
   /** @throws ApiError file_quota_exceeded */
@@ -94,6 +96,7 @@ export class DirectUploads {
   private async awaited(id: string): Promise<Upload & { blob_id: string }> {
     const [upload] = await this.files.findAny([id]);
     if (!upload?.blob_id || upload.deleted_at) throw new ApiError('file_expired');
+    if (!(await this.apiKeys.isUsable(upload.api_key_id))) throw new ApiError('file_expired');
     if (upload.status !== 'pending') throw invalid('This file has its bytes already.');
     return upload as Upload & { blob_id: string };
   }

@@ -6,8 +6,8 @@ import { Storage } from '../../platform/storage/storage.ts';
 import { EraseUploadRows } from '../sql/erase-uploads.ts';
 
 /**
- * Erases the uploads of an API key: rows, then bytes, then the rows of the bytes. Waits for uploads that are still
- * being written.
+ * Erases the uploads of an API key: rows, then bytes, then the rows of the bytes. It waits for no client: an upload that is still written finds
+ * that it has no row, and the purge deletes what a link to a bucket still permits.
  */
 @Injectable()
 export class EraseUploads implements OnModuleInit {
@@ -21,7 +21,7 @@ export class EraseUploads implements OnModuleInit {
     this.steps.register('uploads', (work) => this.erase(work));
   }
 
-  private async erase(work: ErasureWork): Promise<'done' | 'waits'> {
+  private async erase(work: ErasureWork): Promise<'done'> {
     await work.repeat((tx) => this.rows.delete(tx, work.apiKeyId));
     for (let keys = await this.rows.doomed(work.apiKeyId); keys.length > 0;) {
       await deleteEach(keys, (key) => this.storage.delete(key));
@@ -29,7 +29,6 @@ export class EraseUploads implements OnModuleInit {
       await work.commit((tx) => this.rows.deleteDoomed(tx, deleted));
       keys = await this.rows.doomed(work.apiKeyId);
     }
-    if (await this.rows.isWriting(work.apiKeyId)) return 'waits';
     await this.storage.deleteAll(`uploads/${work.apiKeyId}/`);
     return 'done';
   }
