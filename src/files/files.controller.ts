@@ -84,6 +84,7 @@ export class FilesController {
   private async createFromForm(caller: Caller, body: MultipartBody): Promise<FileView> {
     const form = await body.read({
       owner: caller.apiKeyId,
+      only: 'file',
       tooLarge: (fields) =>
         fields.some(([name, text]) => name === 'purpose' && text === 'batch') ? 'invalid_file' : 'invalid_image',
     });

@@ -236,7 +236,7 @@ describe('bad uploads leave nothing on disk', () => {
     await expectFault(files.send(two), 'too_many_items');
     const many = new FormData();
     for (let at = 0; at < 17; at++) many.append('file', new Blob([png as Buffer<ArrayBuffer>]), 'a.png');
-    await expectFault(files.send(many), 'invalid_multipart');
+    await expectFault(files.send(many), 'too_many_items');
     const parts = new FormData();
     for (let at = 0; at < 65; at++) parts.append('purpose', 'vision');
     await expectFault(files.send(parts), 'invalid_multipart');

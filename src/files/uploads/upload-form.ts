@@ -32,11 +32,10 @@ export function readUploadForm({ fields, files }: Pick<Form, 'fields' | 'files'>
     const message = `There is no file parameter ${other.field}. Allowed: file.`;
     throw new ApiError('unknown_parameter', { param: other.field, message });
   }
-  const [file, second] = files;
+  const [file] = files;
   if (!file) {
     throw new ApiError('missing_required_parameter', { param: 'file', message: 'file is required, as a file part.' });
   }
-  if (second) throw new ApiError('too_many_items', { param: 'file', message: 'One request takes one file.' });
   if ((file.filename ?? '').length > MAX_FILENAME) {
     const message = `The name of the file must have at most ${MAX_FILENAME} characters.`;
     throw new ApiError('string_too_long', { param: 'file', message });

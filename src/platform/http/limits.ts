@@ -22,6 +22,8 @@ export interface UploadLimits {
   atOnceOfOwner: number;
   /** Scratch files of the uploads in progress, together; more get 503. */
   scratchBytes: number;
+  /** Those of one API key; more get 429, so that the others keep room. */
+  scratchBytesOfOwner: number;
   /** Memory of one upload: the buffers of the socket, the parser and the file. */
   memoryBytes: number;
 }
@@ -69,6 +71,7 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
     atOnce: 200,
     atOnceOfOwner: 50,
     scratchBytes: 4 * 1024 * 1024 * 1024,
+    scratchBytesOfOwner: 1024 * 1024 * 1024,
     memoryBytes: 512 * 1024,
   }),
 });

@@ -25,6 +25,7 @@ const UPLOADS: UploadLimits = {
   lingerMs: 300,
   atOnceOfOwner: 4,
   scratchBytes: 2_500 * KB,
+  scratchBytesOfOwner: 2_000 * KB,
 };
 const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`darkroom-upload-${process.pid}-`));
 
@@ -34,9 +35,10 @@ async function startServer(uploads: UploadLimits): Promise<{ fastify: FastifyIns
   acceptJsonBodiesOnly(fastify);
   acceptStreamedBodies(fastify, { ...HTTP_LIMITS, uploads });
   fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
-  fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body }) => {
+  fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body, headers }) => {
     if (!(body instanceof MultipartBody)) return { body };
-    const form = await body.read({ owner: 'key_1', tooLarge: (fields) => (fields.length > 0 ? 'invalid_value' : 'invalid_type') }); // prettier-ignore
+    const { owner = 'key_1', only } = headers as { owner?: string; only?: string };
+    const form = await body.read({ owner, ...(only && { only }), tooLarge: (fields) => (fields.length > 0 ? 'invalid_value' : 'invalid_type') }); // prettier-ignore
     forms.push(form);
     return { fields: form.fields, files: form.files.map(({ path: _path, ...file }) => file) };
   });
@@ -114,6 +116,14 @@ describe('a form', () => {
     await expectFault(nul, 'invalid_unicode');
   });
 
+  it('may have one file where the route takes no more', async () => {
+    const form = new FormData();
+    form.append('file', blob(3), 'a.png');
+    expect((await send(form, { only: 'file' })).status).toBe(200);
+    form.append('file', blob(900 * KB), 'b.png');
+    await expectFault(form, 'too_many_items', { only: 'file' });
+  });
+
   it.each([
     ['no boundary', 'multipart/form-data', 'x'],
     ['no end', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nxxxx'],
@@ -157,14 +167,26 @@ describe('a form', () => {
     await eventually('the places to be free', async () => (await send(form)).status === 200);
   });
 
+  it('is refused when the disk is full of uploads of its key, which leaves room for others', async () => {
+    const [form, rest] = [new FormData(), new FormData()];
+    form.append('file', blob(900 * KB), 'a.png');
+    rest.append('file', blob(500 * KB), 'a.png');
+    for (let at = 0; at < 2; at++) expect((await send(form)).status).toBe(200);
+    expect(await send(rest)).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+    expect((await send(rest, { owner: 'key_2' })).status).toBe(200);
+    await server.forms.shift()!.dispose();
+    expect((await send(rest)).status).toBe(200);
+  });
+
   it('is refused when the disk is full of other uploads, until they are disposed of', async () => {
     const form = new FormData();
     form.append('file', blob(900 * KB), 'a.png');
     expect((await send(form)).status).toBe(200);
     expect((await send(form)).status).toBe(200);
-    expect(await send(form)).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
+    const other = { owner: 'key_2' };
+    expect(await send(form, other)).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
     await server.forms.pop()!.dispose();
-    expect((await send(form)).status).toBe(200);
+    expect((await send(form, other)).status).toBe(200);
   });
 });
 

@@ -29,6 +29,8 @@ export interface Form {
 interface ReadOptions {
   /** The API key whose upload it is. */
   owner: string;
+  /** The field of the only file that it may have. A second one is refused before its bytes. */
+  only?: string;
   /** The code for a file over the limit, given the fields before it. */
   tooLarge?: (fields: Form['fields']) => ErrorCode;
 }
@@ -55,19 +57,19 @@ export class MultipartBody {
 
   /**
    * Reads the form. Files go to disk as they arrive and are hashed on the way; the client waits while the disk is busy.
-   * @throws ApiError invalid_multipart, invalid_unicode, payload_too_large, request_timeout, rate_limit_exceeded or
+   * @throws ApiError invalid_multipart, invalid_unicode, too_many_items, payload_too_large, request_timeout, rate_limit_exceeded or
    *   service_unavailable, and what `checkOnArrival` throws. Then nothing is left on disk.
    */
-  async read({ owner, tooLarge = () => 'invalid_multipart' }: ReadOptions): Promise<Form> {
+  async read({ owner, only, tooLarge = () => 'invalid_multipart' }: ReadOptions): Promise<Form> {
     if (Number(this.raw.headers['content-length'] ?? 0) > this.limits.formBytes) throw tooLargeForm(this.limits);
     const upload = new Upload(this.raw, this.limits, this.room, owner);
     const writes: Promise<void>[] = [];
     const form: Pick<Form, 'fields' | 'files'> = { fields: [], files: [] };
     try {
-      const parser = this.parser();
+      const parser = this.parser(only === undefined ? this.limits.files : 1);
       parser.on('error', (cause) => upload.fail(malformed(`${(cause as Error).message}.`)));
       parser.on('partsLimit', () => upload.fail(malformed(`A form has at most ${this.limits.parts} parts.`)));
-      parser.on('filesLimit', () => upload.fail(malformed(`A form has at most ${this.limits.files} files.`)));
+      parser.on('filesLimit', () => upload.fail(tooManyFiles(only, this.limits)));
       parser.on('field', (name: string | undefined, text, _nameTruncated, isTruncated) => {
         try {
           form.fields.push(this.checkedField(name, text, isTruncated));
@@ -105,8 +107,8 @@ export class MultipartBody {
     }
   }
 
-  private parser(): BusboyInstance {
-    const { files, parts, textBytes } = this.limits;
+  private parser(files: number): BusboyInstance {
+    const { parts, textBytes } = this.limits;
     try {
       return new Busboy({
         headers: { 'content-type': this.raw.headers['content-type']! },
@@ -160,6 +162,11 @@ function checkText(text: string, param: string): void {
 
 function malformed(message: string, cause?: unknown): ApiError {
   return new ApiError('invalid_multipart', { message, cause });
+}
+
+function tooManyFiles(only: string | undefined, { files }: UploadLimits): ApiError {
+  if (only === undefined) return malformed(`A form has at most ${files} files.`);
+  return new ApiError('too_many_items', { param: only, message: 'One request takes one file.' });
 }
 
 function tooLargeFile(code: ErrorCode, param: string, { fileBytes }: UploadLimits): ApiError {

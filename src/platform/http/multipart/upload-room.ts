@@ -3,7 +3,7 @@ import type { UploadLimits } from '../limits.ts';
 
 /** Bounds the uploads in progress in this process, and the disk that their scratch files take. */
 export class UploadRoom {
-  private readonly uploadsOf = new Map<string, number>();
+  private readonly used = new Map<string, { uploads: number; bytes: number }>();
   private uploads = 0;
   private bytes = 0;
 
@@ -14,20 +14,22 @@ export class UploadRoom {
    * @throws ApiError service_unavailable, rate_limit_exceeded
    */
   enter(owner: string): UploadPlace {
-    const own = this.uploadsOf.get(owner) ?? 0;
-    if (own >= this.limits.atOnceOfOwner) {
-      const message = `At most ${this.limits.atOnceOfOwner} uploads at once; wait for one to end.`;
-      throw new ApiError('rate_limit_exceeded', { message, retryAfterS: 1 });
-    }
-    if (this.uploads >= this.limits.atOnce) throw full();
+    const { atOnce, atOnceOfOwner, scratchBytes, scratchBytesOfOwner } = this.limits;
+    const own = this.used.get(owner) ?? { uploads: 0, bytes: 0 };
+    if (own.uploads >= atOnceOfOwner) throw ownFull(`At most ${atOnceOfOwner} uploads at once`);
+    if (this.uploads >= atOnce) throw full();
     this.uploads += 1;
-    this.uploadsOf.set(owner, own + 1);
+    own.uploads += 1;
+    this.used.set(owner, own);
     let written = 0;
     let isOpen = true;
     return {
       add: (bytes) => {
-        if (this.bytes + bytes > this.limits.scratchBytes) throw full();
+        if (own.bytes + bytes > scratchBytesOfOwner)
+          throw ownFull(`At most ${scratchBytesOfOwner} bytes in uploads at once`);
+        if (this.bytes + bytes > scratchBytes) throw full();
         this.bytes += bytes;
+        own.bytes += bytes;
         written += bytes;
       },
       leave: () => {
@@ -35,9 +37,9 @@ export class UploadRoom {
         isOpen = false;
         this.uploads -= 1;
         this.bytes -= written;
-        const left = (this.uploadsOf.get(owner) ?? 1) - 1;
-        if (left === 0) this.uploadsOf.delete(owner);
-        else this.uploadsOf.set(owner, left);
+        own.uploads -= 1;
+        own.bytes -= written;
+        if (own.uploads === 0) this.used.delete(owner);
       },
     };
   }
@@ -45,10 +47,14 @@ export class UploadRoom {
 
 /** The place of one upload. */
 export interface UploadPlace {
-  /** Counts bytes that are about to be written. @throws ApiError service_unavailable */
+  /** Counts bytes that are about to be written. @throws ApiError service_unavailable, rate_limit_exceeded */
   add(bytes: number): void;
   /** Frees the place and its bytes, once they are deleted. */
   leave(): void;
+}
+
+function ownFull(bound: string): ApiError {
+  return new ApiError('rate_limit_exceeded', { message: `${bound}; wait for one to end.`, retryAfterS: 1 });
 }
 
 function full(): ApiError {
