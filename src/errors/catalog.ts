@@ -101,7 +101,7 @@ export const ERRORS = {
   file_quota_exceeded: {
     status: 403,
     type: 'permission_error',
-    message: 'Your uploads take as much space as this API key may use; delete some.',
+    message: 'Your files take as much space as this API key may use; delete some.',
   },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },

@@ -26,11 +26,12 @@ import { FileInspector } from './uploads/file-inspector.ts';
 import { UploadBlob } from './record/upload-blob.entity.ts';
 import { EraseUploads } from './uploads/erase-uploads.ts';
 import { UploadPurgeWorker } from './uploads/upload-purge.worker.ts';
+import { RequestFileSum } from './record/request-file-sum.entity.ts';
 import { Upload } from './record/upload.entity.ts';
 
 /** Files: what clients upload, and what tasks have made. */
 @Module({
-  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Upload, UploadBlob])],
+  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([RequestFileSum, Upload, UploadBlob])],
   controllers: [FilesController, ContentController, PreviewsController],
   providers: [
     BatchFiles,

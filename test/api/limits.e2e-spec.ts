@@ -151,6 +151,7 @@ describe('rates of several processes on one database', () => {
       readsPerMinute: limit,
       maxRunning: 0,
       maxFileBytes: 0,
+      maxRequestFileBytes: 0,
       taskRetentionDays: 30,
       fileRetentionDays: 7,
       maxQueued: 0,

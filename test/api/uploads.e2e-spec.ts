@@ -103,6 +103,24 @@ describe('an upload', () => {
     expect((await other.api.call('DELETE', `/v1/files/${body.id}`)).status).toBe(404);
   });
 
+  it('is kept up to the end of its picture, whatever follows', async () => {
+    for (const format of ['png', 'jpeg', 'webp'] as const) {
+      const picture = await aPicture(20, 10, format);
+      const more = Buffer.concat([picture, Buffer.alloc(100_000), picture]);
+      const { body: sent } = await files.upload(more);
+      const pending = await files.announce(more, { sha256: sha256(more) });
+      expect((await files.put(pending, more)).status).toBe(200);
+      const { body: put } = await files.complete(pending.id);
+      const task = await succeeds(edit(dataUrl(more)));
+      const [inside] = (task.input as { reference_images: string[] }).reference_images;
+      for (const id of [sent.id, put.id, inside!]) {
+        const { body } = await files.read(id);
+        expect([body.bytes, body.sha256]).toEqual([picture.length, sha256(picture)]);
+        expect(Buffer.from(await (await files.content(id)).arrayBuffer())).toEqual(picture);
+      }
+    }
+  });
+
   it('shares the bytes of equal ones of its key, and outlives their deletion', async () => {
     const bytes = await aPicture();
     const before = stored().length;
@@ -424,7 +442,7 @@ describe('a direct upload', () => {
       await files.put(pending, png);
       const judging = jest.spyOn(judge, 'inspect').mockImplementationOnce(async () => {
         await query(change, [pending.id]);
-        return { content_type: 'image/png', width: 1, height: 1 };
+        return { content_type: 'image/png', width: 1, height: 1, bytes: png.length };
       });
       expect((await files.complete(pending.id)).status).toBe(status);
       judging.mockRestore();
@@ -644,6 +662,41 @@ describe('an image of a request', () => {
     expect(status).toBe(400);
     const reused = { ...edit(dataUrl(await aPicture())) };
     expect(await service.api.create<ErrorBody>(reused, headers)).toMatchObject({ status: 422 });
+  });
+
+  it('counts for a quota of its key until its bytes are freed, equal bytes once', async () => {
+    const picture = await aPicture();
+    const own = await anotherKey({ max_request_file_bytes: picture.length + 10, max_file_bytes: 10_000 });
+    const sumOf = async (id: string) =>
+      (
+        await query(`select s.bytes from request_file_sums s join uploads u using (api_key_id) where u.id = $1`, [id])
+      )[0];
+    const { task_id, input } = await succeeds(edit(dataUrl(picture)), own.api);
+    await succeeds(edit(dataUrl(picture)), own.api);
+    const [id] = (input as { reference_images: string[] }).reference_images;
+    expect(await sumOf(id!)).toEqual({ bytes: String(picture.length) });
+    const other = await aPicture();
+    const before = stored().length;
+    expect(await fault(edit(dataUrl(picture), dataUrl(other)), own.api)).toEqual([403, 'file_quota_exceeded', 'reference_images[1]']); // prettier-ignore
+    const form = new FormData();
+    form.append('prompt', 'In blue');
+    form.append('image', new Blob([other as Buffer<ArrayBuffer>]), 'a.png');
+    const authorization = `Bearer ${own.api.key}`;
+    const answer = await fetch(`${service.baseUrl}/v1/images/edits`, { method: 'POST', headers: { authorization }, body: form }); // prettier-ignore
+    expect([answer.status, ((await answer.json()) as ErrorBody).error]).toMatchObject([403, { code: 'file_quota_exceeded', param: 'image' }]); // prettier-ignore
+    expect(stored().length).toBe(before);
+    expect((await own.upload(other)).status).toBe(201); // uploads have their own
+
+    const { body: kept } = await own.upload(picture);
+    await query(`update tasks set files_purged = true where api_key_id = (select api_key_id from uploads where id = $1)`, [kept.id]); // prettier-ignore
+    service.app.get(TaskCache).drop(task_id);
+    await query(`update uploads set needed_until = null where of_task`);
+    await purge();
+    expect(await sumOf(kept.id)).toEqual({ bytes: String(picture.length) });
+    await own.api.call('DELETE', `/v1/files/${kept.id}`);
+    const { body: last } = await own.upload('{}', { purpose: 'batch' });
+    await purge();
+    expect(await sumOf(last.id)).toEqual({ bytes: '0' });
   });
 
   it('larger than the body limit is 413, which points to POST /v1/files', async () => {

@@ -116,6 +116,10 @@ export type ApiKeyLimitChangesInput = {
      */
     max_file_bytes?: number | null;
     /**
+     * bytes of files that came inside requests, stored at once; 0: no limit; null: the configured one applies
+     */
+    max_request_file_bytes?: number | null;
+    /**
      * share of the starts while tasks of several keys wait; null: 10
      */
     weight?: number | null;
@@ -155,6 +159,10 @@ export type ApiKeyLimits = {
      */
     max_file_bytes: number;
     /**
+     * bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit
+     */
+    max_request_file_bytes: number;
+    /**
      * share of the starts while tasks of several keys wait: twice the weight, twice the share
      */
     weight: number;
@@ -193,6 +201,10 @@ export type ApiKeyLimitsInput = {
      * bytes of uploads stored at once, further uploads are rejected; 0: no limit
      */
     max_file_bytes?: number;
+    /**
+     * bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit
+     */
+    max_request_file_bytes?: number;
     /**
      * share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out
      */

@@ -23,6 +23,8 @@ export interface CallerLimits {
   maxQueued: number;
   /** Bytes of uploads stored at once. Further uploads are rejected with `file_quota_exceeded`. */
   maxFileBytes: number;
+  /** Bytes of files that came inside requests, stored at once. Further ones are rejected with `file_quota_exceeded`. */
+  maxRequestFileBytes: number;
   /** Share of the starts while tasks of several keys wait, 1 to 100: twice the weight, twice the share. */
   weight: number;
   /** Days that the record of a task is kept, from its creation. Never longer than configured. */

@@ -21,6 +21,7 @@ export interface ApiKeyLimits {
   max_running?: number;
   max_queued?: number;
   max_file_bytes?: number;
+  max_request_file_bytes?: number;
   weight?: number;
   task_retention_days?: number;
   file_retention_days?: number;
@@ -42,6 +43,7 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
     maxRunning: own.max_running ?? config.maxRunningPerKey,
     maxQueued: own.max_queued ?? config.maxQueuedPerKey,
     maxFileBytes: own.max_file_bytes ?? config.maxFileBytesPerKey,
+    maxRequestFileBytes: own.max_request_file_bytes ?? config.maxRequestFileBytesPerKey,
     weight: own.weight ?? USUAL_WEIGHT,
     taskRetentionDays,
     fileRetentionDays,
@@ -76,6 +78,7 @@ export const LIMIT_NAMES = {
   maxRunning: 'max_running',
   maxQueued: 'max_queued',
   maxFileBytes: 'max_file_bytes',
+  maxRequestFileBytes: 'max_request_file_bytes',
   weight: 'weight',
   taskRetentionDays: 'task_retention_days',
   fileRetentionDays: 'file_retention_days',
@@ -89,6 +92,8 @@ export class ApiKeyLimitsView {
   @ApiField.integer('tasks running at once, further tasks wait; 0: no limit') max_running: number;
   @ApiField.integer('tasks queued at once, further tasks are rejected; 0: no limit') max_queued: number;
   @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit') max_file_bytes: number;
+  @ApiField.long('bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit')
+  max_request_file_bytes: number;
   @ApiField.integer('share of the starts while tasks of several keys wait: twice the weight, twice the share')
   weight: number;
   @ApiField.number('days that the record of a task is kept, from its creation') task_retention_days: number;
@@ -117,6 +122,12 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
     max: MAX_BYTES,
   })
   max_file_bytes?: number;
+  @ApiField.long('bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit', {
+    optional: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_request_file_bytes?: number;
   @ApiField.integer(
     'share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out',
     {
@@ -147,6 +158,16 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
     max: MAX_BYTES,
   })
   max_file_bytes?: number | null;
+  @ApiField.long(
+    'bytes of files that came inside requests, stored at once; 0: no limit; null: the configured one applies',
+    {
+      optional: true,
+      nullable: true,
+      min: 0,
+      max: MAX_BYTES,
+    },
+  )
+  max_request_file_bytes?: number | null;
   @ApiField.integer('share of the starts while tasks of several keys wait; null: 10', {
     optional: true,
     nullable: true,

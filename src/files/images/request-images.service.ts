@@ -27,8 +27,9 @@ async function atField<Result>(param: string, work: () => Promise<Result>): Prom
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 400 || error.param === param) throw error;
-    throw new ApiError(error.code, { param, message: `${param}: ${error.message}`, cause: error });
+    if (!(error instanceof ApiError) || error.status >= 500 || error.param === param) throw error;
+    const { code, message, status } = error;
+    throw new ApiError(code, { param, message: `${param}: ${message}`, status, cause: error });
   }
 }
 
@@ -93,8 +94,8 @@ export class RequestImagesService {
   /**
    * A creation without files costs no statement here.
    * @param needS seconds for which the task may need them
-   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url or upload_incomplete with the field as
-   *   `param`; then nothing is stored
+   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url, upload_incomplete or file_quota_exceeded with
+   *   the field as `param`; then nothing is stored
    */
   async resolve(caller: Caller, fields: readonly ImageUrl[], needS: number): Promise<RequestImages> {
     if (fields.length === 0) return NO_IMAGES;

@@ -18,4 +18,6 @@ export class UploadBlob {
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
   /** What a client may put there until `doomed_at` with a link that the service cannot take back; null otherwise. */
   @Column('integer', { nullable: true }) announced_bytes: number | null;
+  /** What it counts among the pictures of requests; null while no request has brought it. */
+  @Column('integer', { nullable: true }) request_bytes: number | null;
 }

@@ -39,7 +39,7 @@ export class Upload {
   @Column('timestamptz', { nullable: true }) needed_until: Date | null;
   /** Its owner deleted it: the id is unknown from then on. */
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
-  /** It came inside a request and goes with the files of its task: it is not listed and counts for no quota. */
+  /** It came inside a request and goes with the files of its task: it is not listed, and counts for a quota of its own. */
   @Column('boolean') of_task: boolean;
   /** null until that task is created. */
   @Column('text', { nullable: true }) task_id: string | null;

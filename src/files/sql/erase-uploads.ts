@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+import { deleteBlobs } from './request-files.ts';
 
 /** Rows of one piece. */
 const ERASED_UPLOADS = 500;
@@ -33,7 +34,11 @@ const READ_DOOMED: Statement = {
 };
 const DELETE_DOOMED: Statement = {
   name: 'files.delete_doomed_of_key',
-  text: `delete from upload_blobs where id = any($1::text[])`,
+  text: deleteBlobs('id = any($1::text[])'),
+};
+const DELETE_SUM: Statement = {
+  name: 'files.delete_request_file_sum',
+  text: 'delete from request_file_sums where api_key_id = $1',
 };
 
 /** Raw SQL because the pieces are bounded. */
@@ -55,6 +60,11 @@ export class EraseUploadRows {
 
   async deleteDoomed(tx: Tx, keys: string[]): Promise<ErasedPiece> {
     await tx.query({ ...DELETE_DOOMED, values: [keys] });
+    return { erased: {} };
+  }
+
+  async deleteSum(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
+    await tx.query({ ...DELETE_SUM, values: [apiKeyId] });
     return { erased: {} };
   }
 }

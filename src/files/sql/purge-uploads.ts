@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { deleteBlobs } from './request-files.ts';
 
 /** Rows of one round. */
 export const PURGE_UPLOADS = 500;
@@ -94,7 +95,7 @@ const TAKE_DOOMED: Statement = {
 
 const DELETE_BLOBS: Statement = {
   name: 'files.delete_blobs',
-  text: `delete from upload_blobs where id = any($1::text[]) and doomed_at < now()`,
+  text: deleteBlobs('id = any($1::text[]) and doomed_at < now()'),
 };
 
 /** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */

@@ -30,6 +30,7 @@ export class EraseUploads implements OnModuleInit {
       keys = await this.rows.doomed(work.apiKeyId);
     }
     await this.storage.deleteAll(`uploads/${work.apiKeyId}/`);
+    await work.commit((tx) => this.rows.deleteSum(tx, work.apiKeyId));
     return 'done';
   }
 }

@@ -18,6 +18,8 @@ export interface Inspection {
   /** Pixels; null unless it is an image. */
   width: number | null;
   height: number | null;
+  /** How many of the bytes are kept: of an image those up to its end. */
+  bytes: number;
 }
 
 export type Source = Buffer | { path: string; bytes: number };
@@ -66,8 +68,8 @@ const NEVER = new AbortController().signal;
 
 async function inspectImage(bytes: Buffer): Promise<Inspection> {
   try {
-    const { contentType, width, height } = await inspectStillImage(bytes);
-    return { content_type: contentType, width, height };
+    const { contentType, width, height, length } = await inspectStillImage(bytes);
+    return { content_type: contentType, width, height, bytes: length };
   } catch (error) {
     if (error instanceof NotAStillImage) throw notAnImage(error.message, error);
     throw error;
@@ -95,7 +97,7 @@ async function inspectLines(bytes: Buffer): Promise<Inspection> {
     }
   }
   if (objects === 0) throw notLines('It has no lines.');
-  return { content_type: 'application/jsonl', width: null, height: null };
+  return { content_type: 'application/jsonl', width: null, height: null, bytes: bytes.length };
 }
 
 function isObject(text: string): boolean {

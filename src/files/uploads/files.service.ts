@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, LessThan, MoreThan, Repository } from 'typeorm';
@@ -11,9 +10,11 @@ import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
 import { DeleteOutput } from '../../tasks/acts/delete-output.service.ts';
 import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId, newUploadId } from '../record/file-id.ts';
+import { countRequestFile } from '../sql/request-files.ts';
 import { assertRoom, completeUpload, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
 import { Blobs } from './blobs.ts';
 import { FileInspector } from './file-inspector.ts';
+import { type FileSource, firstBytesOf } from './first-bytes.ts';
 import { type Purpose, Upload } from '../record/upload.entity.ts';
 
 /** How long a file that came inside a request is kept while it has no task. */
@@ -26,12 +27,9 @@ export interface NewFile {
   filename: string | null;
   /** Seconds that it is kept; the configured time when absent. */
   lifetimeS?: number | undefined;
-  /** It came inside a request: it goes with the files of its task, is not listed and counts for no quota. */
+  /** It came inside a request: it goes with the files of its task, is not listed and counts for a quota of its own. */
   ofTask?: boolean;
 }
-
-/** Where the bytes are: in memory, or in a scratch file that stays the caller's. */
-export type FileSource = Buffer | ScratchFile;
 
 export interface UploadPage {
   limit: number;
@@ -56,24 +54,23 @@ export class FilesService {
   ) {}
 
   /**
-   * Inspects a file by its bytes and stores it.
+   * Inspects a file by its bytes and stores it. Of an image, what follows its end is cut off.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded; then nothing is stored
    */
   async create({ apiKeyId, limits }: Caller, source: FileSource, file: NewFile): Promise<Upload> {
     const inspection = await this.inspector.inspect(apiKeyId, file.purpose, source);
-    const { bytes, sha256 } = describe(source);
+    const { body, sha256 } = await firstBytesOf(source, inspection.bytes);
     const upload: Omit<NewUpload, 'blob_id'> = {
       ...this.newUpload(apiKeyId, file),
       ...inspection,
-      bytes,
       sha256,
       declared_sha256: null,
     };
     const quota = { maxBytes: limits.maxFileBytes };
     if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota)); // before the bytes are written
-    const body = Buffer.isBuffer(source) ? source : { path: source.path };
     return this.blobs.keep({ apiKeyId, body, sha256, contentType: upload.content_type }, async (tx, blobId) => {
-      if (!upload.of_task) await assertRoom(tx, upload, quota);
+      if (upload.of_task) await countRequestFile(tx, blobId, upload.bytes, limits.maxRequestFileBytes);
+      else await assertRoom(tx, upload, quota);
       return insertUpload(tx, { ...upload, blob_id: blobId });
     });
   }
@@ -83,14 +80,14 @@ export class FilesService {
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, file_not_found; then it stays pending
    */
   async complete({ apiKeyId, limits }: Caller, pending: Upload, source: ScratchFile): Promise<Upload> {
-    const { bytes, sha256, path } = source;
-    if (bytes !== pending.bytes) throw notAsDeclared(`It has ${bytes} bytes, not ${pending.bytes}`);
-    if (pending.declared_sha256 !== null && sha256 !== pending.declared_sha256) {
-      throw notAsDeclared(`Its SHA-256 is ${sha256}`);
+    if (source.bytes !== pending.bytes) throw notAsDeclared(`It has ${source.bytes} bytes, not ${pending.bytes}`);
+    if (pending.declared_sha256 !== null && source.sha256 !== pending.declared_sha256) {
+      throw notAsDeclared(`Its SHA-256 is ${source.sha256}`);
     }
     const inspection = await this.inspector.inspect(apiKeyId, pending.purpose, source);
-    const content = { ...inspection, bytes, sha256 };
-    const stored = { apiKeyId, body: { path }, sha256, contentType: content.content_type };
+    const { body, sha256 } = await firstBytesOf(source, inspection.bytes);
+    const content = { ...inspection, sha256 };
+    const stored = { apiKeyId, body, sha256, contentType: content.content_type };
     try {
       return await this.blobs.keep(stored, async (tx, blobId) => {
         await assertRoom(tx, { ...pending, ...content }, { maxBytes: limits.maxFileBytes });
@@ -187,12 +184,6 @@ export class FilesService {
 
 /** Another request has completed or deleted the upload meanwhile, or it has expired. */
 class NotPending extends Error {}
-
-function describe(source: FileSource): { bytes: number; sha256: string } {
-  return Buffer.isBuffer(source)
-    ? { bytes: source.length, sha256: createHash('sha256').update(source).digest('hex') }
-    : source;
-}
 
 function notFound(): ApiError {
   return new ApiError('file_not_found', { param: 'id' });

@@ -10,4 +10,5 @@ export const CREATION_FAULTS = [
   'invalid_url',
   'invalid_image',
   'upload_incomplete',
+  'file_quota_exceeded',
 ] as const;

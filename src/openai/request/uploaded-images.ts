@@ -25,7 +25,7 @@ export class UploadedImages {
 
   /**
    * Calls `create` with the reference of each picture, in order. Pictures of a task that was not created are deleted.
-   * @throws ApiError invalid_image, with the client's spelling; and whatever `create` throws
+   * @throws ApiError invalid_image and file_quota_exceeded, with the client's spelling; and whatever `create` throws
    */
   async with<Result extends Created>(
     caller: Caller,
@@ -52,8 +52,9 @@ export class UploadedImages {
     try {
       return (await this.files.create(caller, file, { purpose: 'vision', filename: file.filename, ofTask: true })).id;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      throw new ApiError(error.code, { param: spelling, message: `${spelling}: ${error.message}`, cause: error });
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      const { code, message, status } = error;
+      throw new ApiError(code, { param: spelling, message: `${spelling}: ${message}`, status, cause: error });
     }
   }
 }

@@ -199,6 +199,12 @@ export const SETTINGS = {
     integer(5_368_709_120, 0, 1e15),
     'Bytes of the uploads of an API key; 0: no limit.',
   ),
+  maxRequestFileBytesPerKey: setting(
+    'MAX_REQUEST_FILE_BYTES_PER_KEY',
+    'limits',
+    integer(53_687_091_200, 0, 1e15),
+    'Bytes of the files inside the requests of an API key; 0: no limit.',
+  ),
   batchMaxItems: setting('BATCH_MAX_ITEMS', 'limits', integer(1000, 1, 5000), 'Items of one batch.'),
 
   ...RETENTION_SETTINGS,

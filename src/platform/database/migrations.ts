@@ -37,6 +37,7 @@ import { WebhookPartitions1700000000040 } from './migrations/0040-webhook-partit
 import { TaskFacets1700000000041 } from './migrations/0041-task-facets.ts';
 import { NoChecksOfTasks1700000000043 } from './migrations/0043-no-checks-of-tasks.ts';
 import { AnnouncedBytes1700000000048 } from './migrations/0048-announced-bytes.ts';
+import { RequestFiles1700000000049 } from './migrations/0049-request-files.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -87,4 +88,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   TaskFacets1700000000041,
   NoChecksOfTasks1700000000043,
   AnnouncedBytes1700000000048,
+  RequestFiles1700000000049,
 ];

@@ -27,11 +27,28 @@ function hasAnimationChunk(png: Buffer): boolean {
 const START_OF_SCAN = 0xda;
 export const END_OF_IMAGE = 0xd9;
 
-/**
- * The number of scans, each of which costs a decoder one pass (ISO 10918-1, B.2). Thumbnails and bytes after the end do
- * not count.
- */
-export function countJpegScans(jpeg: Buffer): number {
+/** How many bytes the picture has. What follows is no part of it, such as the film of a motion photo. */
+export function imageLength(bytes: Buffer, format: ImageFormat): number {
+  if (format === 'jpeg') return readJpeg(bytes).length;
+  return Math.min(bytes.length, format === 'png' ? pngLength(bytes) : webpLength(bytes));
+}
+
+/** IEND is the last chunk (PNG, third edition, 11.2.5). */
+function pngLength(png: Buffer): number {
+  for (let at = 8; at + 8 <= png.length; at += 12 + png.readUInt32BE(at)) {
+    if (png.toString('latin1', at + 4, at + 8) === 'IEND') return at + 12 + png.readUInt32BE(at);
+  }
+  return png.length;
+}
+
+/** Behind `RIFF` is the size of all that follows it (RFC 9649, 2.4). */
+const webpLength = (webp: Buffer): number => 8 + webp.readUInt32LE(4);
+
+/** Each scan costs a decoder one pass. Thumbnails and bytes after the end do not count. */
+export const countJpegScans = (jpeg: Buffer): number => readJpeg(jpeg).scans;
+
+/** Walks from marker to marker (ISO 10918-1, B.2). A picture without an end has all of the bytes. */
+function readJpeg(jpeg: Buffer): { scans: number; length: number } {
   let scans = 0;
   let at = 2;
   while (at !== -1 && at + 4 <= jpeg.length) {
@@ -41,10 +58,10 @@ export function countJpegScans(jpeg: Buffer): number {
     } else if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
       at += 2; // an escaped 0xff inside a scan, or a marker without a length
     } else {
-      if (marker === END_OF_IMAGE) break;
+      if (marker === END_OF_IMAGE) return { scans, length: at + 2 };
       if (marker === START_OF_SCAN) scans++;
       at += 2 + jpeg.readUInt16BE(at + 2);
     }
   }
-  return scans;
+  return { scans, length: jpeg.length };
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from 'sharp';
-import { countJpegScans, imageFormat, isAnimated } from './image-structure.ts';
+import { countJpegScans, imageFormat, imageLength, isAnimated } from './image-structure.ts';
 import { loadSharp } from './load-sharp.ts';
 
 /** One 8K picture, 7680 x 4320 = 33.2 million, with a little room. */
@@ -26,6 +26,8 @@ export interface StillImage {
   /** Pixels, as shown: after the turn that EXIF asks for. */
   width: number;
   height: number;
+  /** Bytes of the picture, without what follows its end. */
+  length: number;
 }
 
 /** The bytes are not a still JPEG, PNG or WebP that can be decoded within the limits. */
@@ -48,7 +50,7 @@ export async function inspectStillImage(bytes: Buffer): Promise<StillImage> {
   if (metadata.width * metadata.height > MAX_PIXELS) throw new NotAStillImage('too many pixels');
   if (decoderBytes(metadata, scans) > MAX_DECODER_BYTES) throw new NotAStillImage('too expensive to decode');
   const { width, height } = metadata.autoOrient;
-  return { contentType: `image/${format}`, width, height };
+  return { contentType: `image/${format}`, width, height, length: imageLength(bytes, format) };
 }
 
 /**

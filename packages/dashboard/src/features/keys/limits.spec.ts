@@ -6,6 +6,7 @@ const limits = {
   maxRunning: 4,
   maxQueued: 0,
   maxFileBytes: 1_000,
+  maxRequestFileBytes: 2_000,
   weight: 10,
   budget: { amountMicros: 12_500_000, period: 'MONTH' as const, softPercent: 80 },
 };

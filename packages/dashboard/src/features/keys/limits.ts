@@ -8,6 +8,7 @@ export const LimitFields = graphql(`
     maxRunning
     maxQueued
     maxFileBytes
+    maxRequestFileBytes
     weight
     budget {
       amountMicros
@@ -40,6 +41,13 @@ export const LIMITS: readonly Limit[] = [
   { name: 'maxRunning', label: 'Running at once', field: 'max_running', hint: 'further tasks wait; 0: no limit' },
   { name: 'maxQueued', label: 'Queued at once', field: 'max_queued', hint: 'further ones are refused; 0: no limit' },
   { name: 'maxFileBytes', label: 'Bytes of uploads', field: 'max_file_bytes', hint: '0: no limit', write: bytes },
+  {
+    name: 'maxRequestFileBytes',
+    label: 'Bytes in requests',
+    field: 'max_request_file_bytes',
+    hint: 'of the files of tasks that came with them; 0: no limit',
+    write: bytes,
+  },
   {
     name: 'weight',
     label: 'Weight',

@@ -1,0 +1,9 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** What the pictures take that came inside the requests of an API key: the sum of `request_bytes` of its blobs. */
+@Entity('request_file_sums')
+export class RequestFileSum {
+  @PrimaryColumn('text') api_key_id: string;
+  /** Text, as a bigint may not fit a number. */
+  @Column('bigint') bytes: string;
+}
