@@ -8,6 +8,7 @@ import { MODELS } from '../../models/catalog.ts';
 import { TASK_TABLES } from '../../tasks/record/partitioned-tables.ts';
 import { wordReport } from '../../tasks/insight/word-report.ts';
 import { UsageTerms } from '../../tasks/record/usage-terms.ts';
+import { addressOf } from '../../platform/config/address-of.ts';
 import { Config, ConfigError, loadConfig } from '../../platform/config/config.ts';
 import { createDataSource } from '../../platform/database/data-source.ts';
 import { partitionReport } from '../../platform/database/partitions/partition-report.ts';
@@ -212,13 +213,13 @@ function prices(registry: ProviderRegistry): Finding {
 
 /** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */
 async function service(config: Config): Promise<Finding> {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const port = config.opsPort ?? config.port;
   try {
-    const response = await fetch(`http://${host}:${config.port}/readyz`, {
+    const response = await fetch(`${addressOf(config.host, port)}/readyz`, {
       signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS),
     });
-    return { check: 'service', ok: response.ok, note: `answers ${response.status} on port ${config.port}` };
+    return { check: 'service', ok: response.ok, note: `answers ${response.status} on port ${port}` };
   } catch {
-    return { check: 'service', ok: true, note: `not running on port ${config.port}` };
+    return { check: 'service', ok: true, note: `not running on port ${port}` };
   }
 }

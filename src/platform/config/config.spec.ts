@@ -58,6 +58,18 @@ describe('configuration', () => {
       { OUTBOUND_ALLOW_CIDRS: '10.0.0.0/8, 10.0.0.0/40' },
       'OUTBOUND_ALLOW_CIDRS must be CIDR ranges separated by commas; "10.0.0.0/40" is not one',
     ],
+    [{ HOST: 'http://localhost' }, /^HOST must be a name or an IP address to listen on, .*, not "http:\/\/localhost"$/],
+    [{ HOST: '127.0.0.1:80' }, /^HOST must be/],
+    [{ PUBLIC_URL: 'https://a.example/darkroom' }, /^PUBLIC_URL must be an address without a path/],
+    [{ PUBLIC_URL: 'https://a.example?x' }, /^PUBLIC_URL must be an address without a path/],
+    [{ PUBLIC_URL: 'https://me:hunter2@a.example' }, /^PUBLIC_URL must be an address without a path[^2]*$/],
+    [{ PUBLIC_URL: '"https://a.example"' }, 'PUBLIC_URL must not be in quotes: `docker run --env-file` keeps them'],
+    [{ OPENAI_API_KEY: "'hunter2'" }, 'OPENAI_API_KEY must not be in quotes: `docker run --env-file` keeps them'],
+    [{ DATA_DIR: '~/darkroom' }, /^DATA_DIR must be the whole path, not "~\/darkroom"/],
+    [{ DATA_DIR: '$HOME/darkroom' }, /^DATA_DIR must be the whole path/],
+    [{ PORT: '0' }, 'PUBLIC_URL is required when PORT is 0: links carry the port'],
+    [{ CORS_ORIGINS: '*, a.example' }, /^CORS_ORIGINS must be origins .*; "a.example" is none$/],
+    [{ MCP_ALLOWED_ORIGINS: 'https://a.example/app' }, /^MCP_ALLOWED_ORIGINS must be origins/],
   ])('explains the fault of %j', (env, fault) => {
     expect(faultsOf(env as NodeJS.ProcessEnv)).toEqual([
       typeof fault === 'string' ? fault : expect.stringMatching(fault),
@@ -89,6 +101,24 @@ describe('configuration', () => {
     expect(faultsOf({ ROLE: 'worker' })).toEqual([expect.stringMatching(/^PUBLIC_URL is required/)]);
     expect(loadConfig({ ROLE: 'worker', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
     expect(loadConfig({ ROLE: 'api' }).publicUrl).toBe('http://127.0.0.1:3000');
+  });
+
+  it.each([
+    ['::1', 'http://[::1]:3000'],
+    ['[::1]', 'http://[::1]:3000'],
+    ['::', 'http://[::1]:3000'],
+    ['0.0.0.0', 'http://127.0.0.1:3000'],
+    ['fe80::1%eth0', 'http://[fe80::1]:3000'],
+    ['localhost', 'http://localhost:3000'],
+  ])('makes a base of links of HOST=%s', (HOST, publicUrl) => {
+    const config = loadConfig({ HOST });
+    expect(config.publicUrl).toBe(publicUrl);
+    expect(config.host).toBe(HOST.replace(/[[\]]/g, ''));
+  });
+
+  it('takes origins in the form in which browsers send them', () => {
+    const CORS_ORIGINS = 'https://App.Example:443/, capacitor://localhost, null';
+    expect(loadConfig({ CORS_ORIGINS }).corsOrigins).toEqual(['https://app.example', 'capacitor://localhost', 'null']);
   });
 
   it('takes an empty OPENAI_MODEL_ALIASES for none, and refuses what are no pairs', () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { addressOf } from './address-of.ts';
 import { hostsOf } from './database-hosts.ts';
 import type { LevelSettings } from './log-levels.ts';
 import { PROVIDER_SETTINGS, type ProviderVariable } from './provider-settings.ts';
@@ -94,6 +95,10 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
     'PUBLIC_URL is required when ROLE is worker: webhooks carry links to files, which only the other processes serve',
   );
   check(
+    settings.publicUrl !== null || settings.port !== 0,
+    'PUBLIC_URL is required when PORT is 0: links carry the port',
+  );
+  check(
     settings.provenance !== 'c2pa' || (settings.c2paCert !== null && settings.c2paKey !== null),
     'C2PA_CERT and C2PA_KEY are required when PROVENANCE is c2pa',
   );
@@ -106,7 +111,7 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   const config = Object.freeze({
     ...settings,
     dataDir: resolve(dataDir),
-    publicUrl: (publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, ''),
+    publicUrl: (publicUrl ?? addressOf(host, port)).replace(/\/+$/, ''),
     graphqlIntrospection: graphqlIntrospection ?? !isProduction,
     isProduction,
     credentials,
@@ -132,6 +137,9 @@ export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
   return levels;
 }
 
+/** No setting begins and ends with quotes of its own. */
+const QUOTED = /^(["']).*\1$/s;
+
 /** A setting with a fault gets its default, so that the faults of all others are found too. */
 function readAll<Table extends Record<string, Setting>>(
   table: Table,
@@ -139,9 +147,11 @@ function readAll<Table extends Record<string, Setting>>(
   faults: string[],
 ): Values<Table> {
   const values = Object.entries(table).map(([name, { variable, schema, keepsEmpty }]) => {
-    const result = schema.safeParse(keepsEmpty ? env[variable]?.trim() : textOf(env, variable));
-    if (result.success) return [name, result.data];
-    faults.push(...result.error.issues.map(({ message }) => `${variable} ${message}`));
+    const text = keepsEmpty ? env[variable]?.trim() : textOf(env, variable);
+    const result = schema.safeParse(text);
+    if (QUOTED.test(text ?? '')) faults.push(`${variable} must not be in quotes: \`docker run --env-file\` keeps them`);
+    else if (result.success) return [name, result.data];
+    else faults.push(...result.error.issues.map(({ message }) => `${variable} ${message}`));
     return [name, schema.parse(undefined)];
   });
   return Object.fromEntries(values) as Values<Table>;

@@ -1,5 +1,5 @@
 import { setting } from './setting.ts';
-import { flag, integer, list } from './setting-types.ts';
+import { flag, integer, origins } from './setting-types.ts';
 
 /** Settings of the MCP server. */
 export const MCP_SETTINGS = {
@@ -13,7 +13,7 @@ export const MCP_SETTINGS = {
   mcpAllowedOrigins: setting(
     'MCP_ALLOWED_ORIGINS',
     'server',
-    list(),
+    origins(),
     'Origins whose pages may call /mcp, beside those of PUBLIC_URL and CORS_ORIGINS.',
   ),
 };

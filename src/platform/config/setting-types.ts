@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { hostsOf } from './database-hosts.ts';
@@ -75,6 +76,51 @@ export function url(...schemes: readonly string[]) {
   return z.url({ protocol, error }).nullable().default(null);
 }
 
+/**
+ * Base of all addresses of the service, which it serves at the root of a host: its pages, cookies and redirects lead there.
+ * The message does not repeat the value, because it may hold a password.
+ */
+export function origin() {
+  const error =
+    'must be an address without a path, a query or a password, such as https://darkroom.example.com: the service is served at the root of its host';
+  const isOrigin = (text: string): boolean => /^https?:\/\/[^/?#@]+\/?$/i.test(text);
+  return url('http', 'https').refine((text) => text === null || isOrigin(text), { error });
+}
+
+/** Origins of pages, separated by commas, as browsers send them; `*` for any. */
+export function origins() {
+  const error = ({ input }: Issue): string =>
+    `must be origins such as https://app.example.com, without a path, separated by commas; "${String(input)}" is none`;
+  const one = z.string().refine((text) => ORIGIN.test(text), { error });
+  return z
+    .string()
+    .transform(parts)
+    .pipe(z.array(one.transform(asSent)))
+    .transform((given): readonly string[] => given)
+    .default([]);
+}
+
+/** Of a web page, an app or an extension; `null` is what a page of a file sends. */
+const ORIGIN = /^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+\/?)$/i;
+
+/** Browsers compare the texts: without a slash at the end or a default port, in lower case. */
+function asSent(text: string): string {
+  const { protocol, origin } = URL.parse(text) ?? {};
+  return protocol === 'http:' || protocol === 'https:' ? origin! : text.replace(/\/$/, '').toLowerCase();
+}
+
+/** A name or an address to listen on. Brackets around an IPv6 address, as in a link, are taken off. */
+export function host(byDefault: string) {
+  const isHost = (text: string): boolean => isIP(text) !== 0 || /^[\w.-]+$/.test(text);
+  const error = ({ input }: Issue): string =>
+    `must be a name or an IP address to listen on, without a scheme or a port, not "${String(input)}"`;
+  return z
+    .string()
+    .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
+    .refine(isHost, { error })
+    .default(byDefault);
+}
+
 /** @param read throws an Error whose message completes "NAME …" without the value, because it may be or hold a secret */
 export function address(read: (text: string) => unknown) {
   return z
@@ -127,6 +173,16 @@ export function secret(pattern: RegExp, shape: string) {
 export function shaped(pattern: RegExp, shape: string) {
   const error = ({ input }: Issue): string => `must be ${shape}, not "${String(input)}"`;
   return z.string().regex(pattern, { error }).nullable().default(null);
+}
+
+/** A path. It may be one that is not there yet, so a wrong one would show nowhere. */
+export function folder(byDefault: string) {
+  const error = ({ input }: Issue): string =>
+    `must be the whole path, not "${String(input)}": only a shell replaces ~ and variables`;
+  return z
+    .string()
+    .regex(/^[^~$%]/, { error })
+    .default(byDefault);
 }
 
 export function text(byDefault: string) {

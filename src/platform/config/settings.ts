@@ -7,16 +7,18 @@ import {
   decimal,
   decimals,
   flag,
+  folder,
+  host,
   integer,
-  list,
   oneOf,
   optionalFlag,
   optionalInteger,
   optionalText,
+  origin,
+  origins,
   pairs,
   secret,
   shaped,
-  text,
   url,
 } from './setting-types.ts';
 import { LOG_LEVELS } from './log-levels.ts';
@@ -41,8 +43,13 @@ export const SETTINGS = {
     optionalInteger(1, 65_535),
     'Port of /metrics, /healthz and /readyz, which PORT then does not answer; unset: PORT.',
   ),
-  host: setting('HOST', 'server', text('127.0.0.1'), 'Address to listen on.'),
-  publicUrl: setting('PUBLIC_URL', 'server', url('http', 'https'), 'Base of all links; http://HOST:PORT when unset.'),
+  host: setting('HOST', 'server', host('127.0.0.1'), 'Address to listen on.'),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    'server',
+    origin(),
+    'Base of all links, without a path; http://HOST:PORT when unset.',
+  ),
   cell: setting(
     'CELL',
     'server',
@@ -50,7 +57,7 @@ export const SETTINGS = {
     'Two characters that new API keys begin with behind dr_, so that a router finds this deployment; none when unset.',
   ),
   role: setting('ROLE', 'server', oneOf(['all', 'api', 'worker'], 'all'), 'What this process runs.'),
-  corsOrigins: setting('CORS_ORIGINS', 'server', list(), 'Origins that browsers may call from; none when unset.'),
+  corsOrigins: setting('CORS_ORIGINS', 'server', origins(), 'Origins that browsers may call from; none when unset.'),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
     'server',
@@ -61,7 +68,7 @@ export const SETTINGS = {
   graphqlIntrospection: setting('GRAPHQL_INTROSPECTION', 'server', optionalFlag(), 'On unless NODE_ENV is production.'),
 
   ...DATABASE_SETTINGS,
-  dataDir: setting('DATA_DIR', 'storage', text('./.darkroom'), 'Folder of the embedded database, files and secrets.'),
+  dataDir: setting('DATA_DIR', 'storage', folder('./.darkroom'), 'Folder of the embedded database, files and secrets.'),
   secretKey: setting(
     'SECRET_KEY',
     'storage',
