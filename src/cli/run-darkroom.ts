@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
-import { existsSync } from 'node:fs';
 import { exitCodeOf } from './terminal/exit-codes.ts';
 import { failureText } from './terminal/failure-text.ts';
 import { darkroomProgram } from './program.ts';
+import { Environment } from '../platform/config/environment.ts';
 
 /** The reader of the output may stop reading, as `head` does. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -11,10 +11,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 async function run(): Promise<void> {
-  // Loads the service's configuration as the service does, before the commands take their defaults from it.
-  if (existsSync('.env')) process.loadEnvFile('.env');
-
   try {
+    // Loads the service's configuration as the service does, before the commands take their defaults from it.
+    Object.assign(process.env, new Environment().read());
     await darkroomProgram().parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) console.error(`error: ${failureText(error)}`);

@@ -29,6 +29,13 @@ describe('the items of a batch', () => {
     }
   });
 
+  it('are read from a file that begins with a byte order mark', async () => {
+    expect((await read(`\ufeff${line({})}\n${line({ custom_id: 'b' })}`)).map(verdictOf)).toEqual([
+      { prompt: 'x' },
+      { prompt: 'x' },
+    ]);
+  });
+
   it('are no lines of white space, however long', async () => {
     const items = await read(`   \r\n${line({})}\n \t \t \n${line({ custom_id: 'b' })}\n    `);
     expect(items.map(({ customId, line }) => [customId, line])).toEqual([

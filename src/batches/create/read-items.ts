@@ -14,6 +14,8 @@ const CUSTOM_ID = /^[\x20-\x7e]{1,64}$/;
 /** Bytes of a file that are parsed before other requests get their turn. */
 const PARSED_AT_ONCE = 256 * 1024;
 const NEWLINE = 0x0a;
+/** The byte order mark that editors and shells of Windows begin a file with. */
+const MARK = Buffer.from('\ufeff');
 /** Space, tab and carriage return. */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
@@ -38,7 +40,8 @@ export async function readLines(bytes: Buffer, endpoint: string, maxItems: numbe
   const reader = new ItemReader(['custom_id', 'method', 'url', 'body'], (item) => assertLine(item, endpoint));
   const items: GivenItem[] = [];
   let parsed = 0;
-  for (let start = 0, line = 1; start < bytes.length; line += 1) {
+  const first = bytes.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0;
+  for (let start = first, line = 1; start < bytes.length; line += 1) {
     const newline = bytes.indexOf(NEWLINE, start);
     const text = bytes.subarray(start, newline === -1 ? bytes.length : newline);
     start += text.length + 1;

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { readTextFile } from './text-file.ts';
 
 /** The variables that the process was started with, and those of the file `.env`, which they take precedence over. */
 export class Environment {
@@ -11,7 +12,7 @@ export class Environment {
   read(): NodeJS.ProcessEnv {
     if (!existsSync(this.file)) return this.given;
     try {
-      return { ...parseEnv(readFileSync(this.file, 'utf8')), ...this.given };
+      return { ...parseEnv(readTextFile(this.file)), ...this.given };
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       throw new Error(`The file ${this.file} cannot be read (${code}).`, { cause });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readTextFile } from './text-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +33,7 @@ export function fromFile(env: Env, variable: string): string | undefined {
   if (textOf(env, variable) !== undefined) throw new Error(`${variable} and ${variable}_FILE are both set: keep one`);
   let content: string;
   try {
-    content = readFileSync(path, 'utf8').trim();
+    content = readTextFile(path).trim();
   } catch (error) {
     throw new Error(`${variable}_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, {
       cause: error,

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from '../../platform/config/config.ts';
+import { readTextFile } from '../../platform/config/text-file.ts';
 import { algorithmOf } from './cose.ts';
 
 /** What signs the outputs. A KeyObject and not its text, so that no log and no error can show it. */
@@ -63,7 +63,7 @@ function readKey(path: string, faults: string[]): KeyObject | null {
 
 function readSetting(variable: string, path: string, faults: string[]): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextFile(path);
   } catch (error) {
     faults.push(`${variable}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
     return null;

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { MODELS } from '../../models/catalog.ts';
 import { type Config, ConfigError } from '../../platform/config/config.ts';
+import { readTextFile } from '../../platform/config/text-file.ts';
 import { loadTemplate } from '../comfyui/load-template.ts';
 import { type Binding, completeBinding, PROVIDER_NAMES, type ProviderName } from './binding.ts';
 import type { Price } from './price.ts';
@@ -41,7 +41,7 @@ export function readBindings(config: Given): BindingsFile {
   if (file === null) return NO_FILE;
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextFile(file);
   } catch (error) {
     throw new ConfigError([`PROVIDERS names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code})`]);
   }

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { readTextFile } from '../../platform/config/text-file.ts';
 import { gptImage2 } from './templates/gpt-image-2.ts';
 import { nanoBanana2 } from './templates/nano-banana-2.ts';
 import { nanoBananaPro } from './templates/nano-banana-pro.ts';
@@ -34,7 +35,7 @@ function readTemplate(name: string): Template {
     const version = `${mtimeMs}/${size}`;
     const known = files.get(name);
     if (known?.version === version) return known.template;
-    const template = parseTemplate(JSON.parse(readFileSync(name, 'utf8')));
+    const template = parseTemplate(JSON.parse(readTextFile(name)));
     files.set(name, { version, template });
     return template;
   } catch (error) {
