@@ -29,6 +29,7 @@ describe('npm start', () => {
         DATA_DIR: join(folder, 'data'),
         PORT: port,
         LOG_LEVEL: 'trace',
+        PGSSLMODE: 'require', // meant for another server
       },
       detached: true, // a process group of its own
       stdio: ['ignore', 'pipe', 'inherit'],

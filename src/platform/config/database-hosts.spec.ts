@@ -30,6 +30,20 @@ describe('the hosts of a database URL', () => {
     expect(named(url)).toEqual(names);
   });
 
+  it('need no encryption with sslmode=prefer or allow', () => {
+    const hosts = ['prefer', 'allow', 'prefer&uselibpqcompat=true', 'require', 'disable'].map(
+      (mode) => hostsOf(`postgres://me:a,b@db/x?sslmode=${mode}`).hosts[0],
+    );
+    expect(hosts.map(({ url, plainUrl }) => [url, plainUrl].map((each) => each?.split('?')[1]))).toEqual([
+      ['sslmode=no-verify', 'sslmode=disable'],
+      ['sslmode=no-verify', 'sslmode=disable'],
+      ['sslmode=prefer&uselibpqcompat=true', 'sslmode=disable&uselibpqcompat=true'],
+      ['sslmode=require', undefined],
+      ['sslmode=disable', undefined],
+    ]);
+    expect(hosts[0]!.plainUrl).toBe('postgres://me:a,b@db/x?sslmode=disable');
+  });
+
   it('are one whose password has a comma', () => {
     expect(named('postgres://me:a,b@db:5432/x')).toEqual(['db:5432']);
   });

@@ -4,6 +4,8 @@ export interface DatabaseHost {
   name: string;
   /** Of this server alone. */
   url: string;
+  /** The same without encryption, where `sslmode` lets a server have none. */
+  plainUrl?: string;
 }
 
 /** What DATABASE_URL and DATABASE_DIRECT_URL may name. */
@@ -35,7 +37,7 @@ export function hostsOf(url: string): DatabaseHosts {
     throw new Error(`must have ${ATTRIBUTE}=read-write, not "${attribute}": the service writes on every connection`);
   }
   const isPrimaryWanted = attributes.length > 0;
-  if (!isPrimaryWanted && !listed.includes(',')) return { hosts: [{ name: listed, url }], isPrimaryWanted };
+  if (!isPrimaryWanted && !listed.includes(',')) return { hosts: [encrypted({ name: listed, url })], isPrimaryWanted };
 
   if (!isPrimaryWanted) throw new Error(`must have ?${ATTRIBUTE}=read-write when it names several hosts`);
   if (parameters.has('host') || parameters.has('port')) {
@@ -43,8 +45,24 @@ export function hostsOf(url: string): DatabaseHosts {
   }
   parameters.delete(ATTRIBUTE);
   const rebuilt = parameters.size > 0 ? `${path}?${parameters}` : path;
-  const hosts = readNames(listed).map((name) => ({ name, url: `${scheme}${credentials}${name}${rebuilt}` }));
+  const hosts = readNames(listed).map((name) => encrypted({ name, url: `${scheme}${credentials}${name}${rebuilt}` }));
   return { hosts: hosts as [DatabaseHost, ...DatabaseHost[]], isPrimaryWanted };
+}
+
+/**
+ * libpq's `sslmode` of prefer and allow: encrypted if the server offers that, without a look at its certificate. pg takes the one
+ * for verify-full and does not know the other.
+ */
+function encrypted(host: DatabaseHost): DatabaseHost {
+  const [address, query] = splitAt(host.url, '?');
+  const parameters = new URLSearchParams(query);
+  if (!['prefer', 'allow'].includes(parameters.get('sslmode') ?? '')) return host;
+  const withMode = (sslmode: string): string => {
+    parameters.set('sslmode', sslmode);
+    return `${address}?${parameters}`;
+  };
+  const mode = parameters.get('uselibpqcompat') === 'true' ? 'prefer' : 'no-verify';
+  return { name: host.name, url: withMode(mode), plainUrl: withMode('disable') };
 }
 
 function readNames(listed: string): string[] {

@@ -129,8 +129,9 @@ function freePort(): Promise<number> {
   });
 }
 
+/** It offers no encryption: the operator's PGSSLMODE is meant for another server. */
 const urlOf = ({ password }: EmbeddedCluster, port: number) =>
-  `postgres://${EMBEDDED_NAME}:${password}@127.0.0.1:${port}/${EMBEDDED_NAME}`;
+  `postgres://${EMBEDDED_NAME}:${password}@127.0.0.1:${port}/${EMBEDDED_NAME}?sslmode=disable`;
 
 async function connect(cluster: EmbeddedCluster, port: number): Promise<Presence> {
   const client = new Client({

@@ -1,4 +1,5 @@
 import type { Answer } from './choose.ts';
+import { goesOnPlain, urlOf } from './encryption.ts';
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 import { ServerClient } from './server-client.ts';
 
@@ -12,7 +13,7 @@ const IDENTITY = `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as 
  */
 export async function ask(host: DatabaseHost, timeoutMs: number): Promise<Answer> {
   const client = new ServerClient({
-    connectionString: host.url,
+    connectionString: urlOf(host),
     application_name: 'darkroom:primary',
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
@@ -25,6 +26,7 @@ export async function ask(host: DatabaseHost, timeoutMs: number): Promise<Answer
     const { rows } = await client.query<{ timeline: string; system: string }>(IDENTITY);
     return { host, role, timeline: Number.parseInt(rows[0]!.timeline, 16), system: rows[0]!.system };
   } catch (cause) {
+    if (goesOnPlain(host, cause)) return ask(host, timeoutMs);
     return { host, role: 'away', cause: cause as Error };
   } finally {
     void client.end().catch(() => undefined);

@@ -1,6 +1,7 @@
 import type { Client, ClientConfig } from 'pg';
 import { ask } from './ask.ts';
 import { type Answer, choosePrimary } from './choose.ts';
+import { goesOnPlain, urlOf } from './encryption.ts';
 import { type DatabaseHost, hostsOf } from '../../config/database-hosts.ts';
 import { ServerClient, WORDS } from './server-client.ts';
 
@@ -47,7 +48,7 @@ export class Servers {
 
   /** Of the primary; before it is found, of the first server. */
   get url(): string {
-    return (this.current ?? this.hosts[0]!).url;
+    return urlOf(this.current ?? this.hosts[0]!);
   }
 
   /** Of the primary, for messages. */
@@ -97,6 +98,15 @@ export class Servers {
   /** Opens a connection outside of the pool, to the present primary. @throws Error of the search or of the connection */
   async connect(config: ClientConfig): Promise<Client> {
     await this.find();
+    try {
+      return await this.open(config);
+    } catch (error) {
+      if (goesOnPlain(this.current!, error)) return this.open(config);
+      throw error;
+    }
+  }
+
+  private async open(config: ClientConfig): Promise<Client> {
     const client = new ServerClient({ ...config, connectionString: this.url, isPrimaryWanted: this.isPrimaryWanted });
     client.on('error', () => undefined); // the next query reports it
     try {
