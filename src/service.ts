@@ -17,6 +17,7 @@ import { serveApiDocs } from './platform/http/api-docs.ts';
 import { serveClientPackage } from './platform/http/client-package.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp, type EdgeAdapter } from './platform/http/http-app.ts';
+import { listening } from './platform/http/listening.ts';
 import { OpsServer } from './platform/http/ops-server.ts';
 import { Readiness } from './platform/run/readiness.ts';
 import { Reloads } from './platform/config/reloads.ts';
@@ -115,8 +116,10 @@ export async function startService(config: Config): Promise<Service> {
         serveClientPackage(app);
         return makeFirstKey(app, config);
       });
-      await app.listen(config.port, config.host);
-      await ops?.listen(config.opsPort!, config.host);
+      const { host, port, opsPort } = config;
+      await listening({ host, variable: 'PORT', port }, () => app.listen(port, host));
+      if (ops && opsPort !== null)
+        await listening({ host, variable: 'OPS_PORT', port: opsPort }, () => ops.listen(opsPort, host));
       const stopAll = async (): Promise<void> => {
         await stop(app, config.shutdownDelayS).finally(() => leave(database));
         await ops?.close();

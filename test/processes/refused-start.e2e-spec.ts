@@ -83,7 +83,7 @@ describe('a start that is refused', () => {
 
   it('leaves no embedded PostgreSQL behind when the address cannot be listened on', async () => {
     const output = await refusalOf({ HOST: '192.0.2.1', PORT: String(await freePort()), LOG_LEVEL: 'silent' });
-    expect(output).toContain('Darkroom did not start');
+    expect(output).toContain('Darkroom did not start. It cannot listen at HOST=192.0.2.1 and PORT=');
     expect(existsSync(join(folder, 'data/postgres/PG_VERSION'))).toBe(true);
     const pidFile = join(folder, 'data/postgres/postmaster.pid');
     expect(existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toBe(false);

@@ -1,4 +1,4 @@
-import { assertOwnBackends, type Backend } from './session-check.ts';
+import { assertOwnBackends, assertOwnSessions, type Backend } from './session-check.ts';
 
 /** A connection that has these backends one after the other. */
 function connection(backends: string[], settings: Partial<Backend> = {}) {
@@ -22,6 +22,12 @@ describe('the check of database connections', () => {
     ['change their backend', connection(['1', '1', '3']), connection(['2'])],
   ])('refuses connections that %s', async (_, first, second) => {
     await expect(assertOwnBackends(first, second)).rejects.toThrow('transaction or statement mode');
+  });
+
+  it('names the setting of a server that cannot be reached, also where both addresses of a name refuse', async () => {
+    const away = (host: string) => assertOwnSessions(`postgres://me:hunter2@${host}:9/x`);
+    await expect(away('127.0.0.1')).rejects.toThrow('DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9');
+    await expect(away('localhost')).rejects.toThrow(/^DATABASE_URL cannot be used: connect ECONNREFUSED/);
   });
 
   it('refuses connections without the settings of the service', async () => {

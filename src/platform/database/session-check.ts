@@ -24,7 +24,7 @@ const ADVICE =
  * needs LISTEN, session locks, prepared statements and settings of its own. Behind one it would start and be ready, but
  * migrations would wait for ever, live events would be late, and creations would fail.
  * @param variable that the URL is from
- * @throws Error for the operator; the errors of the connection
+ * @throws Error for the operator, which names the variable
  */
 export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'): Promise<void> {
   const clients: Client[] = [];
@@ -35,12 +35,18 @@ export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'):
     const [first, second] = clients.map((client) => async () => (await client.query<Backend>(BACKEND)).rows[0]!);
     await assertOwnBackends(first!, second!, variable);
   } catch (error) {
-    throw isRefusedSetting(error)
-      ? new Error(droppedSettings(variable, (error as Error).message), { cause: error })
-      : error;
+    if (isRefusedSetting(error)) throw new Error(droppedSettings(variable, (error as Error).message), { cause: error });
+    throw clients.length < 2 ? noConnection(variable, error as Error) : error;
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }
+}
+
+/** Names the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the connection. */
+function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
+  const messages =
+    error instanceof AggregateError ? error.errors.map(({ message }: Error) => message) : [error.message];
+  return Object.assign(new Error(`${variable} cannot be used: ${messages.join(', ')}`), { code: error.code });
 }
 
 /** @param first reads the backend of one open connection, `second` that of another */
