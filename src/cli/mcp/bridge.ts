@@ -78,9 +78,12 @@ export class Bridge {
     const { result } = answer;
     if (result === undefined) return answer;
     if (method === 'tools/list') return { ...answer, result: withPaths(result) };
-    const { outputs } = this.parts;
+    const { outputs, client } = this.parts;
+    if (method === 'tools/call') {
+      const saved = outputs === null ? result : await outputs.saveIn(result);
+      return { ...answer, result: client.knowsLinks ? saved : withTexts(saved) };
+    }
     if (outputs === null) return answer;
-    if (method === 'tools/call') return { ...answer, result: await outputs.saveIn(result) };
     const inner = method === 'tasks/get' ? result.result : undefined;
     if (typeof inner !== 'object' || inner === null) return answer;
     return { ...answer, result: { ...result, result: await outputs.saveIn(inner as Record<string, unknown>) } };
@@ -89,6 +92,15 @@ export class Bridge {
   private write(message: RpcMessage): void {
     this.output.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+/** For a client whose revision has no links. */
+function withTexts(result: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(result.content)) return result;
+  const content = (result.content as { type: string; name?: string; uri?: string }[]).map((block) =>
+    block.type === 'resource_link' ? { type: 'text', text: `${block.name}: ${block.uri}` } : block,
+  );
+  return { ...result, content };
 }
 
 interface Argument {

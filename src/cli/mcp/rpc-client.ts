@@ -5,6 +5,11 @@ import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
 const META = 'io.modelcontextprotocol/protocolVersion';
 /** What a header may contain as it is; anything else goes as base64. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/**
+ * The first revision whose results have links, which outputs are saved by. The bridge asks in it for a client of an earlier
+ * one, and writes the links as texts.
+ */
+const WITH_LINKS = '2025-06-18';
 /** A connection without a byte for this time is cut. Longer than the 300 s for which a tool may wait. */
 const SILENCE_MS = 330_000;
 
@@ -20,6 +25,11 @@ export class RpcClient {
     private readonly key: string,
   ) {
     this.url = `${base.replace(/\/+$/, '')}/mcp`;
+  }
+
+  /** Whether the client of the bridge knows a block that is a link. */
+  get knowsLinks(): boolean {
+    return this.negotiated === undefined || this.negotiated >= WITH_LINKS;
   }
 
   /** Yields what the server answers; a failure is an answer too. Nothing when the signal aborts. */
@@ -45,7 +55,8 @@ export class RpcClient {
   private headersOf({ method, params }: RpcMessage): Record<string, string> {
     const meta = params?._meta as Record<string, unknown> | undefined;
     const modern = meta?.[META] as string | undefined;
-    const version = modern ?? (method === 'initialize' ? undefined : this.negotiated);
+    const earlier = this.knowsLinks ? this.negotiated : WITH_LINKS;
+    const version = modern ?? (method === 'initialize' ? undefined : earlier);
     const name = params?.name ?? params?.uri ?? params?.taskId;
     return {
       authorization: `Bearer ${this.key}`,

@@ -8,8 +8,10 @@ import { RateLimits } from '../../auth/limits/rate-limits.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { hungUp } from '../../tasks/live/waits.ts';
 import { MCP_PATH } from '../contract/mcp-path.ts';
+import { withoutNulls } from '../contract/without-nulls.ts';
 import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
+import { accepts, JSON_TYPE, STREAM_TYPE, toJson } from './accept.ts';
 
 /** Revision 2025-03-26 of the protocol has batches; later ones do not. */
 const MAX_MESSAGES = 50;
@@ -32,7 +34,7 @@ export class McpController {
   @Post()
   @HttpCode(200)
   async serve(@Req() request: FastifyRequest & GuardedRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { body } = request;
+    const body = withoutNulls(request.body);
     reply.raw.setMaxListeners(MAX_LISTENERS);
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
     await this.count(exchange.caller, [body].flat());
@@ -43,7 +45,8 @@ export class McpController {
       onerror: (err) => this.logger.debug({ event: 'mcp_request.refused', err }),
     });
     const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
-    const response = await handler.fetch(webRequest, { parsedBody: body });
+    const served = await handler.fetch(webRequest, { parsedBody: body });
+    const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
     response.headers.delete('connection'); // Node sets it
     void reply.send(response);
@@ -76,10 +79,19 @@ interface CallParams {
   arguments: unknown;
 }
 
+const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
+
+/** The SDK looks for both types by their names, in requests of the revisions of 2025. */
+const takesAnswers = (accept: string | undefined): boolean =>
+  accepts(accept, JSON_TYPE) || accepts(accept, STREAM_TYPE);
+
+const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean =>
+  served.headers.get('content-type')?.startsWith(STREAM_TYPE) === true && !accepts(headers.accept, STREAM_TYPE);
+
 /** The SDK makes a URL of the Host header and the path. A client may send both in forms that no URL has. */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',
   url: MCP_PATH,
-  headers: { ...headers, host: 'localhost' },
+  headers: { ...headers, host: 'localhost', ...(takesAnswers(headers.accept) && { accept: BOTH_TYPES }) },
   [Symbol.asyncIterator]: () => raw[Symbol.asyncIterator](),
 });

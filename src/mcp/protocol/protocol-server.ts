@@ -3,6 +3,7 @@ import type { CallToolResult, ProtocolError, Result, Server, ServerContext } fro
 import { z } from 'zod';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { VERSION } from '../../platform/config/version.ts';
+import { knowsLinks, withoutLinks } from '../contract/revisions.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 import { progressReports } from './progress.ts';
@@ -59,9 +60,12 @@ export class ProtocolServer {
     };
     const server = new sdk.Server({ name: 'darkroom', title: 'Darkroom', version: VERSION }, OPTIONS);
     server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions }));
-    server.setRequestHandler('tools/call', ({ params }, context) => {
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
       const given = (params.arguments ?? {}) as ToolArguments;
-      return this.tools.call(params.name, given, callOf(context)) as Promise<CallToolResult>;
+      const answer = (await this.tools.call(params.name, given, callOf(context))) as CallToolResult;
+      const isModern = context.mcpReq.envelope !== undefined;
+      const takesLinks = isModern || knowsLinks(exchange.request.raw.headers['mcp-protocol-version']);
+      return takesLinks ? answer : withoutLinks(answer);
     });
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
     server.setRequestHandler('resources/list', () => this.rendering(exchange, () => this.resources.list(exchange)));

@@ -12,6 +12,7 @@ import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
+import { present } from '../contract/without-nulls.ts';
 
 /** The tools, in the order in which clients list them. */
 @Injectable()
@@ -63,7 +64,7 @@ export class ToolsService {
     try {
       await this.rateLimits.count(call.caller, tool.bucket);
       if (tool.scope) assertScope(call.caller, tool.scope);
-      return await tool.run(call, given);
+      return await tool.run(call, present(given));
     } catch (thrown) {
       return this.failed(thrown, call);
     }

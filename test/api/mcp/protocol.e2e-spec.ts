@@ -41,10 +41,10 @@ const post = (body: unknown, headers: object = {}, api = service.api) =>
   api.call<any>('POST', '/mcp', body, { ...ACCEPT, ...headers });
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** `fetch` sets the Host header itself. */
-async function statusFor(host: string): Promise<number> {
+/** `fetch` sets the headers Host and Accept itself. */
+async function statusFor(given: Record<string, string>): Promise<number> {
   const authorization = `Bearer ${service.api.key}`;
-  const headers = { ...ACCEPT, host, authorization, 'content-type': 'application/json' };
+  const headers = { authorization, 'content-type': 'application/json', ...given };
   const sent = request(new URL('/mcp', service.baseUrl), { method: 'POST', headers }).end(JSON.stringify(LIST));
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   answer.resume();
@@ -138,7 +138,7 @@ describe('the edge', () => {
     ['localhost:1', 200],
     ['[::1]:1', 200],
   ])('takes %s for its name or not: %i', async (host, expected) => {
-    expect(await statusFor(host)).toBe(expected);
+    expect(await statusFor({ ...ACCEPT, host })).toBe(expected);
   });
 
   it('bounds the body and a batch', async () => {
@@ -154,6 +154,57 @@ describe('the edge', () => {
   it('opens no stream of changes', async () => {
     const { body } = await modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
     expect(body.error).toBeDefined();
+  });
+});
+
+describe('a client of a revision of 2025', () => {
+  const call = (name: string, given: unknown, headers: object = {}) =>
+    post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }, headers);
+  const resultOf = (text: string) => JSON.parse(text.replace(/^[^]*?^data: /m, '')).result;
+
+  it.each([
+    ['*/*', 'text/event-stream'],
+    ['application/json', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
+    ['application/json, text/event-stream', 'text/event-stream'],
+  ])('that accepts %s gets %s', async (accept, type) => {
+    const { status, headers, text } = await post(LIST, { accept });
+    expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
+    expect(resultOf(text).tools).toHaveLength(8);
+  });
+
+  it('gets an answer without Accept, the answers of a batch as JSON, and 406 for a type that is neither', async () => {
+    expect(await statusFor({})).toBe(200);
+    const { body } = await post([LIST, { ...LIST, id: 2 }], { accept: 'application/json' });
+    expect(body.map(({ id }: Rpc) => id)).toEqual([1, 2]);
+    expect((await post(LIST, { accept: 'text/html' })).status).toBe(406);
+  });
+
+  it('may send null for what it leaves out', async () => {
+    for (const message of [
+      { ...LIST, params: null },
+      { ...LIST, params: { cursor: null, _meta: null } },
+    ])
+      expect(resultOf((await post(message)).text).tools).toHaveLength(8);
+    expect(resultOf((await call('list_models', null)).text)).toMatchObject({ structuredContent: { object: 'list' } });
+    const nothing = { model: null, n: null, reference_images: null, wait_s: null, preview: null };
+    const made = resultOf((await call('generate_image', { prompt: 'With nulls', ...nothing })).text);
+    expect(made).toMatchObject({ structuredContent: { status: 'succeeded', model: 'gpt-image-2' } });
+    const missing = resultOf((await call('generate_image', { prompt: null })).text);
+    expect(missing.content[0].text).toContain('missing_required_parameter');
+  });
+
+  it.each([
+    [undefined, false],
+    ['2024-11-05', false],
+    ['2025-03-26', false],
+    ['2025-06-18', true],
+    ['2025-11-25', true],
+  ])('gets links as blocks where its revision %s has them: %s', async (revision, expected) => {
+    const header = revision === undefined ? {} : { 'mcp-protocol-version': revision };
+    const { content } = resultOf((await call('generate_image', { prompt: 'A link' }, header)).text);
+    expect(content.some(({ type }: { type: string }) => type === 'resource_link')).toBe(expected);
+    expect(content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('/v1/files/') });
   });
 });
 

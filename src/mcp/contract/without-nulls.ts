@@ -1,0 +1,17 @@
+type Fields = Record<string, unknown>;
+
+/** A message, or a batch, whose parameters of the protocol that are null are left out: the SDK refuses them. */
+export function withoutNulls(body: unknown): unknown {
+  if (Array.isArray(body)) return body.map(withoutNulls);
+  if (!isObject(body) || typeof body.method !== 'string') return body;
+  const { params, ...message } = body;
+  if (params === null || params === undefined) return message;
+  return { ...message, params: isObject(params) ? present(params) : params };
+}
+
+/** Frameworks of agents send null for what their model has left out. */
+export const present = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,36 @@
+export const JSON_TYPE = 'application/json';
+export const STREAM_TYPE = 'text/event-stream';
+
+/** Whether an Accept header takes a content type (RFC 9110, 12.5.1): the most specific range decides. Without one all are taken. */
+export function accepts(header: string | undefined, type: string): boolean {
+  const ranges = (header ?? '')
+    .split(',')
+    .map(readRange)
+    .filter(({ name }) => name !== '');
+  if (ranges.length === 0) return true;
+  for (const name of [type, type.replace(/\/.*/, '/*'), '*/*']) {
+    const range = ranges.find((each) => each.name === name);
+    if (range) return range.quality > 0;
+  }
+  return false;
+}
+
+function readRange(text: string): { name: string; quality: number } {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const quality = parameters.find((parameter) => parameter.startsWith('q='));
+  return { name, quality: quality === undefined ? 1 : Number(quality.slice('q='.length)) };
+}
+
+/**
+ * The answers in a stream of events as JSON, for a client that takes no stream: one message, or those of a batch. Reports of
+ * progress have no place there.
+ */
+export async function toJson(stream: Response, isBatch: boolean): Promise<Response> {
+  const text = await stream.text();
+  const messages = text
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as { id?: unknown; method?: unknown })
+    .filter(({ id, method }) => id !== undefined && method === undefined);
+  return Response.json(isBatch ? messages : messages[0], { status: stream.status });
+}
