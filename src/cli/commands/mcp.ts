@@ -1,22 +1,31 @@
 import { Command } from 'commander';
 import { connect } from '../client/connect.ts';
+import { defaultFolders, ImageFolders } from '../mcp/image-folders.ts';
 import { keyOption, requireKey, urlOption } from '../client/service-options.ts';
 
 interface Options {
   url: string;
   key?: string;
   out?: string;
+  images?: string[];
 }
+
+const collect = (folder: string, folders: string[] = []): string[] => [...folders, folder];
 
 /** `darkroom mcp`: for MCP clients that start a program. Nothing but the protocol goes to stdout. */
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('Serve the tools of a service over stdio to an MCP client, such as Claude Desktop or an editor.')
     .option('--out <folder>', 'save every output there and link it as a file')
+    .option(
+      '--images <folder>',
+      'where an agent may name images of this machine; repeatable. Default: the working folder, unless it is / or the home folder. That of --out counts too',
+      collect,
+    )
     .addOption(urlOption())
     .addOption(keyOption())
     .addHelpText('after', '\nExample: darkroom mcp --out pictures')
-    .action(async ({ url, key, out }: Options) => {
+    .action(async ({ url, key, out, images = defaultFolders(process.cwd()) }: Options) => {
       const [{ Bridge }, { LocalImages }, { RpcClient }, { SavedOutputs }] = await Promise.all([
         import('../mcp/bridge.ts'),
         import('../mcp/local-images.ts'),
@@ -24,10 +33,11 @@ export function mcpCommand(): Command {
         import('../mcp/saved-outputs.ts'),
       ]);
       const secret = requireKey(key);
+      const folders = out === undefined ? images : [...images, out];
       const warn = (line: string): void => console.error(line);
       const parts = {
         client: new RpcClient(url, secret),
-        images: new LocalImages(connect({ url, key: secret }).files),
+        images: new LocalImages(connect({ url, key: secret }).files, new ImageFolders(folders)),
         outputs: out === undefined ? null : new SavedOutputs(out, warn),
       };
       await new Bridge(parts, process.stdout).run(process.stdin);

@@ -1,13 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createHash } from 'node:crypto';
 import type { Darkroom } from '@darkroom/client';
 import { failureText } from '../terminal/failure-text.ts';
+import type { ImageFolders } from './image-folders.ts';
 
 /** The arguments of tools that name images. */
 export const IMAGE_ARGUMENTS = ['reference_images', 'first_frame_image_url', 'reference_image_url'];
 
-const MAX_BYTES = 20_000_000;
 /** What the service takes itself: links, bytes, and ids of files. */
 const NO_PATH = /^(?:https?:|data:|file_[0-9a-z]{26}(?:_[0-9]{1,3})?$)/i;
 
@@ -23,10 +21,13 @@ export class BadImage extends Error {
 
 /** Uploads images of this machine that a call names by their paths, and puts the ids of the files in their place. */
 export class LocalImages {
-  /** By path, size and time of change, so that an equal call stays equal. */
+  /** By path and content, so that an equal call stays equal. */
   private readonly uploaded = new Map<string, Promise<string>>();
 
-  constructor(private readonly files: Pick<Darkroom['files'], 'upload'>) {}
+  constructor(
+    private readonly files: Pick<Darkroom['files'], 'upload'>,
+    private readonly folders: ImageFolders,
+  ) {}
 
   /** @throws BadImage */
   async replaceIn(given: Record<string, unknown>): Promise<Record<string, unknown>> {
@@ -45,13 +46,9 @@ export class LocalImages {
 
   private async idOf(value: string, param: string): Promise<string> {
     try {
-      const path = value.startsWith('file:') ? fileURLToPath(value) : resolve(value);
-      const found = await stat(path);
-      if (!found.isFile()) throw new Error('it is not a file'); // a device or a pipe may never end
-      const { size, mtimeMs } = found;
-      if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; at most ${MAX_BYTES} are allowed`);
-      const state = `${path} ${size} ${mtimeMs}`;
-      const upload = this.uploaded.get(state) ?? this.files.upload(path).then(({ id }) => id);
+      const { path, name, bytes } = await this.folders.read(value);
+      const state = `${path} ${createHash('sha256').update(bytes).digest('hex')}`;
+      const upload = this.uploaded.get(state) ?? this.files.upload(bytes, { filename: name }).then(({ id }) => id);
       this.uploaded.set(state, upload);
       upload.catch(() => this.uploaded.delete(state));
       return await upload;

@@ -93,12 +93,14 @@ describe.each(ERAS)('darkroom mcp with the official client in the %s era', (era:
   });
 
   it.each([
-    ['nowhere.png', /ENOENT|no such file/],
-    ['notes.txt', /invalid_image|still JPEG/],
-  ])('tells the agent what is wrong with %s', async (path, reason) => {
+    ['is not there', 'nowhere.png'],
+    ['is no image', 'notes.txt'],
+    ['is no file of its folders', '/etc/hostname'],
+  ])('tells the agent what it may name, where what it named %s', async (_, path) => {
     const result = await call('generate_image', { prompt: 'x', reference_images: [path] });
     expect(result.isError).toBe(true);
-    expect(faultOf(result)).toMatchObject({ param: 'reference_images[0]', message: expect.stringMatching(reason) });
+    const message = expect.stringContaining(`a JPEG, PNG or WebP file below ${folder}`);
+    expect(faultOf(result)).toMatchObject({ param: 'reference_images[0]', message });
   });
 
   it('cancels a waiting task when the client gives up', async () => {
