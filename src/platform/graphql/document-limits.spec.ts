@@ -1,4 +1,12 @@
-import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
+import {
+  buildSchema,
+  getIntrospectionQuery,
+  type OperationDefinitionNode,
+  parse,
+  print,
+  specifiedRules,
+  validate,
+} from 'graphql';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 
 const schema = buildSchema(`
@@ -57,6 +65,24 @@ describe('the limits of a document', () => {
       expect.stringMatching(/15010/),
     ]);
     expect(refusals(`{ ${ten.replaceAll('(first: 100)', '')} }`)).toEqual([]);
+  });
+
+  it('count what is asked of the schema: a document may ask twice for what tools ask', () => {
+    const [operation, ...fragments] = parse(getIntrospectionQuery()).definitions;
+    const asked = (times: number) => {
+      const [root] = (operation as OperationDefinitionNode).selectionSet.selections;
+      const roots = Array.from({ length: times }, (_, at) => `x${at}: ${print(root!)}`);
+      return refusals(`{ ${roots.join(' ')} } ${fragments.map(print).join(' ')}`);
+    };
+    const tooMuch = [expect.stringMatching(/asks for up to \d+ values of the schema; \d+ are allowed/)];
+    expect(asked(2)).toEqual([]);
+    expect(asked(3)).toEqual(tooMuch);
+    const deep = 'fields { name description type { name fields { name args { name type { name description } } } } }';
+    const wide = Array.from({ length: 9 }, (_, at) => `x${at}: types { ${deep} }`).join(' ');
+    expect(refusals(`{ __schema { ${wide} } }`)).toEqual(tooMuch);
+    expect(refusals('{ a: __type(name: "Task") { name fields { name } } b: __type(name: "Node") { name } }')).toEqual(
+      [],
+    );
   });
 
   it('measure nested fragments in linear time, and stop at a recursive one', () => {

@@ -3,17 +3,22 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  getIntrospectionQuery,
   getNamedType,
   getNullableType,
   GraphQLError,
   type GraphQLNamedType,
+  type GraphQLSchema,
   isInterfaceType,
   isListType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  parse,
+  SchemaMetaFieldDef,
   type SelectionSetNode,
   TokenKind,
+  TypeMetaFieldDef,
   type ValidationContext,
   visit,
 } from 'graphql';
@@ -33,6 +38,8 @@ export const DOCUMENT_LIMITS = Object.freeze({
   rootFields: 20,
   /** Values in the response, counting lists at full size. A full page of tasks with all fields costs some 6,000. */
   cost: 10_000,
+  /** How often a document may ask for as much of the schema as the query that tools send. An answer to that one is 330 kB. */
+  introspections: 2,
 });
 
 /** Assumed size of a list without `first`. */
@@ -41,12 +48,15 @@ const ASSUMED_LIST_SIZE = 4;
 interface Size {
   depth: number;
   cost: number;
+  /** Values of the schema itself, by the same count. */
+  schemaCost: number;
 }
-const ZERO: Size = { depth: 0, cost: 0 };
+const ZERO: Size = { depth: 0, cost: 0, schemaCost: 0 };
+const META_FIELDS = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
 /**
  * A validation rule that rejects documents that are cheap to send but expensive to execute. Each fragment is measured once,
- * so that nested fragments cannot make the measuring itself expensive. Introspection has its own rule.
+ * so that nested fragments cannot make the measuring itself expensive. How deep introspection may go is another rule's.
  */
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {
@@ -64,14 +74,19 @@ function* violations(document: DocumentNode, context: ValidationContext): Genera
   if (directives > DOCUMENT_LIMITS.directives) yield tooMany('directives', DOCUMENT_LIMITS.directives);
   if (hasInvalidText) yield 'A text in the document holds a NUL character or half of a surrogate pair.';
 
-  const meter = new Meter(document, context);
+  const schema = context.getSchema();
+  const meter = new Meter(document, schema);
   for (const operation of document.definitions) {
     if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-    const { depth, cost, rootFields } = meter.measure(operation);
+    const { depth, cost, schemaCost, rootFields } = meter.measure(operation);
     if (rootFields > DOCUMENT_LIMITS.rootFields) yield tooMany('root fields', DOCUMENT_LIMITS.rootFields);
     if (depth > DOCUMENT_LIMITS.depth) yield `The document is nested deeper than ${DOCUMENT_LIMITS.depth} levels.`;
     if (cost > DOCUMENT_LIMITS.cost) {
       yield `The document asks for up to ${cost} values at once; ${DOCUMENT_LIMITS.cost} are allowed. Ask for fewer fields or smaller pages.`;
+    }
+    const schemaLimit = DOCUMENT_LIMITS.introspections * introspectionCost(schema);
+    if (schemaCost > schemaLimit) {
+      yield `The document asks for up to ${schemaCost} values of the schema; ${schemaLimit} are allowed. Ask for it once.`;
     }
   }
 }
@@ -96,20 +111,36 @@ function commentsOf({ loc }: DocumentNode): number {
   return comments;
 }
 
+const introspectionCosts = new WeakMap<GraphQLSchema, number>();
+
+/** Of the query that tools send. */
+function introspectionCost(schema: GraphQLSchema): number {
+  let cost = introspectionCosts.get(schema);
+  if (cost === undefined) {
+    const document = parse(getIntrospectionQuery());
+    const [operation] = document.definitions as [OperationDefinitionNode];
+    cost = new Meter(document, schema).measure(operation).schemaCost;
+    introspectionCosts.set(schema, cost);
+  }
+  return cost;
+}
+
 class Meter {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
   private readonly measured = new Map<string, Size>();
+  private readonly typeCount: number;
 
   constructor(
     document: DocumentNode,
-    private readonly context: ValidationContext,
+    private readonly schema: GraphQLSchema,
   ) {
     const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
     this.fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+    this.typeCount = Object.keys(schema.getTypeMap()).length;
   }
 
   measure(operation: OperationDefinitionNode): Size & { rootFields: number } {
-    const root = this.context.getSchema().getRootType(operation.operation) ?? undefined;
+    const root = this.schema.getRootType(operation.operation) ?? undefined;
     const names = new Set<string>();
     this.collectNames(operation.selectionSet, names, new Set());
     return { ...this.sizeOf(operation.selectionSet, root, false), rootFields: names.size };
@@ -130,7 +161,7 @@ class Meter {
 
   /** @param counted whether the page size of the parent field already accounts for the list inside */
   private sizeOf(set: SelectionSetNode, type: GraphQLNamedType | undefined, counted: boolean): Size {
-    let { depth, cost } = ZERO;
+    let { depth, cost, schemaCost } = ZERO;
     for (const selection of set.selections) {
       const size =
         selection.kind === Kind.FIELD
@@ -140,19 +171,28 @@ class Meter {
             : this.sizeOfFragment(selection.name.value, counted);
       depth = Math.max(depth, size.depth);
       cost += size.cost;
+      schemaCost += size.schemaCost;
     }
-    return { depth, cost };
+    return { depth, cost, schemaCost };
   }
 
   private sizeOfField(field: FieldNode, type: GraphQLNamedType | undefined, counted: boolean): Size {
-    if (field.name.value.startsWith('__')) return ZERO;
-    const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field.name.value] : undefined;
-    if (!definition || !field.selectionSet) return { depth: 1, cost: 1 };
+    const { value: name } = field.name;
+    const meta = META_FIELDS.find((each) => each.name === name);
+    if (meta) return this.sizeOfSchema(field, getNamedType(meta.type));
+    if (name.startsWith('__')) return ZERO;
+    const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+    if (!definition || !field.selectionSet) return { ...ZERO, depth: 1, cost: 1 };
     const isPage = definition.args.some(({ name }) => name === 'first');
     const isList = isListType(getNullableType(definition.type));
-    const times = isPage ? pageSize(field) : isList && !counted ? ASSUMED_LIST_SIZE : 1;
+    const listSize = type?.name === '__Schema' && name === 'types' ? this.typeCount : ASSUMED_LIST_SIZE;
+    const times = isPage ? pageSize(field) : isList && !counted ? listSize : 1;
     const inside = this.sizeOf(field.selectionSet, getNamedType(definition.type), isPage);
-    return { depth: 1 + inside.depth, cost: 1 + times * inside.cost };
+    return { depth: 1 + inside.depth, cost: 1 + times * inside.cost, schemaCost: inside.schemaCost };
+  }
+
+  private sizeOfSchema({ selectionSet }: FieldNode, type: GraphQLNamedType): Size {
+    return { ...ZERO, schemaCost: selectionSet ? 1 + this.sizeOf(selectionSet, type, false).cost : 1 };
   }
 
   private sizeOfFragment(name: string, counted: boolean): Size {
@@ -168,7 +208,7 @@ class Meter {
   }
 
   private conditionOf(node: { typeCondition?: { name: { value: string } } | undefined }): GraphQLNamedType | undefined {
-    return node.typeCondition && this.context.getSchema().getType(node.typeCondition.name.value);
+    return node.typeCondition && this.schema.getType(node.typeCondition.name.value);
   }
 }
 
