@@ -20,6 +20,7 @@ import { ErasureWorker } from './erasure/erasure.worker.ts';
 import { ErasuresController } from './erasure/erasures.controller.ts';
 import { ErasuresResolver } from './erasure/erasures.resolver.ts';
 import { Erasures } from './erasure/erasures.service.ts';
+import { GraphqlRates } from './graphql-rates.ts';
 import { KeyBudget } from './limits/key-budget.entity.ts';
 import { KeyBudgets } from './limits/key-budgets.ts';
 import { KeyNames } from './api-keys/key-names.ts';
@@ -29,6 +30,7 @@ import { Credentials } from './credentials/credential.ts';
 import { KeyHashes } from './credentials/key-hashes.ts';
 import { KeyWatch } from './credentials/key-watch.ts';
 import { LastUse } from './credentials/last-use.ts';
+import { KeylessRate } from './limits/keyless-rate.ts';
 import { RateCount } from './limits/rate-count.entity.ts';
 import { RateWindowPurge } from './limits/rate-window-purge.ts';
 import { RateLimits } from './limits/rate-limits.ts';
@@ -73,8 +75,10 @@ import { ViewerResolver } from './viewer.resolver.ts';
     ErasureWorker,
     Erasures,
     ErasuresResolver,
+    GraphqlRates,
     KeyBeforeBody,
     KeyBudgets,
+    KeylessRate,
     KeyNames,
     KeyWatch,
     LastUse,

@@ -25,6 +25,7 @@ export async function testEnv(databaseUrl: string, settings: Record<string, stri
     SHUTDOWN_GRACE_S: '1',
     RATE_CREATE_PER_MIN: '0',
     RATE_READ_PER_MIN: '0',
+    RATE_KEYLESS_PER_MIN: '0',
     OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
     OUTBOUND_ALLOW_HTTP: 'true',
     ...settings,

@@ -198,6 +198,12 @@ export const SETTINGS = {
 
   rateCreatePerMin: setting('RATE_CREATE_PER_MIN', 'limits', integer(600, 0, 1e9), 'Per API key; 0: no limit.'),
   rateReadPerMin: setting('RATE_READ_PER_MIN', 'limits', integer(6000, 0, 1e9), 'Per API key; 0: no limit.'),
+  rateKeylessPerMin: setting(
+    'RATE_KEYLESS_PER_MIN',
+    'limits',
+    integer(120, 0, 1e9),
+    'GraphQL requests of an address without a valid key, per process; 0: no limit.',
+  ),
   maxRunningPerKey: setting('MAX_RUNNING_PER_KEY', 'limits', integer(50, 0, 1e6), 'Per API key; 0: no limit.'),
   maxQueuedPerKey: setting('MAX_QUEUED_PER_KEY', 'limits', integer(5000, 0, 1e9), 'Per API key; 0: no limit.'),
   maxFileBytesPerKey: setting(

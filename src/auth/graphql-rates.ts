@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.ts';
+import { GRAPHQL_PATH } from '../platform/graphql/graphql-sockets.ts';
+import type { Caller } from './access/caller.ts';
+import { Authenticator } from './credentials/authenticator.ts';
+import { Credentials } from './credentials/credential.ts';
+import { KeylessRate } from './limits/keyless-rate.ts';
+import { RateLimits } from './limits/rate-limits.ts';
+
+/** The fields of the schema itself, which no resolver of ours answers and no guard counts. */
+const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
+
+/**
+ * Counts what the guard does not see, because it runs for resolvers: documents without a valid key, which are parsed and checked
+ * all the same, by address and before their body is read; and questions about the schema, as a read of their key.
+ */
+@Injectable()
+export class GraphqlRates {
+  private readonly callers = new WeakMap<FastifyRequest, Caller>();
+
+  /** In the constructor, because lifecycle hooks run after routes were added. */
+  constructor(
+    host: HttpAdapterHost,
+    private readonly credentials: Credentials,
+    private readonly authenticator: Authenticator,
+    private readonly keyless: KeylessRate,
+    private readonly rateLimits: RateLimits,
+  ) {
+    host.httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+      if (route.url !== GRAPHQL_PATH) return;
+      route.onRequest = [route.onRequest ?? [], (request: FastifyRequest) => this.admit(request)].flat();
+      route.preHandler = [route.preHandler ?? [], (request: FastifyRequest) => this.countSchema(request)].flat();
+    });
+  }
+
+  private async admit(request: FastifyRequest): Promise<void> {
+    try {
+      this.callers.set(request, await this.authenticator.authenticateCredential(this.credentials.of(request)));
+    } catch (error) {
+      // Without the database nobody knows the key. The resolvers report that.
+      if (error instanceof ApiError && error.status < 500) this.keyless.count(request.ip);
+    }
+  }
+
+  private async countSchema(request: FastifyRequest): Promise<void> {
+    const caller = this.callers.get(request);
+    if (caller && SCHEMA_FIELDS.test(textOf(request))) await this.rateLimits.count(caller, 'read');
+  }
+}
+
+function textOf({ body, query }: FastifyRequest): string {
+  const { query: text } = (body ?? query) as { query?: unknown };
+  return typeof text === 'string' ? text : '';
+}
