@@ -15,7 +15,7 @@ import { sessionCookie } from '../credentials/session-cookie.ts';
 import { CreateSessionInput } from './session.inputs.ts';
 import { OwnSessionView } from './session.view.ts';
 import type { Session } from '../credentials/session.entity.ts';
-import { REMEMBERED_IDLE_S, SessionsService, type SignIn } from './sessions.service.ts';
+import { type Browser, REMEMBERED_IDLE_S, SessionsService, type SignIn } from './sessions.service.ts';
 import { SignInTries } from './sign-in-tries.ts';
 
 /** Far more than a key or a code, because anyone may send it. */
@@ -60,7 +60,10 @@ export class SessionController {
       isSecure: isSecure(request) === true,
       replaces: await this.earlierSession(this.credentials.of(request)),
     };
-    const { token, caller, session } = await this.tries.run(request.ip, () => this.sessions.open(by, browser));
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const signIn = () => this.sessions.open(by, browser);
+    const { token, caller, session } = await this.tries.run(request.ip, gone.signal, signIn);
     setCookie(reply, new SessionToken(token, browser.isSecure), session);
     return this.view(session, caller);
   }
@@ -97,10 +100,11 @@ export class SessionController {
   }
 
   /** A browser has one session: signing in again ends the one before. */
-  private async earlierSession(credential: Credential): Promise<string | undefined> {
+  private async earlierSession(credential: Credential): Promise<Browser['replaces']> {
     if (!(credential instanceof SessionToken)) return undefined;
     try {
-      return (await this.authenticator.authenticateCredential(credential)).sessionId;
+      const { sessionId: id, apiKeyId } = await this.authenticator.authenticateCredential(credential);
+      return id === undefined ? undefined : { id, apiKeyId };
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return undefined; // it has ended already
       throw error;

@@ -33,8 +33,8 @@ export interface Browser {
   userAgent: string;
   /** Whether its page came over https. */
   isSecure: boolean;
-  /** The id of the session that it had until now. */
-  replaces?: string;
+  /** The session that it had until now, perhaps of another key. */
+  replaces?: { id: string; apiKeyId: string } | undefined;
 }
 
 export interface OpenedSession {
@@ -68,7 +68,7 @@ export class SessionsService {
       const lock = { mode: 'for_key_share' } as const;
       const secret = await tx.findOne(ApiKeySecret, { where: { hash: In(hashes) }, lock });
       if (!secret) throw new ApiError('code' in by ? 'invalid_sign_in_code' : 'invalid_api_key');
-      if (replaces !== undefined) await tx.delete(Session, { id: replaces });
+      if (replaces !== undefined) await tx.delete(Session, { id: replaces.id });
       await tx.insert(Session, {
         id,
         token_hash: tokenHashOf(token),
@@ -81,6 +81,7 @@ export class SessionsService {
       await this.endSurplus(tx, secret.api_key_id);
       return tx.findOneByOrFail(Session, { id });
     });
+    if (replaces !== undefined) this.authenticator.forget([replaces.apiKeyId]);
     // Also checks the key of a code, which may have been revoked since the code was printed.
     const caller = await this.authenticator.authenticateCredential(new SessionToken(token, isSecure));
     this.logger.log({ event: 'session.opened', session_id: id, api_key_id: session.api_key_id });
