@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 
 const run = promisify(execFile);
 const [, command] = /^HEALTHCHECK .*\\\n\s*CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))!;
@@ -22,5 +23,21 @@ describe('the health check of the image', () => {
     expect(program).toBe('node');
     await run(process.execPath, args, { env }).finally(() => server.close());
     expect(paths).toEqual(['/healthz']);
+  });
+});
+
+describe('the proxy in front of several processes', () => {
+  it('is trusted by those of the compose file', () => {
+    const options = { merge: true };
+    const { services } = parse(readFileSync('docker-compose.yml', 'utf8'), options) as {
+      services: Record<string, { environment: Record<string, string> }>;
+    };
+    expect(services.api!.environment.TRUSTED_PROXIES).toBe('${TRUSTED_PROXIES:-172.16.0.0/12,192.168.0.0/16}');
+    expect(services.darkroom!.environment.TRUSTED_PROXIES).toBe('${TRUSTED_PROXIES:-}');
+  });
+
+  it('is named by the chart, which cannot know its addresses', () => {
+    const notes = readFileSync('deploy/helm/darkroom/templates/NOTES.txt', 'utf8');
+    expect(notes).toMatch(/if and \.Values\.ingress\.enabled \(not \.Values\.config\.TRUSTED_PROXIES\)/);
   });
 });

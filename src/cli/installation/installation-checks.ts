@@ -25,6 +25,7 @@ import { withDatabaseUrl } from './database.ts';
 import { failureText } from '../terminal/failure-text.ts';
 import { withNestContext } from './nest-context.ts';
 import { olderKeys } from './older-keys.ts';
+import { proxyNote } from './proxy-note.ts';
 import { unpricedBindings } from './price-checks.ts';
 
 export interface Finding {
@@ -53,6 +54,7 @@ export async function checkInstallation({ s3Lifecycle = false }: Options = {}): 
     return [...findings, ...faultsOf(error).map((note) => ({ check: 'configuration', ok: false, note }))];
   }
   findings.push(await finding('DATA_DIR', async () => dataDirMode(config)));
+  findings.push({ check: 'proxy', ok: true, note: proxyNote(config) });
   findings.push(await finding('secret key', () => secretKey(config)));
   findings.push(...(await database(config)));
   findings.push(await finding('storage', () => storage(config)));

@@ -10,6 +10,7 @@ import { logRequests, traceRequests } from './observe-requests.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { QueryParametersGuard } from './query-parameters.guard.ts';
+import { warnOfUntrustedProxy } from './untrusted-proxy.ts';
 import { ValidationPipe } from './validation.pipe.ts';
 
 /** Nest's adapter for our server. It starts to drain when Nest starts to shut down, and closes when its clients have left. */
@@ -57,6 +58,7 @@ export async function createHttpApp(
   const edge = createEdge({ ...HTTP_LIMITS, ...options.limits }, config.trustedProxies);
   traceRequests(edge.fastify);
   edge.fastify.addHook('onClose', async () => log.flush());
+  warnOfUntrustedProxy(edge.fastify, config.trustedProxies ?? []);
   logRequests(edge.fastify, log, config.logRequests ?? 'all');
   const app = await NestFactory.create<NestFastifyApplication>(module, new EdgeAdapter(edge), {
     abortOnError: false, // throw instead of ending the process: main.ts reports the reason
