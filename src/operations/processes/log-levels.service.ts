@@ -43,6 +43,9 @@ export class LogLevelsService {
   }
 }
 
+/** Acts are logged at info. */
+const AUDIT_LEVELS: readonly string[] = ['info', 'debug', 'trace'] satisfies LogLevel[];
+
 function checked(levels: Record<string, string>): Record<string, LogLevel> {
   for (const [context, level] of Object.entries(levels)) {
     const param = `log_levels.${context.slice(0, 64)}`;
@@ -52,6 +55,10 @@ function checked(levels: Record<string, string>): Record<string, LogLevel> {
     }
     if (!(LOG_LEVELS as readonly string[]).includes(level)) {
       throw new ApiError('invalid_value', { param, message: `${param} must be one of ${LOG_LEVELS.join(', ')}.` });
+    }
+    if (context === 'audit' && !AUDIT_LEVELS.includes(level)) {
+      const message = `${param} must be one of ${AUDIT_LEVELS.join(', ')}: only the configuration takes lines of the audit away.`;
+      throw new ApiError('invalid_value', { param, message });
     }
   }
   return levels as Record<string, LogLevel>;

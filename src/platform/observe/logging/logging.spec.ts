@@ -1,4 +1,4 @@
-import type { LevelSettings } from '../../config/log-levels.ts';
+import type { LevelSettings, OperatorLevels } from '../../config/log-levels.ts';
 import { createLogger, LogLevels, NestLogger } from './logging.ts';
 import { currentRequestId } from './request-context.ts';
 import { scrub } from './scrub.ts';
@@ -47,6 +47,20 @@ describe('the log', () => {
     expect(logAll()).toBe('webhooks:fatal bus:debug bus:info bus:fatal tasks:info tasks:fatal');
     levels.change({ logLevel: 'error', logLevels: { tasks: 'debug' } });
     expect(logAll()).toBe('webhooks:fatal bus:fatal purge:fatal tasks:debug tasks:info tasks:fatal');
+  });
+
+  it.each<OperatorLevels>([
+    { logLevel: 'silent', logLevels: {} },
+    { logLevel: 'warn', logLevels: { audit: 'fatal' } },
+    { logLevel: null, logLevels: { audit: 'silent' } },
+  ])('keeps the acts of operators, whatever they set: %j', (asked) => {
+    const levels = new LogLevels({ logLevel: 'info', logLevels: {} }, asked);
+    expect(levels.allow('info', 'audit')).toBe(true);
+    expect(levels.current.logLevels.audit).toBe('info');
+    levels.change({ logLevel: 'info', logLevels: { audit: 'silent' } }); // by who runs the process
+    expect(levels.allow('info', 'audit')).toBe(false);
+    levels.override({ logLevel: null, logLevels: { audit: 'debug' } });
+    expect(levels.allow('debug', 'audit')).toBe(true);
   });
 
   it('names the request that a line belongs to', () => {

@@ -76,6 +76,9 @@ const NOTHING_SET: OperatorLevels = { logLevel: null, logLevels: {} };
 
 const severity = (level: LogLevel): number => (level === 'silent' ? -1 : LOG_LEVELS.indexOf(level));
 
+/** Who watches operators by the log must see what they do: an operator cannot take lines from this context. */
+const auditOf = ({ logLevel, logLevels }: LevelSettings): LogLevel => logLevels.audit ?? logLevel;
+
 /** Decides which lines are logged. It can change while the process runs. */
 export class LogLevels {
   private general = severity('info');
@@ -91,7 +94,13 @@ export class LogLevels {
   /** The levels in force. */
   get current(): LevelSettings {
     const { logLevel, logLevels } = this.ofOperator;
-    return { logLevel: logLevel ?? this.settings.logLevel, logLevels: { ...this.settings.logLevels, ...logLevels } };
+    const asked = {
+      logLevel: logLevel ?? this.settings.logLevel,
+      logLevels: { ...this.settings.logLevels, ...logLevels },
+    };
+    const audit = auditOf(this.settings);
+    if (severity(auditOf(asked)) >= severity(audit)) return asked;
+    return { ...asked, logLevels: { ...asked.logLevels, audit } };
   }
 
   /** In force from the next line on, but for what an operator has set. */
