@@ -42,7 +42,11 @@ export class ApiKeysController {
   @ApiOperation({ summary: 'List the API keys', operationId: 'listApiKeys' })
   @ApiOkResponse({ type: ApiKeyListView })
   async list(@Query() query: ListApiKeysQuery): Promise<ApiKeyListView> {
-    const { apiKeys, hasMore } = await this.apiKeys.list({ limit: query.limit ?? 100, after: query.after });
+    const { apiKeys, hasMore } = await this.apiKeys.list({
+      limit: query.limit ?? 100,
+      after: query.after,
+      createdBy: query.created_by,
+    });
     return this.views.list(apiKeys, hasMore);
   }
 
@@ -97,16 +101,19 @@ export class ApiKeysController {
   })
   async revoke(
     @Param('id') id: string,
-    @Query() { keep_tasks = false, erase = false }: RevokeApiKeyQuery,
+    @Query() { keep_tasks = false, children = false, erase = false }: RevokeApiKeyQuery,
     @CurrentActor() by: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ErasureView | undefined> {
     if (!erase) {
-      await this.apiKeys.revoke(id, { keepTasks: keep_tasks }, by);
+      await this.apiKeys.revoke(id, { keepTasks: keep_tasks, children }, by);
       return undefined;
     }
     if (keep_tasks) {
       throw new ApiError('invalid_value', { param: 'keep_tasks', message: 'An erasure keeps no tasks.' });
+    }
+    if (children) {
+      throw new ApiError('invalid_value', { param: 'children', message: 'An erasure is of one key: erase each.' });
     }
     const erasure = toErasureView(await this.erasures.start(id, by));
     void reply.code(202).header('location', `/v1/erasures/${erasure.id}`);

@@ -4,7 +4,7 @@ import { ApiField } from '../platform/schema/api-field.ts';
 import { Scope } from './access/access.ts';
 import { type Actor, CurrentActor } from './audit/actor.ts';
 import { UpdateApiKeyInput } from './api-keys/api-key-changes.inputs.ts';
-import { assertAfter, assertOverlap, CreateApiKeyInput } from './api-keys/api-key.inputs.ts';
+import { assertKeyId, assertOverlap, CreateApiKeyInput } from './api-keys/api-key.inputs.ts';
 import { ApiKeyView } from './api-keys/api-key.view.ts';
 import { ApiKeyViews } from './api-keys/api-key-views.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
@@ -26,8 +26,14 @@ export class ApiKeysResolver {
   ) {}
 
   @Query(() => ApiKeyConnection, { description: 'The API keys, newest first.' })
-  async apiKeys(@First() limit: number, @After() after: string | null | undefined): Promise<Connection<ApiKeyView>> {
-    const page = await this.service.list({ limit, after: assertAfter(after) });
+  async apiKeys(
+    @First() limit: number,
+    @After() after: string | null | undefined,
+    @Args('createdBy', { type: () => String, nullable: true, description: 'only keys that this key has created' })
+    createdBy: string | null | undefined,
+  ): Promise<Connection<ApiKeyView>> {
+    const filter = { after: assertKeyId('after', after), createdBy: assertKeyId('created_by', createdBy) };
+    const page = await this.service.list({ limit, ...filter });
     return toConnection(await this.views.all(page.apiKeys), ({ id }) => id, { hasMore: page.hasMore, after });
   }
 
@@ -76,9 +82,16 @@ export class ApiKeysResolver {
       description: 'whether the queued tasks of the key still run; false when left out',
     })
     keepTasks: boolean | null | undefined,
+    @Args('children', {
+      type: () => Boolean,
+      nullable: true,
+      description:
+        'whether the keys that it has created are revoked too, and those that they have created; false when left out',
+    })
+    children: boolean | null | undefined,
     @CurrentActor() by: Actor,
   ): Promise<RevokedApiKeyView> {
-    await this.service.revoke(id, { keepTasks: keepTasks ?? false }, by);
+    await this.service.revoke(id, { keepTasks: keepTasks ?? false, children: children ?? false }, by);
     return { id };
   }
 }

@@ -235,6 +235,7 @@ describe('managing', () => {
       budget_status: null,
       hint: `dr_${key.slice(3, 5)}…${key.slice(-4)}`,
       created_at: expect.any(Number),
+      created_by: expect.stringMatching(/^key_/),
       expires_at,
       last_used_at: null,
     });

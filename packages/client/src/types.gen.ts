@@ -81,6 +81,10 @@ export type ApiKey = {
      */
     created_at: number;
     /**
+     * the API key that created it; null: none, or one of an earlier release
+     */
+    created_by: string | null;
+    /**
      * unix seconds; null: never
      */
     expires_at: number | null;

@@ -36,6 +36,11 @@ export interface CallerLimits {
 /** The limit that a request counts against: creating a generation, or any other request with a key. */
 export type RateBucket = 'create' | 'read';
 
+export interface CallerBound {
+  apiKeyId: string;
+  limits: Readonly<Partial<CallerLimits>>;
+}
+
 /** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
 export interface Caller {
   /** `key_…` */
@@ -44,6 +49,8 @@ export interface Caller {
   limits: CallerLimits;
   /** Whether its creations reserve their cost. Only the database knows how much of the budget is left. */
   hasBudget: boolean;
+  /** Its requests count for these keys too, which made it or its maker, within the limits of their own. Missing: for none. */
+  bounds?: readonly CallerBound[];
   /** `sess_…`, for a browser that signed in with the key. */
   sessionId?: string;
 }

@@ -10,6 +10,8 @@ export interface NewApiKey {
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
   limits?: ApiKeyLimits;
+  /** The key that makes it. */
+  createdBy?: string | undefined;
 }
 
 /** A missing field stays unchanged. */

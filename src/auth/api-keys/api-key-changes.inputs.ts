@@ -55,6 +55,13 @@ export class RevokeApiKeyQuery {
   @Transform(toBoolean)
   keep_tasks?: boolean;
 
+  @ApiField.boolean(
+    'whether the keys that it has created are revoked too, and those that they have created; false when left out',
+    { optional: true },
+  )
+  @Transform(toBoolean)
+  children?: boolean;
+
   @ApiField.boolean('whether everything that the key has brought is erased; false when left out', { optional: true })
   @Transform(toBoolean)
   erase?: boolean;

@@ -16,6 +16,8 @@ export class ApiKey {
   /** null: never. */
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;
   @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
+  /** The key that made it; null: none, or one of an earlier release. */
+  @Column('text', { nullable: true }) created_by: string | null;
   /** Accurate to about a minute. */
   @Column('timestamptz', { nullable: true }) last_used_at: Date | null;
 }

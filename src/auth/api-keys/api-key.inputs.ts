@@ -10,7 +10,8 @@ import type { Scope } from '../access/caller.ts';
 export const MAX_NAME_LENGTH = 100;
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
-const AFTER = { regex: /^key_[0-9a-z]{26}$/, message: 'after must be the id of an API key' };
+const KEY_ID = /^key_[0-9a-z]{26}$/;
+const idOf = (param: string) => ({ regex: KEY_ID, message: `${param} must be the id of an API key` });
 
 @InputType('CreateApiKeyInput', { description: 'An API key to create.' })
 export class CreateApiKeyInput {
@@ -64,15 +65,18 @@ export class ListApiKeysQuery {
   limit?: number;
 
   /** Only its syntax is checked, so that paging can continue after a key that has been revoked in the meantime. */
-  @ApiField.string('`last_id` of the previous page', { optional: true, pattern: AFTER })
+  @ApiField.string('`last_id` of the previous page', { optional: true, pattern: idOf('after') })
   after?: string;
+
+  @ApiField.string('only keys that this key has created', { optional: true, pattern: idOf('created_by') })
+  created_by?: string;
 }
 
-/** For GraphQL, where the two are arguments of their own. @throws ApiError invalid_value */
-export function assertAfter(after: string | null | undefined): string | undefined {
-  if (typeof after !== 'string') return undefined;
-  if (!AFTER.regex.test(after)) throw new ApiError('invalid_value', { param: 'after', message: `${AFTER.message}.` });
-  return after;
+/** For GraphQL, where these are arguments of their own. @throws ApiError invalid_value */
+export function assertKeyId(param: 'after' | 'created_by', id: string | null | undefined): string | undefined {
+  if (typeof id !== 'string') return undefined;
+  if (!KEY_ID.test(id)) throw new ApiError('invalid_value', { param, message: `${idOf(param).message}.` });
+  return id;
 }
 
 /** @throws ApiError value_out_of_range */

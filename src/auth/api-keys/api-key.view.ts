@@ -25,6 +25,8 @@ export class ApiKeyView {
   @ApiField.string('the first and last characters of the current secret, to recognise it', { example: 'dr_ab…WXYZ' })
   hint: string;
   @ApiField.long('unix seconds') created_at: number;
+  @ApiField.string('the API key that created it; null: none, or one of an earlier release', { nullable: true })
+  created_by: string | null;
   @ApiField.long('unix seconds; null: never', { nullable: true }) expires_at: number | null;
   @ApiField.long('unix seconds, accurate to about a minute; null: not used yet', { nullable: true })
   last_used_at: number | null;
@@ -44,6 +46,7 @@ export function toApiKeyView(apiKey: ApiKey, config: Config, budget: BudgetState
     budget_status: budget ? toBudgetStatus(budget) : null,
     hint: apiKey.hint,
     created_at: unixSeconds(apiKey.created_at),
+    created_by: apiKey.created_by,
     expires_at: apiKey.expires_at && unixSeconds(apiKey.expires_at),
     last_used_at: apiKey.last_used_at && unixSeconds(apiKey.last_used_at),
   };

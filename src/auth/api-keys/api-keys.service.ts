@@ -17,11 +17,17 @@ import { type ApiKeyLimits, changedLimits, concerned, limitsInForce } from '../l
 import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { Session } from '../credentials/session.entity.ts';
-import { assertMayGrant, boundsOf } from './grants.ts';
+import { assertCovers, assertMayGrant, boundsOf } from './grants.ts';
 import { hashOf } from '../credentials/key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
+import { isBounded, lockMadeKeys } from './made-keys.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
+
+interface Revocation {
+  keepTasks: boolean;
+  children?: boolean;
+}
 
 /** What an audit event keeps of a key. Its limits are its own ones, without the configured ones. */
 const snapshotOf = ({ name, hint, scopes, limits, expires_at }: ApiKey) => ({
@@ -66,7 +72,8 @@ export class ApiKeysService {
         const budget = input.limits?.budget ?? null;
         assertMayGrant(grantor, { scopes, limits, budget, expiresAt: input.expiresAt ?? null });
       }
-      return this.issue(tx, record, { ...input, scopes }, newApiKey(this.config.cell));
+      const createdBy = by.caller?.apiKeyId;
+      return this.issue(tx, record, { ...input, scopes, createdBy }, newApiKey(this.config.cell));
     });
   }
 
@@ -86,6 +93,7 @@ export class ApiKeysService {
       limits: input.limits ?? {},
       created_at: () => 'now()',
       expires_at: input.expiresAt ?? null,
+      created_by: input.createdBy ?? null,
     });
     await addSecret(tx, { apiKeyId: id, hash: hashOf(key, this.secrets), secretKeyId: this.secrets.keyId });
     if (input.limits?.budget) await setBudget(tx, id, input.limits.budget);
@@ -99,9 +107,18 @@ export class ApiKeysService {
    * Newest first.
    * @param after the last id of the previous page
    */
-  async list(page: { limit: number; after?: string }): Promise<{ apiKeys: ApiKey[]; hasMore: boolean }> {
+  async list(page: {
+    limit: number;
+    after?: string | undefined;
+    createdBy?: string | undefined;
+  }): Promise<{ apiKeys: ApiKey[]; hasMore: boolean }> {
+    const { after, createdBy } = page;
     const apiKeys = await this.apiKeys.find({
-      where: { revoked_at: IsNull(), ...(page.after !== undefined && { id: LessThan(page.after) }) },
+      where: {
+        revoked_at: IsNull(),
+        ...(after !== undefined && { id: LessThan(after) }),
+        ...(createdBy !== undefined && { created_by: createdBy }),
+      },
       order: { id: 'desc' },
       take: page.limit + 1,
     });
@@ -190,18 +207,38 @@ export class ApiKeysService {
   }
 
   /**
-   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`.
+   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`, and the same for the keys that it has made, and
+   * those that they have made: with `children`, or if the key is bounded.
    * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the
-   *   key's scopes
+   *   key's scopes, or with `children` of those that it has made
    */
-  async revoke(id: string, { keepTasks }: { keepTasks: boolean }, by: Actor): Promise<void> {
-    await this.audit.transaction(by, async (tx, record) => {
-      const { target } = await lockTarget(tx, id, by);
+  async revoke(id: string, { keepTasks, children = false }: Revocation, by: Actor): Promise<void> {
+    const ids = await this.audit.transaction(by, async (tx, record) => {
+      const { target, grantor } = await lockTarget(tx, id, by);
       const after = { keep_tasks: keepTasks };
       await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });
       await this.revokeIn(tx, id, { keepTasks });
+      const made = children || isBounded(target) ? await lockMadeKeys(tx, id) : [];
+      if (grantor && children) for (const key of made) assertCovers(grantor, key.scopes);
+      return [id, ...(await this.revokeMade(tx, record, made, { keepTasks }))];
     });
-    this.authenticator.forget([id]);
+    this.authenticator.forget(ids);
+  }
+
+  /** @param made locked. @returns those that were not revoked yet */
+  async revokeMade(
+    tx: EntityManager,
+    record: RecordAct,
+    made: ApiKey[],
+    { keepTasks }: { keepTasks: boolean },
+  ): Promise<string[]> {
+    const active = made.filter((key) => key.revoked_at === null);
+    for (const key of active) {
+      const after = { keep_tasks: keepTasks, with_key: key.created_by };
+      await record({ action: 'api_key.revoked', apiKeyId: key.id, before: snapshotOf(key), after });
+      await this.revokeIn(tx, key.id, { keepTasks });
+    }
+    return active.map(({ id }) => id);
   }
 
   /** In the transaction of an act that has locked the key and records the revocation itself. */

@@ -8,7 +8,15 @@ import type { KeyHashes } from './key-hashes.ts';
 import { LastUse } from './last-use.ts';
 
 const hashes = { of: (key: string) => [Buffer.from(key)], noteUse: () => undefined } as unknown as KeyHashes;
-const GOOD: FoundApiKey = { id: 'key_1', scopes: [], limits: {}, revoked: false, validMs: null, lastUseStale: false };
+const GOOD: FoundApiKey = {
+  id: 'key_1',
+  scopes: [],
+  limits: {},
+  revoked: false,
+  bounds: [],
+  validMs: null,
+  lastUseStale: false,
+};
 
 /** The row that the database returns for every hash; null: none. */
 let row: Partial<FoundApiKey> | null;

@@ -6,7 +6,7 @@ import { Config } from '../../platform/config/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import { isWellFormed } from './api-key-format.ts';
-import { limitsInForce } from '../limits/api-key-limits.ts';
+import { limitsInForce, ownLimits } from '../limits/api-key-limits.ts';
 import { bearerTokenOf, type Credential, SessionToken } from './credential.ts';
 import type { Caller } from '../access/caller.ts';
 import { KeyHashes } from './key-hashes.ts';
@@ -111,6 +111,9 @@ export class Authenticator {
       scopes: Object.freeze(found.scopes),
       limits: Object.freeze(limitsInForce(found.limits, this.config)),
       hasBudget: found.limits.budget !== undefined,
+      ...(found.bounds.length > 0 && {
+        bounds: found.bounds.map(({ apiKeyId, limits }) => ({ apiKeyId, limits: ownLimits(limits) })),
+      }),
     });
   }
 }

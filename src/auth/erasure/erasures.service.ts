@@ -6,6 +6,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { assertCovers } from '../api-keys/grants.ts';
+import { isBounded, lockMadeKeys } from '../api-keys/made-keys.ts';
 import { lockKeys, notFound } from '../api-keys/locked-keys.ts';
 import type { Actor } from '../audit/actor.ts';
 import { AuditLog } from '../audit/audit-log.ts';
@@ -29,20 +30,22 @@ export class Erasures {
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes
    */
   async start(apiKeyId: string, by: Actor): Promise<Erasure> {
-    const erasure = await this.audit.transaction(by, async (tx, record) => {
+    const { erasure, ended } = await this.audit.transaction(by, async (tx, record) => {
       const { target, grantor } = await lockKeys(tx, by, apiKeyId);
       if (!target) notFound();
       if (grantor) assertCovers(grantor, target.scopes);
       const earlier = await tx.findOneBy(Erasure, { api_key_id: apiKeyId });
-      if (earlier) return earlier;
+      if (earlier) return { erasure: earlier, ended: [] };
       if (!target.revoked_at) await this.apiKeys.revokeIn(tx, apiKeyId, { keepTasks: false });
+      const made = isBounded(target) ? await lockMadeKeys(tx, apiKeyId) : [];
+      const ended = await this.apiKeys.revokeMade(tx, record, made, { keepTasks: false });
       const id = typeidUnboxed('erasure');
       const created_by = by.caller?.apiKeyId ?? null;
       await tx.insert(Erasure, { id, api_key_id: apiKeyId, counts: {}, created_by, created_at: () => 'now()' });
       await record({ action: 'api_key.erased', apiKeyId, before: null, after: { erasure_id: id } });
-      return tx.findOneByOrFail(Erasure, { id });
+      return { erasure: await tx.findOneByOrFail(Erasure, { id }), ended };
     });
-    this.authenticator.forget([apiKeyId]);
+    this.authenticator.forget([apiKeyId, ...ended]);
     return erasure;
   }
 

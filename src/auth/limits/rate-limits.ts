@@ -6,7 +6,7 @@ import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import { counter, OperatorCounts } from '../../platform/observe/measuring/declare.ts';
-import type { Caller, RateBucket } from '../access/caller.ts';
+import type { Caller, CallerBound, RateBucket } from '../access/caller.ts';
 import { leaseRatePoints } from './sql/lease-rate-points.ts';
 import { RateWindow, WINDOW_S } from './rate-window.ts';
 
@@ -60,9 +60,29 @@ export class RateLimits {
    * @throws ApiError rate_limit_exceeded
    */
   count(caller: Caller, bucket: RateBucket): Promise<RateLimitHeaders> | RateLimitHeaders | null {
-    const limit = bucket === 'create' ? caller.limits.createsPerMinute : caller.limits.readsPerMinute;
+    const own = this.countFor(caller, bucket);
+    return caller.bounds === undefined ? own : this.countAbove(own, caller.bounds, bucket);
+  }
+
+  /** @returns the headers of the key's own limit, once the keys above it have room too */
+  private async countAbove(
+    own: Promise<RateLimitHeaders> | RateLimitHeaders | null,
+    bounds: readonly CallerBound[],
+    bucket: RateBucket,
+  ): Promise<RateLimitHeaders> {
+    const headers = (await own) ?? {};
+    for (const bound of bounds) await this.countFor(bound, bucket);
+    return headers;
+  }
+
+  private countFor(
+    { apiKeyId, limits }: CallerBound,
+    bucket: RateBucket,
+  ): Promise<RateLimitHeaders> | RateLimitHeaders | null {
+    const { createsPerMinute = 0, readsPerMinute = 0 } = limits;
+    const limit = bucket === 'create' ? createsPerMinute : readsPerMinute;
     if (limit === 0) return null;
-    const window = this.windowOf(caller.apiKeyId, bucket, limit);
+    const window = this.windowOf(apiKeyId, bucket, limit);
     if (window.needsLease(performance.now())) return this.leaseAndSpend(window);
     return this.spend(window);
   }

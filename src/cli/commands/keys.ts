@@ -104,6 +104,7 @@ export function keysCommand(): Command {
     .description('Revoke a key and cancel its queued tasks. Running services refuse it within 5 s.')
     .argument('<id>', 'key_…')
     .option('--keep-tasks', 'let its queued tasks run')
+    .option('--children', 'also the keys that it has created, and those that they have created')
     .option('--erase', 'also erase everything that it has brought; running services do so in the background')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')

@@ -38,6 +38,13 @@ interface UpdateOptions extends LimitOptions<number | typeof NONE> {
   json?: true;
 }
 
+interface RevokeOptions {
+  keepTasks?: boolean;
+  children?: boolean;
+  erase?: boolean;
+  json?: true;
+}
+
 const PAGE_SIZE = 100;
 
 export async function createKey(name: string, options: CreateOptions): Promise<void> {
@@ -94,10 +101,11 @@ export async function updateKey(id: string, options: UpdateOptions): Promise<voi
 
 export async function revokeKey(
   id: string,
-  { keepTasks = false, erase = false, json }: { keepTasks?: boolean; erase?: boolean; json?: true } = {},
+  { keepTasks = false, children = false, erase = false, json }: RevokeOptions = {},
 ): Promise<void> {
+  if (erase && children) throw new Error('--erase is for one key: leave out --children, and erase each.');
   if (erase) return eraseKey(id, { keepTasks, json });
-  await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks }, COMMAND_LINE));
+  await withApiKeys((apiKeys) => apiKeys.revoke(id, { keepTasks, children }, COMMAND_LINE));
   if (json) return console.log(JSON.stringify({ id, revoked: true }, null, 2));
   console.error(`${id} is revoked${keepTasks ? '' : ', and its queued tasks are cancelled'}.`);
 }

@@ -369,3 +369,84 @@ describe('the audit trail of API keys', () => {
     expect((await events('')).body.first_id).toBe(before);
   });
 });
+
+describe('the keys that a key has made', () => {
+  const scopes = ['keys:manage', 'generations:write', 'tasks:read'];
+  const works = async ({ api }: { api: Api }) => (await api.get('/v1/models')).status === 200;
+
+  it('name it, and are listed by it', async () => {
+    const maker = await newKey(service.api, { scopes });
+    const made = await newKey(maker.api, { scopes: ['tasks:read'] });
+    const { body: listed } = await service.api.get<{ data: { id: string; created_by: string }[] }>(
+      `/v1/api_keys?created_by=${maker.id}`,
+    );
+    expect(listed.data.map(({ id, created_by }) => [id, created_by])).toEqual([[made.id, maker.id]]);
+    const graphql = new GraphqlClient(service.baseUrl, service.api.key);
+    const { data } = await graphql.ask<{ apiKeys: { edges: { node: object }[] } }>(
+      'query ($by: String) { apiKeys(createdBy: $by) { edges { node { id createdBy } } } }',
+      { by: maker.id },
+    );
+    expect(data.apiKeys.edges).toEqual([{ node: { id: made.id, createdBy: maker.id } }]);
+    const { status, body } = await service.api.get<ErrorBody>('/v1/api_keys?created_by=nobody');
+    expect([status, body.error.param]).toEqual([400, 'created_by']);
+  });
+
+  it('live on without it, or are revoked with it, with those that they have made', async () => {
+    for (const query of ['', '?children=true']) {
+      const maker = await newKey(service.api, { scopes });
+      const child = await newKey(maker.api, { scopes });
+      const grandchild = await newKey(child.api, { scopes: ['tasks:read'] });
+      expect((await service.api.call('DELETE', `/v1/api_keys/${maker.id}${query}`)).status).toBe(204);
+      const live = query === '';
+      expect([await works(maker), await works(child), await works(grandchild)]).toEqual([false, live, live]);
+    }
+  });
+
+  it('are revoked by a key that has all of their scopes only', async () => {
+    const maker = await newKey(service.api, { scopes });
+    const child = await newKey(maker.api, { scopes: ['tasks:read'] });
+    await service.api.call('PATCH', `/v1/api_keys/${child.id}`, { scopes: ['operations:read'] });
+    const { api } = await newKey(service.api, { scopes });
+    const { status, body } = await api.call<ErrorBody>('DELETE', `/v1/api_keys/${maker.id}?children=true`);
+    expect([status, body.error.code]).toEqual([403, 'insufficient_scope']);
+    expect(await works(maker)).toBe(true);
+  });
+
+  it('end with a bounded one', async () => {
+    const limits = { max_running: 1 };
+    const maker = await newKey(service.api, { scopes, limits });
+    const child = await newKey(maker.api, { scopes, limits });
+    const grandchild = await newKey(child.api, { scopes: ['tasks:read'], limits });
+    await service.api.call('DELETE', `/v1/api_keys/${maker.id}`);
+    expect([await works(maker), await works(child), await works(grandchild)]).toEqual([false, false, false]);
+    const { body } = await service.api.get<{ data: { action: string; after: object }[] }>(
+      `/v1/operations/audit_events?target_id=${grandchild.id}`,
+    );
+    expect(body.data[0]).toMatchObject({ action: 'api_key.revoked', after: { with_key: child.id } });
+  });
+
+  it('end when a bounded one expires earlier than they do', async () => {
+    const expires_at = Math.floor(Date.now() / 1000) + 3600;
+    const maker = await newKey(service.api, { scopes, expires_at });
+    const child = await newKey(maker.api, { scopes: ['tasks:read'], expires_at });
+    await query(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [maker.id]);
+    await eventually('the child to end', async () => !(await works(child)));
+  });
+
+  it('count for its rates too', async () => {
+    const limits = { creates_per_minute: 3 };
+    const maker = await newKey(service.api, { scopes, limits });
+    const made = await Promise.all([1, 2, 3].map(() => newKey(maker.api, { scopes, limits })));
+    await query(
+      `insert into rate_windows (api_key_id, bucket, ends_at, taken)
+       select id, 'create', now() + interval '1 hour', 0 from unnest($1::text[]) id`,
+      [[maker.id, ...made.map(({ id }) => id)]],
+    );
+    const codes: (string | number)[] = [];
+    for (const { api } of [...made, maker, ...made]) {
+      const { status, body } = await api.create<ErrorBody>(aFailure);
+      codes.push(status === 201 ? status : body.error.code);
+    }
+    expect(codes).toEqual([201, 201, 201, ...Array(4).fill('rate_limit_exceeded')]);
+  });
+});

@@ -1,5 +1,6 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
 import type { ApiKeyLimits } from '../../limits/api-key-limits.ts';
+import { type BoundingKey, KEYS_ABOVE } from './keys-above.ts';
 import type { Scope } from '../../access/caller.ts';
 
 /** The state of the key that a presented secret belongs to, at the time of the query. */
@@ -7,8 +8,11 @@ export interface FoundApiKey {
   id: string;
   scopes: Scope[];
   limits: ApiKeyLimits;
+  /** The keys above it that have limits of their own. */
+  bounds: BoundingKey[];
+  /** Or a bounded key above it is. */
   revoked: boolean;
-  /** Milliseconds until the key or the secret expires, by the database's clock. Negative after expiry; null: never. */
+  /** Milliseconds until the key, a bounded one above it or the secret expires, by the database's clock. Negative after expiry; null: never. */
   validMs: number | null;
   /** The recorded last use is more than a minute old, or missing. */
   lastUseStale: boolean;
@@ -29,11 +33,11 @@ export interface FoundByHash extends FoundApiKey {
 const FIND_BY_HASHES: Statement = {
   name: 'auth.find_by_hashes',
   text: `
-  select s.hash, s.secret_key_id as "secretKeyId", k.id, k.scopes, k.limits, k.revoked_at is not null as revoked,
-         (extract(epoch from least(k.expires_at, s.expires_at) - clock_timestamp()) * 1000)::float8 as "validMs",
+  select s.hash, s.secret_key_id as "secretKeyId", k.id, k.scopes, k.limits, k.revoked_at is not null or above.revoked as revoked, above.bounds,
+         (extract(epoch from least(k.expires_at, above.expires_at, s.expires_at) - clock_timestamp()) * 1000)::float8 as "validMs",
          coalesce(k.last_used_at < now() - interval '1 minute', true) as "lastUseStale"
     from api_key_secrets s
-    join api_keys k on k.id = s.api_key_id
+    join api_keys k on k.id = s.api_key_id${KEYS_ABOVE}
    where s.hash = any($1::bytea[])`,
 };
 

@@ -1,4 +1,5 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
+import { KEYS_ABOVE } from './keys-above.ts';
 import type { FoundApiKey } from './find-by-hashes.ts';
 
 /** The state of the key that a session belongs to, at the time of the query. */
@@ -15,14 +16,14 @@ export interface FoundSession extends FoundApiKey {
 const FIND_BY_SESSIONS: Statement = {
   name: 'auth.find_by_sessions',
   text: `
-  select n.token_hash as hash, n.id as "sessionId", k.id, k.scopes, k.limits, k.revoked_at is not null as revoked,
-         (extract(epoch from least(k.expires_at, s.expires_at, n.expires_at) - clock_timestamp()) * 1000)::float8
+  select n.token_hash as hash, n.id as "sessionId", k.id, k.scopes, k.limits, k.revoked_at is not null or above.revoked as revoked, above.bounds,
+         (extract(epoch from least(k.expires_at, above.expires_at, s.expires_at, n.expires_at) - clock_timestamp()) * 1000)::float8
            as "validMs",
          coalesce(k.last_used_at < now() - interval '1 minute', true) as "lastUseStale",
          n.last_seen_at < now() - interval '1 minute' as "lastSeenStale"
     from sessions n
     join api_key_secrets s on s.hash = n.secret_hash
-    join api_keys k on k.id = s.api_key_id
+    join api_keys k on k.id = s.api_key_id${KEYS_ABOVE}
    where n.token_hash = any($1::bytea[]) and n.expires_at > clock_timestamp()`,
 };
 

@@ -1,0 +1,23 @@
+import type { ApiKeyLimits } from '../../limits/api-key-limits.ts';
+
+/** A key that bounds another one, with its own limits. */
+export interface BoundingKey {
+  apiKeyId: string;
+  limits: ApiKeyLimits;
+}
+
+/**
+ * SQL fragment over a row `k` of api_keys: the bounded ones of its maker, the maker's maker and so on, of which a key is a part. It ends when
+ * one of them does. A key without a maker costs one look-up that finds nothing.
+ */
+export const KEYS_ABOVE = `
+    left join lateral (
+      with recursive above as (
+        select p.id, p.created_by, p.limits, p.expires_at, p.revoked_at from api_keys p where p.id = k.created_by
+        union all
+        select p.id, p.created_by, p.limits, p.expires_at, p.revoked_at from above a join api_keys p on p.id = a.created_by
+      )
+      select coalesce(bool_or(revoked_at is not null), false) as revoked, min(expires_at) as expires_at,
+             coalesce(json_agg(json_build_object('apiKeyId', id, 'limits', limits)) filter (where limits <> '{}'), '[]') as bounds
+      from above where limits <> '{}' or expires_at is not null
+    ) above on true`;
