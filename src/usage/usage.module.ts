@@ -8,13 +8,14 @@ import { ReadUsage } from './sql/read-usage.ts';
 import { RollUp } from './sql/roll-up.ts';
 import { KeySpending } from './key-spending.ts';
 import { UsageSum } from './usage-sum.entity.ts';
+import { UsageValue } from './usage-value.entity.ts';
 import { UsageController } from './usage.controller.ts';
 import { UsageResolver } from './usage.resolver.ts';
 import { UsageService } from './usage.service.ts';
 
 /** Reads what tasks used and cost. The room of the tasks writes the ledger, in the statement that ends a task. */
 @Module({
-  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum])],
+  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum, UsageValue])],
   controllers: [UsageController],
   providers: [EraseUsage, KeySpending, ReadUsage, RollUp, RollUpWorker, UsageResolver, UsageService],
   exports: [UsageService],

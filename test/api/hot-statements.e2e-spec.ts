@@ -106,7 +106,7 @@ const BY_INDEX: Record<string, string[]> = {
   'calls.join': ['calls_undelivered', 'calls_pkey'],
   'calls.attach': ['calls_pkey'],
   'calls.deliver': ['calls_pkey'],
-  'usage.roll_up': ['usage_ledger_new', 'usage_ledger_pkey', 'usage_sums_pkey'],
+  'usage.roll_up': ['usage_ledger_new', 'usage_ledger_pkey', 'usage_sums_pkey', 'usage_values_pkey'],
   'usage.read one': ['usage_sums_pkey', 'usage_ledger_new', 'usage_ledger_completed'],
   'usage.read all': ['usage_sums_by_time', 'usage_ledger_new', 'usage_ledger_completed'],
   'webhooks.taken': ['webhook_endpoints_of_key', 'api_keys_pkey'],

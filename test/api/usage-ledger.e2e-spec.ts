@@ -256,6 +256,55 @@ prices:
     expect(await read()).toHaveLength(3);
   });
 
+  it('has sums of 1,000 values of a pair a day, and one of all others', async () => {
+    const { id } = await keyOf();
+    const [{ noon }] = (await query<{ noon: Date }>(
+      `select date_trunc('day', now(), 'UTC') - interval '12 hours' as noon`,
+      [],
+    )) as [{ noon: Date }];
+    const insert = (from: number, to: number) =>
+      query(
+        `insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, source, images, video_seconds, submits,
+                                   cost_micros, basis, metadata)
+         select 'task_' || $1 || n, $1, $4::timestamptz, 'succeeded', 'image', 'gpt-image-2', 'api', 1, 0, 1, 7,
+                'priced', jsonb_build_object('order', 'order ' || n, 'team', 'one')
+           from generate_series($2::int, $3::int) n`,
+        [id, from, to, noon],
+      );
+    const untilSummed = () =>
+      eventually('the sums', async () => {
+        await rollUp();
+        return (await query('select 1 from usage_ledger where api_key_id = $1 and not rolled_up', [id])).length === 0;
+      });
+    const sums = () =>
+      query(
+        `select count(distinct metadata_value)::int as values, sum(tasks)::int as tasks, sum(cost_micros)::int as cost_micros,
+                coalesce(sum(tasks) filter (where metadata_value = '(other)'), 0)::int as others
+           from usage_sums where api_key_id = $1 and metadata_key = 'order'`,
+        [id],
+      );
+    await query(`delete from usage_values where api_key_id = $1`, [id]);
+    await insert(1, 990);
+    await untilSummed();
+    expect(await sums()).toEqual([{ values: 990, tasks: 990, cost_micros: 6_930, others: 0 }]);
+    await insert(991, 1_050);
+    await untilSummed();
+    expect(await sums()).toEqual([{ values: 1_001, tasks: 1_050, cost_micros: 7_350, others: 50 }]);
+    const known = await query<{ value: string }>(
+      `select metadata_value as value from usage_sums
+        where api_key_id = $1 and metadata_key = 'order' and metadata_value <> '(other)' limit 1`,
+      [id],
+    );
+    const again = Number(known[0]!.value.replace('order ', ''));
+    await query('delete from usage_ledger where api_key_id = $1', [id]);
+    await insert(again, again);
+    await insert(2_000, 2_004);
+    await untilSummed();
+    expect(await sums()).toEqual([{ values: 1_001, tasks: 1_056, cost_micros: 7_392, others: 55 }]);
+    const team = `select sum(tasks)::int as tasks from usage_sums where api_key_id = $1 and metadata_key = 'team'`;
+    expect(await query(team, [id])).toEqual([{ tasks: 1_056 }]);
+  });
+
   describe('that was cancelled, when its provider confirms that it never ran,', () => {
     const cancelledTask = async (): Promise<TaskBody> => {
       const { body: task } = await service.api.create(aHang);

@@ -37,6 +37,7 @@ import { WebhookPartitions1700000000040 } from './migrations/0040-webhook-partit
 import { TaskFacets1700000000041 } from './migrations/0041-task-facets.ts';
 import { NoChecksOfTasks1700000000043 } from './migrations/0043-no-checks-of-tasks.ts';
 import { KeyMakers1700000000044 } from './migrations/0044-key-makers.ts';
+import { UsageValues1700000000045 } from './migrations/0045-usage-values.ts';
 import { AnnouncedBytes1700000000046 } from './migrations/0046-announced-bytes.ts';
 import { RequestFiles1700000000047 } from './migrations/0047-request-files.ts';
 
@@ -89,6 +90,7 @@ export const MIGRATIONS: (new () => Migration)[] = [
   TaskFacets1700000000041,
   NoChecksOfTasks1700000000043,
   KeyMakers1700000000044,
+  UsageValues1700000000045,
   AnnouncedBytes1700000000046,
   RequestFiles1700000000047,
 ];

@@ -28,6 +28,14 @@ const DELETE_SUMS: Statement = {
       select ctid from usage_sums where api_key_id = $1 and metadata_key <> '' limit ${ROWS}))`,
 };
 
+/** The names of its pairs. */
+const DELETE_VALUES: Statement = {
+  name: 'usage.erase_values',
+  text: `
+    delete from usage_values where ctid = any(array(
+      select ctid from usage_values where api_key_id = $1 limit ${ROWS}))`,
+};
+
 /**
  * Takes the key's metadata, its only texts, out of its usage. The numbers stay until USAGE_RETENTION_DAYS: they are
  * money. The ledger first: what is added to the sums afterwards has no metadata. Raw SQL because the pieces are
@@ -46,10 +54,12 @@ export class EraseUsage implements OnModuleInit {
         const { rowCount } = await tx.query({ ...BLANK, values: [ids] });
         return { usage_records: rowCount ?? 0 };
       });
-      await work.repeat(async (tx) => {
-        const { rowCount } = await tx.query({ ...DELETE_SUMS, values: [work.apiKeyId] });
-        return { erased: {}, mayBeMore: rowCount === ROWS };
-      });
+      for (const statement of [DELETE_SUMS, DELETE_VALUES]) {
+        await work.repeat(async (tx) => {
+          const { rowCount } = await tx.query({ ...statement, values: [work.apiKeyId] });
+          return { erased: {}, mayBeMore: rowCount === ROWS };
+        });
+      }
       return 'done';
     });
   }

@@ -5,6 +5,10 @@ import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts
 /** Rows of one round. */
 export const ROLL_UP_ROWS = 5_000;
 
+/** Of one name of a pair, API key and UTC day. A client may send a new value with each task, so the others are summed together. */
+const MOST_VALUES = 1_000;
+const OTHER_VALUES = '(other)';
+
 const EPOCH = `timestamptz '1970-01-01 00:00Z'`;
 const LEDGER_DIMENSIONS = DIMENSIONS.map((name) => `l.${name}`).join(', ');
 const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
@@ -28,15 +32,38 @@ const ROLL_UP: Statement = {
       order by completed_at limit ${ROLL_UP_ROWS} for update skip locked
     ), l as (
       update usage_ledger u set rolled_up = true from taken where u.task_id = taken.task_id returning u.*
+    ), pairs as materialized (
+      select l.*, m.key, m.value, (l.completed_at at time zone 'utc')::date as on_day, md5(m.value)::uuid as hash
+      from l cross join lateral jsonb_each_text(l.metadata) m
+    ), fresh as materialized (
+      select api_key_id, key, on_day, hash, nth,
+             max(case when nth = 1 then (
+               select count(*) from usage_values v where (v.day, v.api_key_id, v.metadata_key) = (on_day, numbered.api_key_id, key)
+             ) end) over (partition by api_key_id, key, on_day) as known
+      from (
+        select p.*, row_number() over (partition by api_key_id, key, on_day order by hash) as nth
+        from (select distinct api_key_id, key, on_day, hash from pairs) p
+        where not exists (
+          select from usage_values v
+          where (v.day, v.api_key_id, v.metadata_key, v.value_hash) = (p.on_day, p.api_key_id, p.key, p.hash))
+      ) numbered
+    ), named as (
+      insert into usage_values (day, api_key_id, metadata_key, value_hash)
+      select on_day, api_key_id, key, hash from fresh where known + nth <= ${MOST_VALUES}
+      on conflict do nothing
     ), entries as (
       select l.api_key_id, s.span, '' as metadata_key, date_bin(s.width, l.completed_at, ${EPOCH}) as starts_at,
              ${LEDGER_DIMENSIONS}, null::text as metadata_value,
              ${NUMBER_NAMES.map((name) => `${NUMBERS[name]} as ${name}`).join(', ')}
       from l cross join (values ('quarter', interval '15 minutes'), ('day', interval '1 day')) s(span, width)
       union all
-      select l.api_key_id, 'quarter', m.key, date_bin(interval '15 minutes', l.completed_at, ${EPOCH}),
-             ${LEDGER_DIMENSIONS}, m.value, ${NUMBER_NAMES.map((name) => NUMBERS[name]).join(', ')}
-      from l cross join lateral jsonb_each_text(l.metadata) m
+      select l.api_key_id, 'quarter', l.key, date_bin(interval '15 minutes', l.completed_at, ${EPOCH}),
+             ${LEDGER_DIMENSIONS},
+             case when (l.api_key_id, l.key, l.on_day, l.hash) in (
+               select api_key_id, key, on_day, hash from fresh where known + nth > ${MOST_VALUES}
+             ) then '${OTHER_VALUES}' else l.value end,
+             ${NUMBER_NAMES.map((name) => NUMBERS[name]).join(', ')}
+      from pairs l
     ), added as (
       insert into usage_sums (api_key_id, span, metadata_key, starts_at, dimensions, ${DIMENSIONS.join(', ')}, metadata_value,
                               ${NUMBER_LIST})
@@ -49,6 +76,8 @@ const ROLL_UP: Statement = {
     select count(*)::int as rows from l`,
 };
 
+/** A task is added within minutes; only a database that was away for longer could add to a day before. */
+const VALUE_DAYS = 7;
 /** The rows of one round of deletion. */
 export const PURGE_ROWS = 5_000;
 
@@ -72,6 +101,14 @@ const PURGE_SUMS: Statement = {
       limit ${PURGE_ROWS} for update skip locked)) returning 1`,
 };
 
+const PURGE_VALUES: Statement = {
+  name: 'usage.purge_values',
+  text: `
+    delete from usage_values where ctid = any(array(
+      select ctid from usage_values where day < (now() at time zone 'utc')::date - ${VALUE_DAYS}
+      limit ${PURGE_ROWS} for update skip locked)) returning 1`,
+};
+
 /** Raw SQL: each is one set-based statement over thousands of rows. */
 @Injectable()
 export class RollUp {
@@ -87,6 +124,7 @@ export class RollUp {
   async purge(retentionS: number): Promise<number> {
     const ledger = await this.sql.run(PURGE_LEDGER, [retentionS]);
     const sums = await this.sql.run(PURGE_SUMS, [retentionS]);
-    return Math.max(ledger.length, sums.length);
+    const values = await this.sql.run(PURGE_VALUES);
+    return Math.max(ledger.length, sums.length, values.length);
   }
 }
