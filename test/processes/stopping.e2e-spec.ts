@@ -94,17 +94,21 @@ describe('stopping', () => {
     await slow.api.until(body.task_id, 'succeeded').finally(() => worker.kill('SIGKILL'));
   });
 
-  it('lets 200 kept connections go without a reset', async () => {
-    for (let stop = 0; stop < STOPS; stop++) {
-      const leaving = await start({ ROLE: 'api' });
-      const connections = Array.from({ length: 200 }, (_, at) => useConnection(leaving.api.baseUrl, (at % 10) * 40));
-      await eventually('requests on each connection', async () => connections.every(({ answers }) => answers() > 1));
-      leaving.child.kill('SIGTERM');
-      const endings = await Promise.all(connections.map(({ ending }) => ending));
-      expect(endings.filter((ending) => ending !== 'closed by an answer')).toEqual([]);
-      await ended(leaving);
-    }
-  }, STOPS * 300_000);
+  it(
+    'lets 200 kept connections go without a reset',
+    async () => {
+      for (let stop = 0; stop < STOPS; stop++) {
+        const leaving = await start({ ROLE: 'api' });
+        const connections = Array.from({ length: 200 }, (_, at) => useConnection(leaving.api.baseUrl, (at % 10) * 40));
+        await eventually('requests on each connection', async () => connections.every(({ answers }) => answers() > 1));
+        leaving.child.kill('SIGTERM');
+        const endings = await Promise.all(connections.map(({ ending }) => ending));
+        expect(endings.filter((ending) => ending !== 'closed by an answer')).toEqual([]);
+        await ended(leaving);
+      }
+    },
+    STOPS * 300_000,
+  );
 
   it('takes the signal of a process manager, which npm repeats, for one, and ends at once at a later one', async () => {
     slow.child.kill('SIGTERM');
