@@ -39,8 +39,8 @@ export class GenerateWorker {
     private readonly queue: TaskQueue,
     private readonly running: RunningTasks,
     private readonly serving: ServeGeneration,
-    readonly referenceImages: ReferenceImages,
-    readonly budget: ScratchBudget,
+    private readonly referenceImages: ReferenceImages,
+    private readonly budget: ScratchBudget,
     private readonly outputs: StoreOutputs,
   ) {}
 
@@ -83,7 +83,8 @@ export class GenerateWorker {
     const model = findModel(task.model);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
     if (task.submitted_at === null && this.outputs.isFailing) throw waitForProvider(task, undefined);
-    const images = new RunImages(task, model, lease.signal, this);
+    const { referenceImages, budget } = this;
+    const images = new RunImages(task, model, lease.signal, { referenceImages, budget });
     try {
       return await this.serving.serve(task, lease, images, (outputs) =>
         traces.span('store', {}, async (span) => {

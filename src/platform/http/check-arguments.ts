@@ -1,4 +1,4 @@
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { ValidationPipe } from './validation.pipe.ts';
 
 const pipe = new ValidationPipe();
 
