@@ -21,7 +21,7 @@ class Resolver {
 const sql = {
   run: async ({ name }: Statement, [first, buckets, points]: [unknown[], unknown[], unknown[]]) =>
     name === 'auth.find_by_hashes'
-      ? first.map((hash) => ({ hash, id: 'key_1', scopes: ['tasks:read'], limits: {}, validMs: null }))
+      ? first.map((hash) => ({ hash, id: 'key_1', scopes: ['tasks:read'], limits: {}, bounds: [], validMs: null }))
       : [{ apiKeyId: first[0], bucket: buckets[0], taken: points[0], msLeft: 60_000 }],
 } as unknown as Sql;
 const hashes = { of: (key: string) => [Buffer.from(key)], noteUse: () => undefined } as unknown as KeyHashes;

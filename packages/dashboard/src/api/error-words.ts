@@ -24,6 +24,10 @@ export const FAILURES: Record<string, FailureWords> = {
     title: 'The quota at the provider is used up',
     advice: 'Raise the quota or the credit at the provider, then run it again.',
   },
+  PROVIDER_NO_RESULT: {
+    title: 'The provider made nothing of the request',
+    advice: 'Run it again, or change the prompt.',
+  },
   PROVIDER_REJECTED: {
     title: 'The provider rejected the request',
     advice: 'Read the message, change the input and run it again.',
